@@ -29,7 +29,7 @@ import { countProcesses, registerProcess, withLock } from './register-process.ts
 const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 20;
 const WATCH_MS = 2_000;
-/** Of the server's log: what one start writes. */
+/** Lines of the server's log: one start's. */
 const LOG_LINES = 50;
 
 export type JoinedServer = { socketPath: string; [Symbol.asyncDispose](): Promise<void> };

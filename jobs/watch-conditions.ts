@@ -6,7 +6,7 @@ import { readWaitingMerchants } from '../src/callbacks/queue/read-waiting-mercha
 import type { Context } from '../src/context.ts';
 import { CLOCK_MS_MAX } from '../src/database/clock.ts';
 import { findUnconfirmedRestore } from '../src/database/restores.ts';
-import { addDays, listDays } from '../src/domain/calendar.ts';
+import { addDays, HOUR_MS, listDays, MINUTE_MS } from '../src/domain/calendar.ts';
 import { maskText } from '../src/domain/person/mask-person.ts';
 import { findOldestUnverified } from '../src/inbox/manage/read-inbox-metrics.ts';
 import { readRecentLoss } from '../src/reconciliation/numbers/read-webhook-days.ts';
@@ -14,10 +14,8 @@ import { readProcesses } from '../src/runtime/read-processes.ts';
 import type { AlertKind } from '../src/texts/alerts/alert-kinds.ts';
 import { summarize } from '../src/texts/alerts/describe-alert.ts';
 
-const MINUTE_MS = 60_000;
 /** Heartbeats that are older are of processes that have ended. */
 const CLOCK_SEEN_MS_MAX = MINUTE_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 /** How long a webhook may wait for its first answered fetch, or an item for a fetch that is due. */
 const INBOX_BEHIND_MS = 10 * MINUTE_MS;
 /** How long a due callback may wait for its attempt. */
@@ -35,7 +33,7 @@ const WINDOWS_MAX = 50;
 /** A missing report is alerted for this many days. */
 const REPORT_DAYS_MAX = 7;
 
-/** What share of the changes of LOSS_MS may come without their webhook, if there are LOSS_CHANGES_MIN of them. */
+/** The share of the changes of LOSS_MS that may come without a webhook, if there are LOSS_CHANGES_MIN of them. */
 const LOSS_PERCENT_MAX = 5;
 const LOSS_CHANGES_MIN = 20;
 const LOSS_MS = 6 * HOUR_MS;

@@ -52,13 +52,13 @@ export type Context = {
   supportsReturning: boolean;
   /** For the few statements that run thousands of times a second. */
   preparedStatements: PreparedStatements;
-  /** Of the pool behind `db`. */
+  /** Counts the pool of `db`. */
   countConnections(): PoolCounts;
-  /** Of the pool behind `ledgerDb`. */
+  /** Counts the pool of `ledgerDb`. */
   countLedgerConnections(): PoolCounts;
   /** Whether the database greets a new connection within `msMax`: one that is frozen does not. */
   isDatabaseGreeting(msMax: number): Promise<boolean>;
-  /** Who connects to what, for errors: `user app at db1:3306`. */
+  /** Names user and server, for errors: `user app at db1:3306`. */
   databaseName: string;
   log: Log;
   clock: Clock;

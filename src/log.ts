@@ -95,7 +95,7 @@ type DescribedError = {
   name: string;
   code?: string | number;
   message?: string;
-  /** Of an error of the operating system: a file of ours, or a socket. */
+  /** A file of ours or a socket, of an error of the operating system. */
   path?: string;
   at?: string[];
   cause?: DescribedError;

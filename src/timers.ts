@@ -38,7 +38,7 @@ export function backoffMs(failures: number, { firstMs, maxMs }: { firstMs: numbe
   return Math.min(maxMs, firstMs * 2 ** (failures - 1));
 }
 
-/** The same, shortened at random by up to half: those that failed together retry apart. */
+/** Shortens the pause at random by up to half: those that failed together retry apart. */
 export function randomBackoffMs(...[failures, limits]: Parameters<typeof backoffMs>): number {
   return (backoffMs(failures, limits) * (1 + Math.random())) / 2;
 }

@@ -3,7 +3,7 @@ import { openDatabase } from '../../embedded/open-database.ts';
 import { readConfig } from '../../src/config.ts';
 import { openContext } from '../../src/context.ts';
 import type { Database } from '../../src/database/tables.ts';
-import { webhookIdOf } from '../../src/domain/webhook-id.ts';
+import { webhookIdOf } from '../../src/domain/ids.ts';
 import { serveHttp } from '../../src/http/connections/serve-http.ts';
 import { createApp } from '../../src/http/create-app.ts';
 import { checkBody } from '../../src/inbox/receive/check-body.ts';

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 
 type SystemError = { code: string; syscall: string; path?: string; dest?: string; address?: string; port?: number };
 
-/** What the system says of a path, and what to do. */
+/** Says a system code of a path, and what to do. */
 const FILE_TEXTS = new Map<string, string>([
   ['EACCES', 'may not be used: correct its owner or mode'],
   ['EPERM', 'may not be used: correct its owner or mode'],

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { splitList } from '../domain/lists.ts';
 import { audit } from './audit.ts';
 
 type ArchivedRow = {
@@ -71,8 +72,7 @@ async function insertMissing({ db, clock }: Context, file: string, rows: Archive
     const present = await trx.selectFrom('audit').select('seq').where('seq', 'in', seqs).forUpdate().execute();
     const known = new Set(present.map(({ seq }) => seq));
     const missing = rows.filter(({ seq }) => !known.has(seq)).map((row) => ({ ...row, at: new Date(row.at) }));
-    for (let index = 0; index < missing.length; index += ROWS_AT_ONCE) {
-      const values = missing.slice(index, index + ROWS_AT_ONCE);
+    for (const values of splitList(missing, ROWS_AT_ONCE)) {
       await trx.insertInto('audit').values(values).execute();
     }
     const detail = JSON.stringify({ rows: missing.length });

@@ -5,11 +5,11 @@ import type { Context } from '../context.ts';
 import { placeOf } from '../database/keys/sealed-columns.ts';
 import { RETENTION_BATCH_ROWS, type RetentionStep } from '../database/retention-step.ts';
 import { transact } from '../database/transact.ts';
+import { DAY_MS } from '../domain/calendar.ts';
 import { append } from '../domain/lists.ts';
 import type { Erase } from '../domain/person/person.ts';
 
 export const KEPT_DAYS = 7;
-const DAY_MS = 86_400_000;
 const BATCH_ROWS = 200;
 
 /** Keys of before are over, deleted or not. */

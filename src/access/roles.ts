@@ -2,7 +2,7 @@
 export const ROLES = ['viewer', 'accountant', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What a token can be for: a role, or the login of one merchant, which opens its portal alone. */
+/** Uses of a token: a role, or the login of one merchant, which opens its portal alone. */
 export const TOKEN_ROLES = [...ROLES, 'merchant'] as const;
 export type TokenRole = (typeof TOKEN_ROLES)[number];
 

@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
+import { hashText } from '../domain/hash-text.ts';
 import { refuse } from '../texts/refuse.ts';
 import { isRole, type Role } from './roles.ts';
 import {
@@ -152,5 +153,5 @@ export async function closeHashedSession(context: Pick<Context, 'db'>, hash: Buf
 
 /** Returns the hash by which a session is stored. */
 export function hashSession(session: string): Buffer {
-  return createHash('sha256').update(session).digest();
+  return hashText(session);
 }

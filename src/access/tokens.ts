@@ -1,8 +1,10 @@
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { readSetting } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
 import { requireRowNumber } from '../database/require-row-number.ts';
+import { hashText } from '../domain/hash-text.ts';
+import { createId } from '../domain/ids.ts';
 import { refuse, refuseField } from '../texts/refuse.ts';
 import type { Role, TokenRole } from './roles.ts';
 
@@ -45,7 +47,7 @@ export async function createToken(context: Pick<Context, 'db' | 'clock'>, reques
     throw refuseField('expires_at', 'not_in_future');
   }
   const merchant_seq = await findMerchantSeq(context.db, role, merchant);
-  const id = `tok_${randomUUID().replaceAll('-', '')}`;
+  const id = createId('tok');
   const token = `${merchant_seq === null ? 'cft' : 'cfm'}_${randomBytes(32).toString('base64url')}`;
   await context.db
     .insertInto('tokens')
@@ -196,5 +198,5 @@ export async function revokeToken(context: Pick<Context, 'db' | 'clock'>, id: st
 
 /** A plain hash suffices: tokens have 256 random bits. */
 export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+  return hashText(token);
 }

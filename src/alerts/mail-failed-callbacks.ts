@@ -55,7 +55,7 @@ export async function mailFailedCallbacks(context: Context): Promise<void> {
 /** `webhookId`: of the first callback. A row number would count the callbacks of all merchants. */
 type Failure = { day: string; cause: string; merchantId: string; webhookId: string };
 
-/** Of a message that the merchant's format has no body for, which so was not sent. */
+/** The code of a message not sent: the merchant's format has no body for it. */
 const NOT_SENT = 'no_provider_body';
 /** The error code for a merchant's answer that is no HTTP. */
 const NO_HTTP = 'no_http';

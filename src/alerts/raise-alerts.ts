@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { createId } from '../domain/ids.ts';
 import type { Severity } from '../domain/mismatch.ts';
 import type { AlertFacts } from '../texts/alerts/alert-facts.ts';
 import type { AlertKind } from '../texts/alerts/alert-kinds.ts';
@@ -16,7 +16,7 @@ export type NewAlert = {
   scope: string;
   /** One sentence in English for the log and the API: no name, document, key, e-mail, phone or free text. */
   summary: string;
-  /** What its texts for people are made from; see `summarize`. */
+  /** Facts for its texts for people; see `summarize`. */
   facts?: AlertFacts;
   mismatchId?: string;
   transactionId?: string | null;
@@ -42,7 +42,7 @@ export async function raiseAlerts(trx: Transaction<Database>, alerts: NewAlert[]
     .insertInto('alerts')
     .values(
       fresh.map((alert) => ({
-        id: `al_${randomUUID().replaceAll('-', '')}`,
+        id: createId('al'),
         name: alert.name,
         severity: alert.severity,
         scope: alert.scope,

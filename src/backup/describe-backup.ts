@@ -13,7 +13,7 @@ const dataName = z.string().regex(/^data\/(?:(?:manifests|spool|archive\/\d{4}-\
 
 const description = z.object({
   format: z.literal(FORMAT),
-  /** Of the Confere that made it. */
+  /** The Confere that made it. */
   version: z.string(),
   /** The database's clock before anything was copied: all that was committed or answered before is in the backup. */
   started_at: z.coerce.date(),

@@ -65,7 +65,7 @@ export type MadeBackup = {
   sum: string;
   /** Spools of other machines with webhooks that the database did not have. */
   spoolsElsewhere: number;
-  /** What failed after the backup was finished: it is whole all the same. */
+  /** A failure after the backup was finished: it is whole all the same. */
   trouble?: string;
 };
 

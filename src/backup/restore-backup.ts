@@ -64,7 +64,7 @@ type Opened = {
   config: Config;
   description: BackupDescription;
   read: ReadFile;
-  /** Of all its files. */
+  /** Bytes of its files. */
   bytes: number;
   log: Log;
   signal: AbortSignal;

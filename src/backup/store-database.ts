@@ -14,7 +14,7 @@ import type { StoreFile } from './stored-files.ts';
 /** A larger embedded database is copied as files, if mariadb-backup is there: loading such a dump takes over 10 minutes. */
 const DUMP_BYTES_MAX = 4 * 1024 ** 3;
 
-/** What a database consists of. It must not change while it is copied. */
+/** The parts of a database. They must not change while it is copied. */
 export type Shape = Omit<BackupDescription['database'], 'method'>;
 
 type Source = {

@@ -23,7 +23,7 @@ import { type PlacedFile, planFiles, refuseUsedPlace } from './place-data-dir.ts
 const REMOVE = { recursive: true, force: true, maxRetries: 5, retryDelay: 100 };
 
 export type Place = {
-  /** Of this restore, also where it goes on after an interrupted one. */
+  /** Names this restore, also where it goes on after an interruption. */
   id: string;
   files: PlacedFile[];
   /** Flushes everything that was placed, and removes the mark. */

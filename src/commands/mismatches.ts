@@ -56,9 +56,9 @@ export function mismatchesCommand(program: Command): void {
 }
 
 function readSeen({ actual }: { actual?: unknown }): { actual?: unknown } {
-  if (actual === undefined) return {};
+  if (typeof actual !== 'string') return {};
   try {
-    return { actual: JSON.parse(String(actual)) as unknown };
+    return { actual: JSON.parse(actual) as unknown };
   } catch (error) {
     throw new ConfereError('wrong_use', '--actual must be JSON, as `confere mismatches list --json` shows it', {
       cause: error,

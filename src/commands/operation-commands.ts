@@ -29,6 +29,8 @@ type ChangeForm<Made, Body> = {
   fields?: Record<string, string>;
   /** The field that the argument is; default: the item that the address names. */
   argument?: string;
+  /** Options that the address names. */
+  params?: readonly string[];
   /** What the command asks for by its fields and arguments, where that is no single change of one item. */
   ask?(fields: Options, args: string[]): { change?: Change; id?: string; fields?: Options };
   /** Fields of options that are not texts as they are: files, secrets, numbers. */
@@ -71,6 +73,11 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
       const [argument = ''] = values;
       const fields = readFields(options, form.fields);
       if (form.argument) fields[form.argument] = argument;
+      const params = Object.create(null) as Record<string, string>;
+      for (const one of form.params ?? []) {
+        params[one] = fields[one] as string; // an option with a value is a text
+        delete fields[one];
+      }
       const asked = form.ask?.(fields, values) ?? {};
       const input = { ...(asked.fields ?? fields), ...(await form.read?.(fields)) };
       const chosen = others.find(({ chosenBy = '' }) => fields[chosenBy] !== undefined) ?? first;
@@ -79,7 +86,7 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
       const parsed = (change.input ? parseInput(input, change.input, name) : undefined) as Given;
       await withContext({}, async (context) => {
         const id = asked.id ?? (form.argument === undefined ? argument : '');
-        const { body = {}, made } = await answerChange(context, change, parsed, { caller: COMMAND, id });
+        const { body = {}, made } = await answerChange(context, change, parsed, { caller: COMMAND, id, params });
         const done = { made, id: argument, given: input, context };
         print(json, form.json?.(body as Body, done) ?? body, await form.say(body as Body, done));
         return form.code?.(body as Body);

@@ -25,6 +25,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   mismatches: async () => (await import('./mismatches.ts')).mismatchesCommand,
   commissions: async () => (await import('./books/commissions.ts')).commissionsCommand,
   accounts: async () => (await import('./books/accounts.ts')).accountsCommand,
+  expected: async () => (await import('./expected.ts')).expectedCommand,
   import: async () => (await import('./imports/imports.ts')).importCommand,
   platforms: async () => (await import('./books/statements.ts')).platformsCommand,
   merchants: async () => (await import('./merchants/merchants.ts')).merchantsCommand,

@@ -51,7 +51,7 @@ export function webhooksCommand(program: Command): void {
       '--reason <reason>': QUARANTINE_REASONS.join(', '),
       '--older-than <duration>': 'received longer ago than this: 10s, 5m, 24h or 7d',
     },
-    say: ({ purged }) => `${purged} webhooks were purged`,
+    say: ({ purged }: { purged: number }) => `${purged} webhooks were purged`,
   });
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { DAY_MS } from '../domain/calendar.ts';
 import { durationText, fault } from './fields.ts';
 
-const DAY_MS = 86_400_000;
 /** A payment changes up to 95 days later: until then its arrivals are compared, and its callbacks keep their order. */
 const LATE_DAYS_MIN = 100;
 

@@ -29,7 +29,7 @@ export async function isAwaitingConfirmation(db: Reader): Promise<boolean> {
   return (await findUnconfirmedRestore(db)) !== undefined;
 }
 
-/** The same as a column of a query. */
+/** Asks it as a column of a query. */
 export function awaitsConfirmation() {
   return sql<number>`EXISTS (SELECT 1 FROM restores WHERE restores.confirmed_at IS NULL)`;
 }

@@ -14,7 +14,7 @@ type Functions<Results extends readonly unknown[]> = {
 
 /** Larger ones go one by one: there the round trip costs little, and a packet has a limit. */
 const TOGETHER_CHARS_MAX = 65_536;
-/** Of what is no text: mostly a number, a time or NULL, with what separates it from the next. */
+/** Length of a value that is no text: mostly a number, a time or NULL, with its separator. */
 const NUMBER_CHARS = 8;
 
 const collectors = new WeakSet<Transaction<Database>>();

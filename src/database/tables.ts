@@ -1,6 +1,7 @@
 import type { AccessTables } from './tables/access.ts';
 import type { BankTables } from './tables/bank.ts';
 import type { CallbackTables } from './tables/callbacks.ts';
+import type { ExpectedTables } from './tables/expected.ts';
 import type { InboxTables } from './tables/inbox.ts';
 import type { LedgerTables } from './tables/ledger.ts';
 import type { ManifestTables } from './tables/manifests.ts';
@@ -16,6 +17,7 @@ import type { SealTables } from './tables/seal.ts';
 export type Database = AccessTables &
   BankTables &
   CallbackTables &
+  ExpectedTables &
   InboxTables &
   LedgerTables &
   ManifestTables &

@@ -28,7 +28,7 @@ import { checkArchives, checkDisks, checkSizes } from './check-storage.ts';
 
 export type Finding = { check: string; ok: boolean; says: Said };
 type Check<C> = { name: string; run: (context: C) => Promise<Said> };
-/** What checks have that need no tables. */
+/** The context of checks without tables. */
 type BareContext = Pick<Context, 'config' | 'timers' | 'signal' | 'calendar'> & {
   clock: Pick<Context['clock'], 'now'>;
   openProvider: () => ProviderClient;

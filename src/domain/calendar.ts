@@ -25,6 +25,11 @@ export type Calendar = {
   toIso(wall: WallTime): string;
 };
 
+/** Units of time in milliseconds: 24 hours are no day of the calendar where the clock is changed. */
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** The provider's clock may differ from ours by this much. */
 export const CLOCK_LEEWAY_MS = 5 * 60_000;
 
@@ -121,8 +126,6 @@ function isDate(text: string): boolean {
 const DATES_KNOWN = new Map<string, true>();
 const DATES_KNOWN_MAX = 10_000;
 
-const DAY_MS = 86_400_000;
-
 /** @returns the first or last day of the years 0 to 9999 where the sum is outside: a later text would sort before. */
 export function addDays(day: Day, days: number): Day {
   const text = new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString();
@@ -168,8 +171,6 @@ export function listHours(calendar: Calendar, day: Day): Date[] {
   const count = Math.round(((endMs ?? 0) - (startMs ?? 0)) / HOUR_MS);
   return Array.from({ length: count }, (_, index) => new Date((startMs ?? 0) + index * HOUR_MS));
 }
-
-const HOUR_MS = 3_600_000;
 
 function formatOffset(ms: number): string {
   const minutes = Math.round(Math.abs(ms) / 60_000);

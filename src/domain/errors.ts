@@ -1,3 +1,5 @@
+import { groupValues } from './lists.ts';
+
 /** All error codes that callers distinguish. `src/http/send-problem.ts` maps each to a status. */
 export type ErrorCode =
   | 'config_invalid'
@@ -83,11 +85,11 @@ export class ConfereError extends Error {
  * names like any other.
  */
 export function groupFaults(faults: Iterable<readonly [name: string, text: string]>): Record<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const [name, text] of faults) {
-    const group = groups.get(name);
-    if (group) group.push(text);
-    else groups.set(name, [text]);
-  }
-  return Object.fromEntries(groups);
+  return Object.fromEntries(
+    groupValues(
+      faults,
+      ([name]) => name,
+      ([, text]) => text,
+    ),
+  );
 }

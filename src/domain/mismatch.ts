@@ -19,6 +19,9 @@ export const MISMATCH_SEVERITY = {
   e2e_date_differs: 'medium',
   closed_day_changed: 'high',
   balance_differs: 'critical',
+  amount_not_expected: 'high',
+  paid_twice: 'high',
+  paid_after_cancel: 'high',
   books_broken: 'critical',
 } as const;
 
@@ -44,7 +47,9 @@ export function isMismatchKind(text: string): text is MismatchKind {
   return Object.hasOwn(MISMATCH_SEVERITY, text);
 }
 
-export type Severity = 'medium' | 'high' | 'critical';
+/** The severities, the most severe first. */
+export const SEVERITIES = ['critical', 'high', 'medium'] as const;
+export type Severity = (typeof SEVERITIES)[number];
 export const MISMATCH_STATES = ['open', 'acknowledged', 'resolved'] as const;
 
 /** A difference that was found, before it is stored. Personal fields and extra are in it only as hashes. */
@@ -64,6 +69,8 @@ export type FoundMismatch = {
   baseline?: boolean;
   /** Newer evidence is known: it opens a mismatch, but does not change an open one. */
   outdated?: boolean;
+  /** Another mismatch of the same cause: while its alert fires, this one joins it. */
+  joins?: { kind: MismatchKind; scope: string };
   /** Set if the mismatch is resolved as soon as it is raised. */
   resolution?: string;
 };

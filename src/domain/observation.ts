@@ -55,3 +55,15 @@ export type Observation = {
   /** SHA-256 over the whole answer of the provider: equal digests mean equal answers. */
   digest: Buffer;
 };
+
+/** Facts that a correction may change, as merchants get them before and after it. Amounts are decimal texts. */
+export type CorrectedFacts = {
+  operation: Operation;
+  status: string;
+  /** ISO 8601 with offset. */
+  status_at: string;
+  amount: string;
+  commission: string | null;
+  reference: string | null;
+  platform: string | null;
+};

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
 import { SUBJECTS } from '../operations/catalogue.ts';
+import { EXPECTED_BODY_BYTES_MAX } from '../operations/expected.ts';
 import { refuse } from '../texts/refuse.ts';
 import { answerAfterOther, answerOnce } from './access/answer-once.ts';
 import { authenticate } from './access/authorize.ts';
@@ -11,6 +12,7 @@ import { createAuthGuard } from './access/guard-auth-attempts.ts';
 import { authenticateMerchant } from './access/require-scope.ts';
 import { answerWithoutDatabase } from './answer-without-database.ts';
 import { auditRoutes } from './api/audit.ts';
+import { expectedRoutes } from './api/expected.ts';
 import { importRoutes } from './api/imports/imports.ts';
 import { callbackRoutes } from './api/merchants/callbacks.ts';
 import { eventRoutes } from './api/merchants/events.ts';
@@ -70,6 +72,8 @@ export function createApp(
   app.use('/api/v1', authenticate(context, guard), checked);
   // before JSON: the body is a file
   app.use('/api/v1', importRoutes(context, once));
+  // a thousand in one body: the next parser skips what is parsed
+  app.use('/api/v1/expected-payments', express.json({ limit: EXPECTED_BODY_BYTES_MAX, type: () => true }));
   app.use('/api/v1', json, once, [
     transactionRoutes(context),
     numberRoutes(context),
@@ -77,6 +81,7 @@ export function createApp(
     merchantRoutes(context),
     callbackRoutes(context),
     reportRoutes(context),
+    expectedRoutes(context),
     auditRoutes(context),
     ...SUBJECTS.map((subject) => mountOperations(context, subject)),
     openapiRoutes(context),

@@ -15,7 +15,7 @@ export function createWorkerApp(context: Context, readers: MetricReaders): Expre
   return serveAlone(context.config, context.log, healthRoutes(context, createAuthGuard(context), { metrics }));
 }
 
-/** The same before the database was reached for the first time: alive, and not ready. */
+/** The worker's app before the database was first reached: alive, and not ready. */
 export function createWaitingApp(config: Config, log: Log, signal: AbortSignal): Express {
   return serveAlone(config, log, createHealthRoutes({ config, signal, isWritable: async () => false }));
 }

@@ -71,7 +71,8 @@ export async function readListPage<Row extends { seq: number }, Filter>(
 }
 
 async function answer(context: Context, change: Change, request: Request, response: Response): Promise<void> {
-  const by: By = { caller: getCaller(response), id: idOf(request) };
+  const params = request.params as Record<string, string>;
+  const by: By = { caller: getCaller(response), id: idOf(request), params };
   const given = change.input ? parseInput(request.body ?? {}, change.input) : undefined;
   const { status, body, location } = await answerChange(context, change, given, by);
   if (location !== undefined) response.location(location);

@@ -4,7 +4,7 @@ import { ConfereError } from '../domain/errors.ts';
 import { IMPORT_BYTES_MAX } from '../imports/import-kinds.ts';
 import { faultOf, refuse, refuseFields } from '../texts/refuse.ts';
 
-/** Of the fields beside the file, and of the boundaries between them. */
+/** Bytes of the fields beside the file, and of the boundaries. */
 const FIELDS_BYTES_MAX = 64 * 1024;
 /** The parser takes a form in one go. */
 const PARTS_MAX = 100;

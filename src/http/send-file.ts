@@ -1,4 +1,6 @@
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 
 /** Sends a file with these headers. An error before its first byte is answered without them: it is no attachment. */
@@ -15,4 +17,16 @@ export function signalOf(response: Response): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   return gone.signal;
+}
+
+/** Sends text while it is made. The headers wait for the first chunk: an error page must not be an attachment. */
+export async function sendChunks(
+  response: Response,
+  chunks: AsyncGenerator<string, void, undefined>,
+  headers: Record<string, string>,
+): Promise<void> {
+  const first = await chunks.next();
+  response.set(headers);
+  if (!first.done) response.write(first.value);
+  await pipeline(Readable.from(chunks), response);
 }

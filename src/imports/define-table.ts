@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { AnyColumn, Column } from './columns.ts';
 import type { CellFault, ImportedRow, ImportFault, ImportKind, ReadRows, Titles } from './import-kind.ts';
-import { readTable } from './read-table.ts';
+import { readTable, type TableLimits } from './read-table.ts';
 
 type Columns = Record<string, AnyColumn>;
 /** The values of a row by column, null for an empty cell of a column that is not required. */
@@ -19,21 +19,26 @@ type Table<Given extends Columns, Value> = {
   roles: readonly [Role, ...Role[]];
   columns: Given;
   /** The value of a row, or its fault; undefined for a row without anything to import. */
-  toValue(row: RowOf<Given>): { value: Value } | { fault: CellFault & { column: string } } | undefined;
+  toValue(
+    row: RowOf<Given>,
+  ): { value: Value } | { fault: CellFault & Pick<ImportFault, 'field'> & { column: string } } | undefined;
   /** The name of the column for a field that a change names. */
   columnOf?: Record<string, keyof Given & string>;
   isWholeState?: boolean;
+  /** Default: those of `read-table.ts`. */
+  limits?: TableLimits;
   compare?: ImportKind<Value>['compare'];
   finish?: (context: Context) => Promise<void>;
 } & ({ applyRow: ApplyRow<Value> } | Pick<ImportKind<Value>, 'apply'>);
 
 /** Defines a kind whose file is a table by a template. */
 export function defineTable<Given extends Columns, Value>(table: Table<Given, Value>): ImportKind<Value> {
-  const { titles, roles, columns, isWholeState = false, compare, finish } = table;
+  const { titles, roles, columns, isWholeState = false, limits, compare, finish } = table;
   return {
     ...{ titles, roles, columns, isWholeState },
     read: (_context, bytes) => readValues(bytes, table),
     apply: 'apply' in table ? table.apply : (...given) => applyRows(table.applyRow, table.columnOf ?? {}, ...given),
+    ...(limits ? { bytesMax: limits.bytesMax } : {}),
     ...(compare ? { compare } : {}),
     ...(finish ? { finish } : {}),
   };
@@ -42,9 +47,9 @@ export function defineTable<Given extends Columns, Value>(table: Table<Given, Va
 /** Reads the values of a table's rows, and the faults of the others. */
 export async function readValues<Given extends Columns, Value>(
   bytes: Buffer,
-  { columns, toValue }: Pick<Table<Given, Value>, 'columns' | 'toValue'>,
+  { columns, toValue, limits }: Pick<Table<Given, Value>, 'columns' | 'toValue' | 'limits'>,
 ): Promise<ReadRows<Value>> {
-  const { rows, faults, leftOut } = await readTable(bytes, columns);
+  const { rows, faults, leftOut } = await readTable(bytes, columns, limits);
   const values: ImportedRow<Value>[] = [];
   for (const { number, value: row } of rows) {
     // `readTable` reads each cell by its column

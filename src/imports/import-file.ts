@@ -2,12 +2,13 @@
  * Imports a file that a person gives: reads it, checks each row, and makes all changes in one transaction, or none. The
  * transaction has a row of `imports` with the file's SHA-256, unique for its kind: the same file again imports nothing.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { auditChange, auditChangeOnce } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
 import type { Message } from '../domain/errors.ts';
+import { createId } from '../domain/ids.ts';
 import { lockPolicies } from '../ledger/journal/read-policies.ts';
 import { type ChangePreview, previewChange } from '../ledger/read/preview-change.ts';
 import { message } from '../texts/messages.ts';
@@ -38,7 +39,7 @@ export type ImportOutcome = Pick<Applied, 'bank'> & {
   repeats: { id: string; at: string; by: string } | null;
   /** Rows that equal what was booked before this file; without `allowEqual` they are refused. */
   equal: EqualRow[];
-  /** What the rows were compared with; empty for a kind that compares none. */
+  /** The basis of the comparison; empty for a kind that compares none. */
   basis: string;
   /** Rows beside the table, which are not imported. */
   leftOut: LeftOutRow[];
@@ -193,7 +194,7 @@ async function recordImport(
   { name: kind, sha256, bytes, count: rows_read }: ReadFile,
   by: { rows_changed: number; actor: string },
 ): Promise<void> {
-  const id = `imp_${randomUUID().replaceAll('-', '')}`;
+  const id = createId('imp');
   await db
     .insertInto('imports')
     .values({ id, kind, sha256, bytes, rows_read, ...by, created_at: clock.now() })

@@ -7,7 +7,7 @@ import type { BankImport } from '../ledger/bank/import-bank-file.ts';
 import { BANK_QUESTIONS, type BankQuestion, STATEMENT_QUESTIONS } from '../ledger/bank/statement-faults.ts';
 import { describeSaid, type Said } from '../texts/messages.ts';
 import type { MESSAGES_EN } from '../texts/messages-en.ts';
-import { refusal } from '../texts/refuse.ts';
+import { type Reason, refusal } from '../texts/refuse.ts';
 
 type Faults<Of extends keyof typeof MESSAGES_EN> = {
   of: Of;
@@ -29,14 +29,16 @@ export type ImportFault = {
   line?: number;
   /** Why a file is unreadable, in place of `value`. */
   said?: Said;
-  /** Of a change that was refused, with its message in English as `value`: the field that it named. */
+  /** The field that a refused change named; `value` is the refusal's message in English. */
   field?: string;
+  /** The reason of such a change, where the console has no text of its own for the field. */
+  reason?: Reason;
 } & ((CellFault & { of?: undefined }) | Faults<'ofx'> | Faults<'statement'> | Faults<'account'>);
 
 /** Names in the languages of templates. A file may use either. */
 export type Titles = Record<Language, string>;
 
-/** What a template shows of a column. */
+/** A column, as a template shows it. */
 export type ColumnFacts = {
   titles: Titles;
   isRequired: boolean;
@@ -100,11 +102,11 @@ export type ImportKind<Value = unknown> = {
   ): Promise<Applied>;
   /** How rows are compared with what is booked already, of a kind without a key of its own: an equal one may be another movement. */
   compare?: {
-    /** What rows are compared with, as a text: once it is another, they must be compared again. */
+    /** Reads as a text what rows are compared with: once it is another, they are compared again. */
     readBasis(db: Reader): Promise<string>;
     findEqual(db: Reader, rows: ImportedRow<Value>[]): Promise<EqualRow[]>;
   };
-  /** What follows the commit. */
+  /** Follows the commit. */
   finish?: (context: Context) => Promise<void>;
 };
 
@@ -159,7 +161,7 @@ export class ImportRefusedError extends ConfereError {
   }
 }
 
-/** What a preview compared the rows with has changed since. */
+/** The basis of a preview has changed since. */
 export class ChangedSincePreviewError extends ConfereError {
   constructor() {
     super(...refusal('changed_since_preview'));

@@ -3,6 +3,7 @@ import type { ImportKind } from './import-kind.ts';
 import { ACCOUNTS } from './kinds/accounts.ts';
 import { ADJUSTMENTS } from './kinds/adjustments.ts';
 import { BANK } from './kinds/bank.ts';
+import { EXPECTED } from './kinds/expected.ts';
 import { PLATFORMS } from './kinds/platforms.ts';
 import { STATEMENTS } from './kinds/statements.ts';
 import { TABLE_BYTES_MAX } from './read-table.ts';
@@ -14,6 +15,7 @@ export const IMPORT_KINDS = {
   accounts: ACCOUNTS,
   platforms: PLATFORMS,
   bank: BANK,
+  expected: EXPECTED,
 } as const satisfies Record<string, unknown>;
 
 export type ImportKindName = keyof typeof IMPORT_KINDS;

@@ -19,8 +19,9 @@ import { readRows, type Table, type Values } from './read-rows.ts';
 /** A file of 2,000 rows takes 100 KiB as XLSX. */
 export const TABLE_BYTES_MAX = 1024 * 1024;
 export const TABLE_LIMITS = {
+  bytesMax: TABLE_BYTES_MAX,
   rowsMax: 2_000,
-  /** Of an XLSX, unpacked: 2,000 rows of ten columns take 2 MiB. */
+  /** An XLSX, unpacked: 2,000 rows of ten columns take 2 MiB. */
   unpackedBytesMax: 16 * 1024 * 1024,
   partsMax: 200,
   /** Texts that cells share. */
@@ -30,14 +31,28 @@ export const TABLE_LIMITS = {
   charsMax: 16 * 1024 * 1024,
 };
 
+export type TableLimits = typeof TABLE_LIMITS;
+/** Limits of a kind whose files are lists of a whole company. */
+export const LARGE_TABLE_LIMITS: TableLimits = {
+  ...TABLE_LIMITS,
+  bytesMax: 8 * 1024 * 1024,
+  rowsMax: 20_000,
+  unpackedBytesMax: 64 * 1024 * 1024,
+  charsMax: 32 * 1024 * 1024,
+};
+
 /** @returns a value for each column of each row, null for an empty cell; rows with a fault are left out. */
-export async function readTable(bytes: Buffer, columns: Columns): Promise<ReadRows<Values>> {
+export async function readTable(
+  bytes: Buffer,
+  columns: Columns,
+  limits: TableLimits = TABLE_LIMITS,
+): Promise<ReadRows<Values>> {
   try {
-    if (bytes.length > TABLE_BYTES_MAX)
-      throw new UnreadableFileError(message('file.too_large', { n: TABLE_BYTES_MAX }));
+    if (bytes.length > limits.bytesMax)
+      throw new UnreadableFileError(message('file.too_large', { n: limits.bytesMax }));
     await takeTurn();
-    const table = isZip(bytes) ? await openXlsx(bytes, columns) : await openCsv(bytes, columns);
-    return await readRows(table, columns, TABLE_LIMITS.rowsMax);
+    const table = isZip(bytes) ? await openXlsx(bytes, columns, limits) : await openCsv(bytes, columns);
+    return await readRows(table, columns, limits.rowsMax);
   } catch (error) {
     if (!(error instanceof UnreadableFileError)) throw error;
     return { rows: [], faults: [{ row: 0, column: null, kind: 'unreadable', said: error.said }], leftOut: [] };
@@ -48,12 +63,12 @@ function isZip(bytes: Buffer): boolean {
   return bytes.subarray(0, 2).toString('latin1') === 'PK';
 }
 
-async function openXlsx(bytes: Buffer, columns: Columns): Promise<Table> {
-  const workbook = await openWorkbook(sourceOfBytes(bytes), TABLE_LIMITS);
+async function openXlsx(bytes: Buffer, columns: Columns, limits: TableLimits): Promise<Table> {
+  const workbook = await openWorkbook(sourceOfBytes(bytes), limits);
   const context = {
-    sharedTexts: await readSharedTexts(workbook, TABLE_LIMITS.textsMax),
+    sharedTexts: await readSharedTexts(workbook, limits.textsMax),
     dateStyles: await readDateStyles(workbook),
-    limits: TABLE_LIMITS,
+    limits,
   };
   const faults: ImportFault[] = [];
   const rows = readSheet(workbook, await chooseSheet(workbook, columns, context), {

@@ -79,7 +79,7 @@ async function renderWorkbook(
   });
 }
 
-/** The same template has the same bytes. */
+/** Equal templates have equal bytes. */
 const MADE_AT = new Date('2026-01-01T00:00:00Z');
 
 function addHelp(sheet: SheetWriter, facts: ColumnFacts[], language: Language): void {

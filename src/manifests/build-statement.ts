@@ -6,7 +6,7 @@ const VERSION = 1;
 /** A message of the day. `cents`: the amount of its transaction as known now. */
 export type Member = { id: string; type: string; cents: bigint };
 
-/** What a day manifest is about. A change of any of it makes a revision. */
+/** A day manifest's content. A change of any of it makes a revision. */
 export type ManifestFacts = {
   merchant: string;
   day: Day;

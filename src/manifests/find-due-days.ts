@@ -6,7 +6,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { waitForInserted } from '../database/wait-for-writers.ts';
 import { addDays, type Day, listDays } from '../domain/calendar.ts';
-import { append } from '../domain/lists.ts';
+import { append, splitList } from '../domain/lists.ts';
 
 /** The setting that says how far the callbacks were searched for days that changed, and when. */
 const CURSOR = 'day_manifests_cursor';
@@ -64,10 +64,10 @@ async function listDue(
 /** Stores days as due, each once. */
 export async function insertDue(trx: Transaction<Database>, due: MerchantDay[]): Promise<void> {
   const unique = [...new Map(due.map((one) => [`${one.merchant_seq} ${one.day}`, one])).values()];
-  for (let from = 0; from < unique.length; from += INSERT_ROWS) {
+  for (const some of splitList(unique, INSERT_ROWS)) {
     await trx
       .insertInto('due_day_manifests')
-      .values(unique.slice(from, from + INSERT_ROWS))
+      .values(some)
       .onDuplicateKeyUpdate((eb) => ({ day: eb.ref('day') }))
       .execute();
   }
@@ -140,8 +140,8 @@ async function listCorrected({ db }: Context, { recent }: Cursor): Promise<Merch
     .where('created_at', '>=', recent)
     .execute();
   const days: MerchantDay[] = [];
-  for (let from = 0; from < corrections.length; from += TRANSACTIONS_MAX) {
-    const seqs = corrections.slice(from, from + TRANSACTIONS_MAX).map((row) => row.transaction_seq);
+  for (const some of splitList(corrections, TRANSACTIONS_MAX)) {
+    const seqs = some.map((row) => row.transaction_seq);
     const rows = await db
       .selectFrom('callbacks')
       .innerJoin('events', 'events.seq', 'callbacks.event_seq')

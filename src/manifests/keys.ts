@@ -10,11 +10,11 @@ import { placeOf } from '../database/keys/sealed-columns.ts';
 import { encryptForStorage } from '../database/keys/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { DAY_MS } from '../domain/calendar.ts';
 import { generateSigningKey, presentPublicKey, type SigningKey } from './sign-statement.ts';
 
 /** How long the key before keeps signing after a rotation. */
 export const OVERLAP_DAYS = 30;
-const DAY_MS = 86_400_000;
 
 type NewKey = ReturnType<typeof generateSigningKey>;
 

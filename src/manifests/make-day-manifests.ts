@@ -14,6 +14,7 @@ import { isAwaitingConfirmation } from '../database/restores.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Day } from '../domain/calendar.ts';
+import { splitList } from '../domain/lists.ts';
 import { readNewestSeal, type Seal } from '../seal/read-seals.ts';
 import { digestIds, hashFacts, type ManifestFacts, type Member, sumTypes, writeStatement } from './build-statement.ts';
 import { classifyManifestDay, type DayFlags, findImprovedDays } from './classify-manifest-day.ts';
@@ -43,9 +44,9 @@ export async function makeDayManifests(context: Context): Promise<{ made: number
   let made = 0;
   for (const [day, merchants] of due) {
     const flags = await classifyManifestDay(context, day);
-    for (let from = 0; from < merchants.length; from += MERCHANTS_MAX) {
+    for (const some of splitList(merchants, MERCHANTS_MAX)) {
       context.signal.throwIfAborted();
-      made += await makeForMerchants(context, merchants.slice(from, from + MERCHANTS_MAX), {
+      made += await makeForMerchants(context, some, {
         ...{ day, flags, cut, keys, chain },
       });
     }

@@ -154,7 +154,7 @@ export async function disableBeyondLimits({ db, log }: Context): Promise<number>
   return beyond.length;
 }
 
-/** Who paused a merchant. What operators paused, the merchant itself cannot enable. */
+/** The side that paused a merchant. What operators paused, the merchant itself cannot enable. */
 export type PausedBy = 'operator' | 'merchant';
 
 /**

@@ -1,4 +1,4 @@
-/** What a merchant changes itself, in its portal: within what operators allow. */
+/** Changes by a merchant itself, in its portal: within what operators allow. */
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';

@@ -22,7 +22,7 @@ export function presentMerchant(row: MerchantRow) {
     disabled_reason: row.state === 'disabled' ? row.disabled_reason : null,
     paused_by: row.state === 'paused' ? ((row.paused_by ?? 'operator') as PausedBy) : null,
     filter: parseFilter(row.filter),
-    /** What the merchant itself chose within `filter`. */
+    /** The merchant's own choice within `filter`. */
     own_filter: parseFilter(row.own_filter ?? '{}'),
     rate: row.rate,
     /** Whether its day manifests are sent to it. */
@@ -33,7 +33,7 @@ export function presentMerchant(row: MerchantRow) {
     failing_since: row.failing_since?.toISOString() ?? null,
     breaker: row.breaker_opened_at === null ? ('closed' as const) : ('open' as const),
     backfill: presentBackfill(row),
-    /** Of a merchant that fetches its events: when it last did, and when its token ends. */
+    /** When a merchant that fetches its events last did, and when its token ends. */
     pulled_at: row.pulled_at?.toISOString() ?? null,
     pull_token_expires_at: row.pull_token_expires_at?.toISOString() ?? null,
   };

@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
+import { hashText } from '../domain/hash-text.ts';
 import { refuse, refuseField } from '../texts/refuse.ts';
 import { findMerchant, type MerchantRow, selectMerchants } from './read-merchants.ts';
 
@@ -18,7 +19,7 @@ export async function issuePullToken(context: Context, id: string, expiresAt?: D
   }
   const merchant = await findMerchant(context.db, id);
   const token = PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
-  const set = { pull_token_hash: hash(token), pull_token_expires_at: expiresAt ?? null };
+  const set = { pull_token_hash: hashText(token), pull_token_expires_at: expiresAt ?? null };
   await context.db.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
   return token;
 }
@@ -43,15 +44,10 @@ export function isPullToken(text: string): boolean {
 export async function findMerchantByPullToken(context: Context, token: string): Promise<MerchantRow | undefined> {
   if (!isPullToken(token)) return undefined;
   return await selectMerchants(context.db)
-    .where('pull_token_hash', '=', hash(token))
+    .where('pull_token_hash', '=', hashText(token))
     .where('merchants.state', '=', 'enabled')
     .where((eb) =>
       eb.or([eb('pull_token_expires_at', 'is', null), eb('pull_token_expires_at', '>', context.clock.now())]),
     )
     .executeTakeFirst();
-}
-
-// a random token of 256 bits needs no slow hash
-function hash(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }

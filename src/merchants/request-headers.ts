@@ -1,4 +1,4 @@
-/** What a merchant's requests have besides the protocol: the format of their bodies, a bearer token, and static headers. */
+/** Additions of a merchant to the protocol's requests: the format of their bodies, a bearer token, and static headers. */
 import type { FieldFault } from '../domain/errors.ts';
 import { faultOf } from '../texts/refuse.ts';
 

@@ -118,11 +118,17 @@ export function scopeForAlerts({ id, kind, scope, transactionId }: AlertedMismat
 async function findCauses(trx: Transaction<Database>, mismatches: RaisedMismatch[], now: Date): Promise<RaisedCause[]> {
   const runIds = await readRunIds(trx, mismatches);
   const groups = Map.groupBy(mismatches, ({ found, severity }) =>
-    JSON.stringify([found.kind, runIds.get(found.runSeq ?? -1) ?? severity]),
+    JSON.stringify([found.kind, runIds.get(found.runSeq ?? -1) ?? severity, found.joins?.scope]),
   );
   const causes: RaisedCause[] = [];
   for (const [first, ...rest] of groups.values()) {
     if (!first) continue;
+    const joined = first.found.joins && (await findFiringCause(trx, first.found.joins));
+    if (joined) {
+      const { severity } = first;
+      causes.push({ ...joined, severity, isRun: false, isFiring: true, mismatches: [first, ...rest] });
+      continue;
+    }
     const name = first.found.kind;
     const run = runIds.get(first.found.runSeq ?? -1);
     const severity = run === undefined ? first.severity : worst([first, ...rest]);
@@ -132,6 +138,15 @@ async function findCauses(trx: Transaction<Database>, mismatches: RaisedMismatch
     causes.push({ name, scope, severity, ...is, mismatches: [first, ...rest] });
   }
   return causes;
+}
+
+/** @returns the cause of an open mismatch while it fires. Its alert cannot end before this transaction does. */
+async function findFiringCause(trx: Transaction<Database>, { kind, scope }: { kind: MismatchKind; scope: string }) {
+  const { rows } = await sql<{ scope: string }>`SELECT alert_scope AS scope FROM mismatches
+      JOIN mismatch_causes ON mismatch_seq = mismatches.seq
+      JOIN alerts FORCE INDEX (alerts_firing) ON firing_scope = CONCAT(alert_name, ' ', alert_scope)
+    WHERE open_scope = ${`${kind} ${scope}`} AND alert_name = ${kind} LOCK IN SHARE MODE`.execute(trx);
+  return rows[0] && { name: kind, scope: rows[0].scope };
 }
 
 /** @returns the scope of the group that takes mismatches now. Its alert cannot end before this transaction does. */

@@ -8,10 +8,10 @@
  * never changed. resolve-mismatches.ts has the other half of the lifecycle.
  */
 
-import { randomUUID } from 'node:crypto';
 import { type Selectable, sql, type Transaction } from 'kysely';
 import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
+import { createId } from '../domain/ids.ts';
 import { append } from '../domain/lists.ts';
 import { type FoundMismatch, MISMATCH_SEVERITY, type Severity } from '../domain/mismatch.ts';
 import { alertMismatches, type RaisedMismatch } from './alert-mismatches.ts';
@@ -35,7 +35,7 @@ export async function raiseMismatches(
     const severity = one.severity ?? MISMATCH_SEVERITY[one.kind];
     const last = latest.get(mismatchKey(one));
     if (!last) {
-      const row = { id: `mm_${randomUUID().replaceAll('-', '')}`, found: one, severity };
+      const row = { id: createId('mm'), found: one, severity };
       fresh.push(row);
     } else if (last.state === 'resolved' && mayReopen(last, one)) {
       await reopen(trx, last.seq, one, now);

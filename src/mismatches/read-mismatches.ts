@@ -1,7 +1,7 @@
 import type { Reader } from '../database/reader.ts';
 import type { Day } from '../domain/calendar.ts';
+import { webhookIdOf } from '../domain/ids.ts';
 import { formatAmount } from '../domain/money.ts';
-import { webhookIdOf } from '../domain/webhook-id.ts';
 import { concernsPlatform } from './concerns-platform.ts';
 import { stakeInSql } from './stake.ts';
 

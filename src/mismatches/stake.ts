@@ -4,7 +4,10 @@ import { type RawBuilder, sql } from 'kysely';
 export type StakeColumns = Record<'kind' | 'amount_cents' | 'expected' | 'actual', RawBuilder<unknown>>;
 
 /** Kinds whose evidence has amounts on both sides. */
-const KINDS = ['amount_differs', 'commission_differs', 'webhook_contradiction', 'balance_differs'];
+const KINDS = [
+  ...['amount_differs', 'commission_differs', 'webhook_contradiction', 'balance_differs'],
+  ...['amount_not_expected', 'paid_twice', 'paid_after_cancel'],
+];
 /** Facts in evidence that are amounts of money and are compared. */
 const COMPARED = ['amount', 'commission'] as const;
 

@@ -35,7 +35,7 @@ export type OidcSettings = {
   afterLogout: string;
 };
 
-/** What the issuer's answer is checked against. It is secret: with it, anybody could end the attempt. */
+/** Checks for the issuer's answer. It is secret: with it, anybody could end the attempt. */
 export type LoginChecks = { state: string; nonce: string; verifier: string };
 
 export type Issuer = {

@@ -21,6 +21,7 @@ import { addStatement, statements } from './books/statements.ts';
 import type { Change } from './define-change.ts';
 import type { Item } from './define-item.ts';
 import type { List } from './define-list.ts';
+import { cancelOne, expectedPayments, matchOne, putMany, putOne, reopenOne, unmatchOne } from './expected.ts';
 import { jobs } from './jobs.ts';
 import { acknowledgeMismatches, mismatchDecisions, mismatches, oneMismatch, resolveMismatches } from './mismatches.ts';
 import { oneRun, runPages, runs, startOneRun } from './runs.ts';
@@ -35,6 +36,11 @@ export const SUBJECTS: readonly Subject[] = [
   { tag: 'Ledger', changes: [addAdjustment, undoAdjustment], lists: [adjustments] },
   { tag: 'Ledger', changes: [addStatement], lists: [statements] },
   { tag: 'Ledger', changes: [addCommission, undoCommission], lists: [commissions] },
+  {
+    tag: 'Expected payments',
+    changes: [putOne, putMany, cancelOne, reopenOne, matchOne, unmatchOne],
+    lists: [expectedPayments],
+  },
   {
     tag: 'Bank',
     changes: [matchBank, matchBankLine, undoBankMatch],

@@ -15,6 +15,8 @@ export type By = {
   caller: Caller;
   /** The item that the address names; '' where it names none. */
   id: string;
+  /** What the address names otherwise than by `id`. */
+  params?: Readonly<Record<string, string>>;
   /** Where from, for the audit; the API and the command line say nothing. */
   via?: 'console';
 };
@@ -51,8 +53,11 @@ export type Change<Given = unknown, Made = unknown> = {
   audits?: 'itself';
   /** Makes the change, within the transaction of its audit row. */
   change(inner: Context, given: Given, by: By): Promise<Made>;
-  /** The target of the audit row, perhaps with its detail; default: the id that the change returned, or `by.id`. */
-  target?(made: Made, by: By, given: Given): string | Pick<AuditedAction, 'target' | 'detail'>;
+  /**
+   * The target of the audit row, perhaps with its detail; default: the id that the change returned, or `by.id`. undefined: nothing
+   * was changed, so there is no row.
+   */
+  target?(made: Made, by: By, given: Given): string | Pick<AuditedAction, 'target' | 'detail'> | undefined;
   /** Does what follows the commit. @param made undefined where a form is sent again. */
   after?(context: Context, made: Made | undefined, given: Given, by: By): Promise<unknown>;
   /** The body of the answer; without it, none is sent. @param more.followed what `after` returned. */
@@ -94,8 +99,10 @@ export async function makeChange<Given, Made>(
     await once?.check(inner);
     return await change.change(inner, prepared, by);
   };
-  const describe = (result: Made): AuditedAction => {
-    const target = change.target?.(result, by, prepared) ?? (typeof result === 'string' ? result : by.id);
+  const describe = (result: Made): AuditedAction | undefined => {
+    const own = typeof result === 'string' ? result : by.id;
+    const target = change.target ? change.target(result, by, prepared) : own;
+    if (target === undefined) return undefined;
     return {
       ...(by.via ? { detail: by.via } : {}),
       ...{ actor: by.caller.id, action: change.audit ?? change.name },

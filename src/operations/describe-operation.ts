@@ -36,7 +36,7 @@ export function describeTag(tag: string) {
   return {
     /** A list, in pages. Its path ends in the name of its items. */
     list(path: string, items: z.ZodType, query = z.object({}), access: Access = 'viewer'): Operation {
-      const plural = path.split('/').at(-1) ?? '';
+      const plural = (path.split('/').at(-1) ?? '').replaceAll('-', '_');
       const page = z.object({ [plural]: z.array(items), next_cursor: z.string().nullable() });
       const about = { tag, summary: `List ${plural}, in pages`, query: query.extend(paging.shape) };
       return { method: 'get', path: `${API}${path}`, access, ...about, responses: ok('A page', page) };

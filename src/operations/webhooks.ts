@@ -48,9 +48,9 @@ export const purgeManyWebhooks = defineChange({
   summary: 'Drop quarantined webhooks of one reason: bodies are deleted, hashes stay, so a repeat is still recognized',
   input: z.object({
     reason: z.enum(QUARANTINE_REASONS as [string, ...string[]], `must be one of ${QUARANTINE_REASONS.join(', ')}`),
-    older_than: z.string('must be a duration: 10s, 5m, 24h or 7d').transform((text, { addIssue }) => {
+    older_than: z.string('must be a duration: 10s, 5m, 24h or 7d').transform((text, issues) => {
       const { data: ms } = durationText.safeParse(text);
-      if (ms === undefined) addIssue('must be a duration: 10s, 5m, 24h or 7d');
+      if (ms === undefined) issues.addIssue('must be a duration: 10s, 5m, 24h or 7d');
       return { text, ms: ms ?? 0 };
     }),
   }),

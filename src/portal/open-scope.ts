@@ -23,7 +23,7 @@ import { type MerchantRow, selectMerchants } from '../merchants/read-merchants.t
 import { listChanges, type OwnChanges } from './own-changes.ts';
 
 export type MerchantScope = ReturnType<typeof openScope>;
-/** What routes and pages of the portal know of the process beside the scope of a request: no database. */
+/** The process, as the portal's routes and pages see it beside the scope of a request: no database. */
 export type PortalContext = Pick<Context, 'calendar' | 'clock' | 'config'>;
 /** `from`, `to`: days of the callbacks' creation, both included. */
 export type OwnSearch = Omit<OwnCallbackQuery, 'from' | 'to'> & { from?: Day | undefined; to?: Day | undefined };

@@ -10,7 +10,7 @@ import { rotateSecret } from '../merchants/secrets.ts';
 
 export type OwnChanges = ReturnType<typeof listChanges>;
 
-/** What a merchant may change. @param inner its `db` is the transaction that audits the change. */
+/** Lists a merchant's changes. @param inner its `db` is the transaction that audits the change. */
 export function listChanges(inner: Context, { seq, id }: MerchantRow) {
   const present = async (callback: { webhook_id: string }) => {
     const row = await findOwnCallback(inner.db, seq, callback.webhook_id);

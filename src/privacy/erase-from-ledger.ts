@@ -4,6 +4,7 @@ import type { Reader } from '../database/reader.ts';
 import { type FreeTextColumns, redactRows } from '../database/redact-rows.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { splitList } from '../domain/lists.ts';
 import type { Erase, Person } from '../domain/person/person.ts';
 import { createKeyedDigest, createKeyedExtraHash } from './redact-forgotten.ts';
 
@@ -89,9 +90,9 @@ async function eraseChunks(
   work: (seqs: number[]) => Promise<number>,
 ): Promise<number> {
   let changed = 0;
-  for (let from = 0; from < all.length; from += CHUNK_ROWS) {
+  for (const some of splitList(all, CHUNK_ROWS)) {
     signal.throwIfAborted();
-    changed += await work(all.slice(from, from + CHUNK_ROWS));
+    changed += await work(some);
   }
   return changed;
 }

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
 import { type SqlBool, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { hashDocument } from '../database/keys/index-person.ts';
 import type { Keys } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
+import { hashText } from '../domain/hash-text.ts';
+import { splitList } from '../domain/lists.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
 import type { Person } from '../domain/person/person.ts';
 import { createDocumentMatcher, createRedact, createValueMatcher, type Redact } from '../domain/person/redact-text.ts';
@@ -60,7 +61,7 @@ export async function findPerson(
   const values = await gatherValues(db, hash, rows, before);
   const holds = createValueMatcher({ documents: [plain], ...values });
   for (const { extra } of [...rows, ...mentions]) if (extra !== null && holds(extra)) values.own.push(extra);
-  const hashes = [...new Set(values.own)].map((text) => createHash('sha256').update(text).digest());
+  const hashes = [...new Set(values.own)].map(hashText);
   const person = {
     hash,
     transactions: rows.map(({ seq, id }) => ({ seq, id })),
@@ -126,8 +127,7 @@ async function readRows(db: Reader, hash: Buffer, nobodys: number[]) {
     .execute();
   const seqs = [...new Set([...theirs.map((row) => row.seq), ...nobodys])].sort((a, b) => a - b);
   const found = [];
-  for (let from = 0; from < seqs.length; from += CHUNK_ROWS) {
-    const chunk = seqs.slice(from, from + CHUNK_ROWS);
+  for (const chunk of splitList(seqs, CHUNK_ROWS)) {
     found.push(await selectPeople(db).where('transactions.seq', 'in', chunk).orderBy('transactions.seq').execute());
   }
   return found.flat();

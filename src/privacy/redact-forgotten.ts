@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { hashDocument } from '../database/keys/index-person.ts';
 import type { Keys } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
+import { splitList } from '../domain/lists.ts';
 import { createRedact, listCandidates } from '../domain/person/redact-text.ts';
 
 /** Hostile bodies may name 20,000 documents: a statement stays far below `max_allowed_packet`. */
@@ -17,11 +18,11 @@ const LARGE_CHARS_MIN = 16_384;
 /** Returns which of these hashes belong to forgotten people, as base64. */
 export async function findForgotten(db: Reader, hashes: Buffer[]): Promise<Set<string>> {
   const found = new Set<string>();
-  for (let start = 0; start < hashes.length; start += ASKED_AT_ONCE_MAX) {
+  for (const some of splitList(hashes, ASKED_AT_ONCE_MAX)) {
     const rows = await db
       .selectFrom('forgotten_people')
       .select('document_hash')
-      .where('document_hash', 'in', hashes.slice(start, start + ASKED_AT_ONCE_MAX))
+      .where('document_hash', 'in', some)
       .execute();
     for (const row of rows) found.add(row.document_hash.toString('base64'));
   }
@@ -31,10 +32,8 @@ export async function findForgotten(db: Reader, hashes: Buffer[]): Promise<Set<s
 /** Returns which of these documents belong to forgotten people. Hashes them in chunks, to yield to other work. */
 async function findForgottenDocuments(keys: Keys, db: Reader, documents: string[]): Promise<Set<string>> {
   const found = new Set<string>();
-  for (let start = 0; start < documents.length; start += ASKED_AT_ONCE_MAX) {
-    const hashed = documents
-      .slice(start, start + ASKED_AT_ONCE_MAX)
-      .map((document) => ({ document, hash: hashDocument(keys, document) }));
+  for (const some of splitList(documents, ASKED_AT_ONCE_MAX)) {
+    const hashed = some.map((document) => ({ document, hash: hashDocument(keys, document) }));
     const forgotten = await findForgotten(
       db,
       hashed.map(({ hash }) => hash),
@@ -105,8 +104,7 @@ function tryTo<T>(work: () => T): Tried<T> {
 /** Returns which of these ids belong to forgotten people's transactions, in lower case. */
 async function findForgottenIds(db: Reader, ids: string[]): Promise<Set<string>> {
   const found = new Set<string>();
-  for (let start = 0; start < ids.length; start += ASKED_AT_ONCE_MAX) {
-    const some = ids.slice(start, start + ASKED_AT_ONCE_MAX);
+  for (const some of splitList(ids, ASKED_AT_ONCE_MAX)) {
     const rows = await db
       .selectFrom('transactions')
       .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')

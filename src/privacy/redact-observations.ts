@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { hashDocument } from '../database/keys/index-person.ts';
 import type { Keys } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
+import { hashText } from '../domain/hash-text.ts';
 import { append } from '../domain/lists.ts';
 import type { Observation, ObservedTransaction } from '../domain/observation.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
@@ -103,7 +103,7 @@ function createRedactKey(keys: Keys, forgotten: Set<string>) {
 function redactStored(keys: Keys, loaded: Known): void {
   const { stored } = loaded;
   if (stored.extra !== null && !isWithheld(stored.extra) && createPersonMatcher(stored)(stored.extra)) {
-    loaded.stored = { ...stored, ...EMPTY, extra: withholdExtra(createKeyedExtraHash(keys, hashExtra(stored.extra))) };
+    loaded.stored = { ...stored, ...EMPTY, extra: withholdExtra(createKeyedExtraHash(keys, hashText(stored.extra))) };
   } else loaded.stored = { ...stored, ...EMPTY };
 }
 
@@ -111,7 +111,7 @@ function withhold(keys: Keys, shown: ObservedTransaction, extras: Map<string, st
   const { id, extra } = shown;
   if (extra === null) return shown;
   extras.set(id, extra);
-  return { ...shown, extra: withholdExtra(createKeyedExtraHash(keys, hashExtra(extra))) };
+  return { ...shown, extra: withholdExtra(createKeyedExtraHash(keys, hashText(extra))) };
 }
 
 function createPersonMatcher(of: Pick<ObservedTransaction, keyof typeof EMPTY>): (text: string) => boolean {
@@ -151,10 +151,6 @@ function listHashes({ person, other }: Hashes): Buffer[] {
 
 function isOfSame(one: Named, other: Named): boolean {
   return one.document === other.document && one.pixKey === other.pixKey;
-}
-
-function hashExtra(extra: string): Buffer {
-  return createHash('sha256').update(extra).digest();
 }
 
 function present<T>(all: (T | null | undefined)[]): T[] {

@@ -70,14 +70,14 @@ const STATE = z.object({
 });
 export type CheckState = z.infer<typeof STATE>;
 
-/** What a step gets. It verifies its next batch, changes the state, and returns whether there is more. */
+/** A step's input. It verifies its next batch, changes the state, and returns whether there is more. */
 export type Verification = {
   context: Context;
   state: CheckState;
   /** The state that is proven already, and not read again; undefined: everything is read. */
   proof: CheckState | undefined;
   report: ReportBreak;
-  /** What a step reads once for all of its batches. */
+  /** Rows that a step reads once for all batches. */
   scratch: { posted?: Map<string, bigint> };
 };
 export type Step = (verification: Verification) => Promise<boolean>;

@@ -5,6 +5,13 @@ import { ConfereError } from '../domain/errors.ts';
 /** Tables that are only appended to; their changing state is in other tables. */
 export const APPEND_ONLY_TABLES = [
   ...(['events', 'entries', 'postings', 'seals', 'seal_stragglers', 'accepted_surpluses', 'audit'] as const),
+  ...([
+    'expected_versions',
+    'expected_keys',
+    'expected_cancellations',
+    'expected_matches',
+    'expected_changes',
+  ] as const),
   ...(['audit_archives', 'bank_statements', 'bank_lines', 'bank_matches', 'imports', 'day_manifests'] as const),
 ] as const;
 

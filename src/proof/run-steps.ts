@@ -35,7 +35,7 @@ const STEPS: Record<StepName, Step> = {
 };
 
 export type RunOptions = {
-  /** What is proven already. */
+  /** The proof until now. */
   proof?: CheckState | undefined;
   /** How long to wait for another process's sealer lease, if rows were left unsealed. */
   leaseGivenMs: number;

@@ -2,7 +2,7 @@
  * Verifies that the derived balances are the sums of the sealed postings, month by month, each in a short snapshot, since
  * the sealer continues meanwhile.
  *
- * Of each month, a check keeps a digest of its sums as of the position that it proves. A later check subtracts the
+ * For each month, a check keeps a digest of its sums as of the position that it proves. A later check subtracts the
  * postings that were sealed since from the sums, and must get that digest: so it compares every sum, and reads new
  * postings only. If it does not, all postings of the month are read, to say where.
  */

@@ -9,7 +9,7 @@ import type { ReportBreak } from './collect-breaks.ts';
 
 const ACTIONS = ['months.close', 'months.reopen'] as const;
 const FIXED = z.object({ close: z.int(), position: z.int(), hash: z.string(), digest: z.string() });
-/** What a seal has of a cut. */
+/** A cut's part in a seal. */
 const CUT = ['entrySeq', 'eventSeq', 'mismatchChangeSeq'] as const;
 const REOPENED = z.object({ reopen: z.int(), close: z.int() });
 
@@ -47,7 +47,7 @@ export async function verifyMonths({ context, state, report }: Verification): Pr
 
 type Audited = { month: string; actor: string; action: 'close' | 'reopen'; fixed: z.infer<typeof FIXED> | undefined };
 
-/** What the audit says of each change, by its number. Few: a month is closed once, or a few times. */
+/** Reads each change from the audit, by its number. Few: a month is closed once, or a few times. */
 async function readAudited(db: Reader): Promise<Map<number, Audited>> {
   const rows = await db
     .selectFrom('audit')

@@ -68,7 +68,7 @@ export type ProviderClient = {
   scheduler: RequestScheduler;
   /** How the provider answered this process lately. */
   health: HealthTracker;
-  /** The same client with another priority; the default is `verification`. */
+  /** Returns the client with another priority; the default is `verification`. */
   withPriority(priority: Priority, onRequest?: () => void): ProviderClient;
   [Symbol.asyncDispose](): Promise<void>;
 };

@@ -4,8 +4,7 @@ import type { Context } from '../context.ts';
 import { dropWhere, RETENTION_BATCH_ROWS, type RetentionStep, walkRows } from '../database/retention-step.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../domain/calendar.ts';
 
 /** Retentions in days that no variable sets: they are much longer than any use of the rows. */
 export const FIXED_DAYS = {
@@ -13,7 +12,7 @@ export const FIXED_DAYS = {
   access: 7,
   /** Hourly costs of senders of webhooks, and their last hit. */
   senders: 1,
-  /** What processes did that have ended since. */
+  /** Activity of processes that have ended. */
   heartbeats: 1,
   /** Page rows of failed runs: such a run can be resumed for this long. */
   pages: 7,

@@ -7,9 +7,8 @@ import { sql } from 'kysely';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
-import { addDays } from '../domain/calendar.ts';
+import { addDays, DAY_MS } from '../domain/calendar.ts';
 
-const DAY_MS = 86_400_000;
 /** Growth is the mean of this many days, or of those that were measured. */
 const GROWTH_DAYS = 30;
 

@@ -9,7 +9,7 @@ const QUESTIONS_MAX = 50;
 /** A question that takes longer is asked alone, so the others don't wait for it. */
 const TOGETHER_MS_MAX = 1_000;
 
-/** What an idle loop waits for: selects without locks, each through an index. Called when it is asked, for the time of then. */
+/** An idle loop's wait: selects without locks, each through an index. Called when it is asked, for the time of then. */
 export type Question = () => Expression<unknown>[];
 
 /** Whether any of the question's selects finds a row. */

@@ -1,5 +1,5 @@
 /**
- * What was refunded, by day and hour. The sums of postings hold payments less refunds; with these sums, what was paid on a
+ * Sums refunds by day and hour. The sums of postings hold payments less refunds; with these sums, what was paid on a
  * day is known without reading its entries. A posting to what was received or paid is a refund unless its event is `paid`;
  * its reversal is one with the other sign. The reports classify their movements by the same rule.
  *

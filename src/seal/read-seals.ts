@@ -9,7 +9,7 @@ export type Seal = {
   mismatchChangeSeq: number;
   /** The highest sealed audit row; 0 for a seal from before audit rows were sealed. */
   auditSeq: number;
-  /** Of the same reading as the numbers above, so that the seal is a cut; null: it is none, or an older version wrote it. */
+  /** Read with the numbers above, so that the seal is a cut; null: it is none, or an older version wrote it. */
   factChangeSeq: number | null;
   hash: Buffer;
   sealedAt: Date;

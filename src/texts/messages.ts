@@ -41,7 +41,7 @@ export function saidBy({ said, message: text }: ConfereError): Said {
   return said ?? text;
 }
 
-/** The text of messages, by default in English. A name that this version lacks stands as it is. */
+/** The text of messages, by default in English. One that this version lacks stands as its name. */
 export function describeSaid(said: Said, language: Language = 'en'): string {
   if (typeof said === 'string') return said;
   return said.map((one) => describeMessage(one, language)).join(SEPARATOR);
@@ -49,7 +49,7 @@ export function describeSaid(said: Said, language: Language = 'en'): string {
 
 function describeMessage({ name, values }: Message, language: Language): string {
   const [group = '', own = ''] = name.split('.');
-  return fill(CATALOGUES[language][group]?.[own] ?? name, values);
+  return fill(CATALOGUES[language][group]?.[own] ?? own, values);
 }
 
 type StoredError = { error: string | null; error_says: string | null };

@@ -1,6 +1,6 @@
+import { MINUTE_MS } from '../domain/calendar.ts';
 import { findDueTimes, findNextDue } from './find-due-times.ts';
 
-const MINUTE_MS = 60_000;
 /** A job that is due again within this time is frequent: one failure of it is no alert. */
 const FREQUENT_MS_MAX = 5 * MINUTE_MS;
 /** Three ticks of a frequent job fail for a cause that lasts, not for a lost connection. */

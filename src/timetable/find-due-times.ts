@@ -4,12 +4,10 @@
  * a repeated hour, and not for a skipped one. The library `cron` itself dates a time after a repeated hour an hour too early.
  */
 import { CronTime } from 'cron';
-import { type Calendar, createCalendar, type WallTime } from '../domain/calendar.ts';
+import { type Calendar, createCalendar, DAY_MS, MINUTE_MS, type WallTime } from '../domain/calendar.ts';
 import { InvariantError } from '../domain/errors.ts';
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const DAY_MS = 1_440 * MINUTE_MS;
 /** How far back the newest due time is searched for: the first of these windows with a due time has few of them. */
 const WINDOWS_MS = [MINUTE_MS, 60 * MINUTE_MS, DAY_MS, 8 * DAY_MS, 32 * DAY_MS, 367 * DAY_MS];
 /** Halvings of the longest window down to less than a millisecond. */

@@ -18,7 +18,7 @@ export type JobState = {
   cron: string;
   last: LastTick | null;
   lastSuccessAt: Date | null;
-  /** Of the newest finished tick; null if none is stored. */
+  /** The newest finished tick's end; null: none stored. */
   lastFailed: boolean | null;
   lastDurationMs: number | null;
   /** Null if the job is off. */

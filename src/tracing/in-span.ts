@@ -79,7 +79,7 @@ export function currentTraceparent(): string | undefined {
   return span && `00-${span.traceId}-${span.spanId}-0${span.traceFlags & 1}`;
 }
 
-/** What a log line says of the active span. */
+/** Names the active span in a log line. */
 export function traceFields(): { trace_id: string; span_id: string } | undefined {
   const span = on?.api.trace.getActiveSpan()?.spanContext();
   return span && { trace_id: span.traceId, span_id: span.spanId };

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../src/domain/calendar.ts';
-import { webhookIdOf } from '../../src/domain/webhook-id.ts';
+import { webhookIdOf } from '../../src/domain/ids.ts';
 import { createApp } from '../../src/http/create-app.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { stateOpening } from '../../src/ledger/stated/state-opening.ts';

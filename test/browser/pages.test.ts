@@ -4,7 +4,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
-import { webhookIdOf } from '../../src/domain/webhook-id.ts';
+import { webhookIdOf } from '../../src/domain/ids.ts';
+import { expectedFactsSchema } from '../../src/expected/expected-fields.ts';
+import { decideAll } from '../../src/expected/follow/follow-payments.ts';
+import { putExpected } from '../../src/expected/put-expected.ts';
 import { createApp } from '../../src/http/create-app.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { setPlatformName } from '../../src/ledger/stated/platform-names.ts';
@@ -48,12 +51,36 @@ const FORMS = [
   'opening-reverse',
   'bank-match',
   'bank-undo',
+  'order',
 ];
 const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke', 'portal-token'];
 /** The forms in two steps: the answer to each is a page too. */
 const TWO_STEP_FORMS = [...FORMS.map((name) => `${name}-form`), ...MERCHANT_FORMS.map((name) => `merchant-${name}`)];
 
 const FEE = { kind: 'fee', amountCents: -1_234_56n, note: 'tarifa', actor: 'test' } as const;
+
+/** Expects a payment that is paid, one that nobody pays, and two that one payment fits. @returns the first one's id. */
+async function expectOrders({ context, today, paid, changed }: ConsoleEnvironment): Promise<string> {
+  const facts = (amount: string, more: object = {}) =>
+    expectedFactsSchema.parse({
+      operation: 'cashin',
+      amount,
+      due_day: today,
+      name: 'Maria Aparecida da Silva',
+      ...more,
+    });
+  const arrivals = [
+    { source: 'loja', number: 'pedido-maria', facts: facts('1234.56', { references: ['pedido-maria'] }) },
+    { source: 'loja', number: 'pedido-2', facts: facts('19.90', { extra: paid.extra, description: 'Dois livros' }) },
+    ...['pedido-3', 'pedido-4'].map((number) => ({
+      ...{ source: 'loja', number },
+      facts: facts(String(changed.amount), { document: '987.654.321-00', issued_day: addDays(today, -14) }),
+    })),
+  ];
+  const [first] = await putExpected(context, { arrivals, actor: 'test' });
+  await decideAll(context);
+  return first?.id ?? '';
+}
 
 let env: ConsoleEnvironment;
 let addresses: [name: string, address: string, heading: string | RegExp, status?: number][];
@@ -86,6 +113,7 @@ beforeAll(async () => {
   await issuePullToken(env.context, merchant?.id ?? '');
   const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
   const month = env.today.slice(0, 7);
+  const order = await expectOrders(env);
   addresses = [
     ['overview', '/', 'Não confere'],
     ['alerts', '/alerts', 'Alertas'],
@@ -96,6 +124,10 @@ beforeAll(async () => {
     ['transactions-ambiguous', `/transactions?q=${env.paid.id.slice(0, 8)}`, 'Transações'],
     ['transaction', `/transactions/${env.paid.id}`, 'Entrada de R$ 1.234,56'],
     ['transaction-changed', `/transactions/${env.changed.id}`, /Entrada de/],
+    ['orders', '/expected', 'Pedidos'],
+    ['orders-undecided', '/expected/undecided', 'A decidir'],
+    ['order', `/expected/${order}`, 'pedido-maria'],
+    ['order-form', '/expected/new', 'Novo pedido'],
     ['balances', '/balances', 'Saldos'],
     ['charts', '/charts', 'Gráficos'],
     ['charts-quarter', `/charts?from=${addDays(env.today, -91)}&to=${env.today}`, 'Gráficos'],
@@ -262,7 +294,9 @@ async function examine(page: Page, name: string): Promise<string[]> {
 async function fillIn(page: Page): Promise<void> {
   const typed: Record<string, string> = {
     ...{ at: `${addDays(env.today, -1)}T12:00:00`, day: env.today, balance: '1.234,56', amount: '-1.234,56' },
-    ...{ note: 'tarifa', name: 'Padaria', url: 'http://127.0.0.1:9/new' },
+    ...{ note: 'tarifa', name: 'Padaria', url: 'http://127.0.0.1:9/new', number: 'pedido-9', due_day: env.today },
+    // nobody owes less than nothing
+    ...(page.url().endsWith('/expected/new') ? { amount: '19,90' } : {}),
   };
   // the other one has an opening
   const chosen: Record<string, string> = { platform: 'a3bb189e-8bf9-4888-9912-ace4e6543002', kind: 'fee' };

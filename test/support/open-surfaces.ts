@@ -14,13 +14,18 @@ export type Surfaces = {
   /** A token of each role. */
   tokens: Record<Role, string>;
   /** Calls our API with the rights of a role. `T` is what the caller reads of the answer. */
-  api<T = Record<string, unknown>>(role: Role, method: string, address: string, body?: unknown): Promise<ApiAnswer<T>>;
+  api: <T = Record<string, unknown>>(
+    role: Role,
+    method: string,
+    address: string,
+    body?: unknown,
+  ) => Promise<ApiAnswer<T>>;
   /** Logs in to the console. */
-  console(role: Role): ReturnType<typeof openConsoleSession>;
+  console: (role: Role) => ReturnType<typeof openConsoleSession>;
   /** Runs a command of the command line. */
-  confere(...args: string[]): Promise<CommandAnswer>;
+  confere: (...args: string[]) => Promise<CommandAnswer>;
   /** POSTs a body to the receiver with the provider's credentials. */
-  webhook(body: unknown, headers?: Record<string, string>): ReturnType<typeof sendWebhook>;
+  webhook: (body: unknown, headers?: Record<string, string>) => ReturnType<typeof sendWebhook>;
 };
 
 /** Opens the surfaces of an environment until it ends. */

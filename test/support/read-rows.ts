@@ -1,7 +1,7 @@
 import type { Kysely, Selectable, SelectType } from 'kysely';
 import type { Database } from '../../src/database/tables.ts';
 
-type Name = keyof Database & string;
+type Name = keyof Database;
 type Row<T extends Name, C extends keyof Database[T]> = Pick<
   Selectable<Database[T]>,
   C & keyof Selectable<Database[T]>

@@ -35,6 +35,7 @@ const LAYERS: Record<string, number> = {
   'src/reconciliation': 8,
   'src/reports': 8,
   'src/portal': 8,
+  'src/expected': 8.1,
   'src/manifests': 8.2,
   'src/retention': 8.2,
   'src/doctor': 8.5,
@@ -56,7 +57,7 @@ const SIBLINGS_ALLOWED = [
 /** Rooms within a room stand in the order of the flow: a file imports its own folder, and folders before it. */
 const INNER: Record<string, string[]> = {
   'src/domain': ['language', 'person'],
-  'src/database': ['tables', 'keys', 'open'],
+  'src/database': ['tables', 'keys', 'open', 'work'],
   'src/provider': ['list'],
   'src/texts': ['console', 'alerts', 'reports'],
   'src/alerts': ['channels', 'read'],
@@ -65,6 +66,7 @@ const INNER: Record<string, string[]> = {
   'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],
   'src/reconciliation': ['windows', 'numbers', 'watches', 'runs'],
   'src/reports': ['xlsx', 'plan', 'read', 'render', 'readback', 'revisions', 'serve', 'months'],
+  'src/expected': ['decide', 'follow'],
   'src/operations': ['rows', 'books'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
   'src/http/console': [
@@ -77,6 +79,7 @@ const INNER: Record<string, string[]> = {
     'balances',
     'bank',
     'imports',
+    'expected',
     'mismatches',
     'runs',
     'webhooks',
@@ -95,6 +98,8 @@ const TABLES: Record<string, string> = {
   'src/ledger':
     'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names|account_maps|bank_statements|bank_lines|bank_line_texts|bank_matches|bank_match_notes',
   'src/mismatches': 'mismatches|mismatch_changes|mismatch_causes',
+  'src/expected':
+    'expected_payments|expected_versions|expected_texts|expected_keys|expected_cancellations|expected_matches|expected_notes|expected_changes|expected_candidates',
   'src/access': 'idempotency_keys|idempotency_results',
   'src/reports': 'reports|month_closes',
   'src/backup': 'restores',

@@ -1,8 +1,8 @@
+import { SEVERITIES } from '../../domain/mismatch.ts';
 import type { AlertToSend, AlertWriter, Channel } from './channel.ts';
 import type { Mailer } from './open-mailer.ts';
 
 const BATCH_MAX = 50;
-const SEVERITIES = ['critical', 'high', 'medium'];
 
 /** Sends ops one mail for all alerts that are due at once. */
 export function openEmailChannel(

@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts';
+import { SEVERITIES } from '../../domain/mismatch.ts';
 import { byLabel, type Reading } from '../../metrics/reading.ts';
-
-const SEVERITIES = ['critical', 'high', 'medium'];
 
 /** Alerts that fire. */
 export async function readAlertMetrics({ db }: Context): Promise<Reading[]> {

@@ -7,7 +7,7 @@ import { composeOwnHeaders } from './attempt-headers.ts';
 import type { ErrorClass } from './decide-outcome.ts';
 
 /**
- * What the database holds for a callback: its body, undefined if the ledger lacks its event, and how its merchant is reached, undefined
+ * A callback's rows in the database: its body, undefined if the ledger lacks its event, and how its merchant is reached, undefined
  * if it is removed.
  */
 export type Prepared = { body: object | undefined; to: Credentials | undefined };

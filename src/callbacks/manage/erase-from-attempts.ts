@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { redactRows } from '../../database/redact-rows.ts';
+import { splitList } from '../../domain/lists.ts';
 import type { Erase } from '../../domain/person/person.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';
 
@@ -14,8 +15,8 @@ export function eraseFromAttempts(context: Context): Erase {
   return async ({ transactions, redact, onSkipped }, { write }) => {
     const { db, clock, signal } = context;
     let changed = 0;
-    for (let from = 0; from < transactions.length; from += CHUNK_ROWS) {
-      const seqs = transactions.slice(from, from + CHUNK_ROWS).map((one) => one.seq);
+    for (const some of splitList(transactions, CHUNK_ROWS)) {
+      const seqs = some.map((one) => one.seq);
       const rows = await db
         .selectFrom('callback_attempts')
         .innerJoin('callbacks', 'callbacks.seq', 'callback_attempts.callback_seq')

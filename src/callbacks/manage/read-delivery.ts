@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
+import { HOUR_MS } from '../../domain/calendar.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
 import { IS_NO_FAILED_TEST } from '../health/callback-sources.ts';
 import { boundCount, type Count, UNDELIVERED, type Undelivered } from '../health/count-undelivered.ts';
 import { type AttemptSlot, summarizeAttempts } from './sample-attempts.ts';
 
-const HOUR_MS = 3_600_000;
 export const HOURS_SHOWN = 24;
 /** Callbacks of an hour, and of each undelivered state, whose attempts are read: enough for rates and percentiles. */
 export const SAMPLE_MAX = 50;

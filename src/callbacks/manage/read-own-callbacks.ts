@@ -2,11 +2,11 @@
  * The callbacks of one merchant, as its portal reads them. Each statement has the merchant's row number in its condition. A
  * callback is named by its webhook-id: row numbers count the callbacks of all merchants, and would show how many others have.
  */
-import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
+import { hashText } from '../../domain/hash-text.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
 import { type CallbackState, selectCallbacks } from './read-callbacks.ts';
 
@@ -22,7 +22,7 @@ export type OwnCallbackQuery = {
   transactionId?: string | undefined;
   state?: CallbackState | undefined;
   type?: string | undefined;
-  /** Of the callback's creation; `to` is excluded. */
+  /** When it was created; `to` is excluded. */
   from?: Date | undefined;
   to?: Date | undefined;
 };
@@ -103,7 +103,7 @@ async function findTerms(db: Reader, { reference, extra, transactionId }: OwnCal
     terms.push({ column: 'reference', value: truncateText(reference, TEXT_BYTES_MAX.reference) });
   if (extra !== undefined) {
     const stored = truncateText(extra, TEXT_BYTES_MAX.extra);
-    terms.push({ column: 'extra_hash', value: createHash('sha256').update(stored).digest() });
+    terms.push({ column: 'extra_hash', value: hashText(stored) });
   }
   return await Promise.all(terms.map(async (term) => ({ ...term, seqs: await readSeqs(db, term) })));
 }

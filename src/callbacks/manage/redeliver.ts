@@ -1,12 +1,11 @@
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { isAwaitingConfirmation } from '../../database/restores.ts';
+import { MINUTE_MS } from '../../domain/calendar.ts';
 import { findMerchant, type MerchantRow } from '../../merchants/read-merchants.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { PROBE_EVERY_MS } from '../health/merchant-health.ts';
 import { type CallbackRow, findCallback } from './read-callbacks.ts';
-
-const MINUTE_MS = 60_000;
 
 /**
  * Makes a callback due once more, under its old webhook-id. It is sent at once unless an older one of its transaction is

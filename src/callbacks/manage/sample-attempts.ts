@@ -7,7 +7,7 @@ import type { Reader } from '../../database/reader.ts';
 
 /** Rows that a round reads at most. */
 const ATTEMPTS_MAX = 4_000;
-/** Of these, the first round: enough to find each slot. */
+/** Rows of the first round: enough to find each slot. */
 const FIRST_PROBES = 1_000;
 const ROUNDS_MAX = 3;
 

@@ -6,7 +6,7 @@ import { LEASE_MS } from './claim-callbacks.ts';
 import { SUCCESSORS_MAX } from './claim-successors.ts';
 import type { ClaimedCallback } from './claimed-callback.ts';
 
-/** What the delivery loop of this process offers to transactions that write callbacks. */
+/** This process's delivery loop, as offered to transactions that write callbacks. */
 export type Taker = {
   /** Reserves a slot for a callback of this merchant, where it may be sent at once. @returns whether there is one. */
   reserve(merchantSeq: number): boolean;

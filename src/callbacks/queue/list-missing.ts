@@ -47,8 +47,8 @@ export async function listMissing(
 }
 
 /**
- * Of an inferred event and those that replaced it, a merchant receives one: the first that matches, and then the corrections, unless
- * it was sent another of them already.
+ * Chooses one of an inferred event and those that replaced it: the first that matches, and then the corrections, unless the
+ * merchant was sent another of them already.
  */
 function chooseCauses(
   context: Context,

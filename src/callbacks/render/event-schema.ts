@@ -93,7 +93,7 @@ export const testEventSchema = z
   })
   .meta({ title: 'A test: answer it with 2xx and do nothing' });
 
-/** What a day manifest signs. */
+/** A day manifest, as signed. */
 export const manifestSchema = z.object({
   version: z.literal(1),
   merchant: z.string(),

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Context } from '../../context.ts';
 import { selectTransactions, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Database } from '../../database/tables.ts';
-import type { CorrectedFacts } from '../../domain/corrected-facts.ts';
+import type { CorrectedFacts } from '../../domain/observation.ts';
 import { type LedgerTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { MANIFEST_SOURCE } from '../health/callback-sources.ts';
 import { renderManifests } from './render-manifests.ts';

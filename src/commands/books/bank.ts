@@ -52,9 +52,9 @@ export function bankCommand(program: Command): void {
     fields: { adjustment: 'adjustment_id', transaction: 'transaction_id' },
     ask({ undo, ...fields }, [line]) {
       const isChosen = (fields.adjustment_id ?? fields.transaction_id) !== undefined;
-      if (undo !== undefined) {
+      if (typeof undo === 'string') {
         if (line !== undefined || isChosen) throw new ConfereError('wrong_use', '--undo takes no line and no entry');
-        return { change: undoBankMatch, id: String(undo), fields };
+        return { change: undoBankMatch, id: undo, fields };
       }
       if (line !== undefined) return { change: matchBankLine, fields: { ...fields, line_id: line } };
       if (!isChosen) return {};

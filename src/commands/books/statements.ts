@@ -48,7 +48,7 @@ export function platformsCommand(program: Command): void {
     description: 'name a platform; without a name, take its name back',
     ask: (_options, [platform, name = null]) => ({ fields: { platform, name } }),
     json: (_body, { given: { platform, name } }) => ({ platform, name }),
-    say: (_body, { given: { platform, name } }) => (name === null ? `${platform} has no name` : `${platform}: ${name}`),
+    say: (_body, { id, given: { name } }) => (typeof name === 'string' ? `${id}: ${name}` : `${id} has no name`),
   });
   itemCommand(group, platforms, {
     description: 'the platforms that have a name',

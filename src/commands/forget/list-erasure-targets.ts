@@ -3,6 +3,7 @@ import { eraseFromAttempts } from '../../callbacks/manage/erase-from-attempts.ts
 import type { Context } from '../../context.ts';
 import { type FreeTextColumns, redactRows } from '../../database/redact-rows.ts';
 import type { Erase } from '../../domain/person/person.ts';
+import { eraseFromExpected } from '../../expected/erase-from-expected.ts';
 import { missArchivedBodies } from '../../inbox/manage/bring-back-bodies.ts';
 import { eraseFromInbox } from '../../inbox/manage/erase-from-inbox.ts';
 import { eraseFromRetainedFiles } from '../../inbox/spool/redact-retained-files.ts';
@@ -40,6 +41,7 @@ export function listErasureTargets(context: Context): ErasureTarget[] {
       name: 'bank_notes',
       erase: eraseTexts(context, { table: 'bank_match_notes', key: 'match_seq', columns: ['note'] }),
     },
+    { name: 'expected_payments', erase: eraseFromExpected(context) },
     { name: 'users', erase: eraseTexts(context, { table: 'users', key: 'seq', columns: ['subject', 'name'] }) },
     { name: 'kept_answers', erase: eraseFromAnswers(context) },
     { name: 'merchants', erase: eraseFromMerchants(context) },

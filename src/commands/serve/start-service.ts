@@ -11,6 +11,7 @@ import { workBackfills } from '../../callbacks/backfill/work-backfills.ts';
 import { startDelivery } from '../../callbacks/deliver/deliver.ts';
 import { IN_FLIGHT_MAX } from '../../callbacks/queue/slots.ts';
 import { type Context, LEDGER_CONNECTIONS, PREPARED_CONNECTIONS } from '../../context.ts';
+import { followPayments } from '../../expected/follow/follow-payments.ts';
 import { type HttpLimits, type ListeningServer, listenHttp, serveHttp } from '../../http/connections/serve-http.ts';
 import { createApp } from '../../http/create-app.ts';
 import { createWorkerApp } from '../../http/create-worker-app.ts';
@@ -137,6 +138,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
     callback_mails: mailFailedCallbacks(context),
     report_mails: mailReports(context),
     sealer: sealLedger(context),
+    expected: followPayments(context),
     parties: indexPartiesInBackground(context),
   };
   logStart(context, Object.keys(loops));

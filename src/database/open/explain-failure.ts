@@ -9,7 +9,7 @@ import { ConfereError } from '../../domain/errors.ts';
 const RIGHT_MISSING_ERRNOS = new Set([1044, 1142, 1143, 1227]);
 /** A wrong password, an unknown user, or a user that may not come from this machine. */
 const LOGIN_REFUSED_ERRNOS = new Set([1045, 1698]);
-/** Of the server, or of the user. */
+/** A limit of server or user. */
 const CONNECTIONS_ERRNOS = new Set([1040, 1203, 1226]);
 const UNKNOWN_DATABASE_ERRNO = 1049;
 const READ_ONLY_CODES = new Set([

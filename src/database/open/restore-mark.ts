@@ -10,7 +10,7 @@ import { ConfereError } from '../../domain/errors.ts';
 const NAME = 'restore.unfinished';
 
 const content = z.object({
-  /** The same in the database's own mark. */
+  /** The id in the database's own mark. */
   id: z.string(),
   /** Everything that it places beside the embedded database: absolute paths, also outside of DATA_DIR. */
   files: z.array(z.string()),

@@ -14,7 +14,7 @@ export type CallbackTables = {
     state: Generated<string>;
     disabled_reason: Optional<string>;
     filter: string;
-    /** What the merchant itself chose within `filter`; null: it accepts all. */
+    /** The merchant's own choice within `filter`; null: it accepts all. */
     own_filter: Optional<string>;
     paused_by: Optional<string>;
     /** 1: its daily manifests are sent to it as callbacks. */

@@ -10,6 +10,7 @@
  * company. So only three digits of a company's root are shown.
  */
 import { extractE2eSuffix } from '../e2e-id.ts';
+import { isUuid } from '../ids.ts';
 import { holdsDocumentParts } from './find-document-parts.ts';
 import { findDocuments, isValidDocument } from './find-documents.ts';
 import { foldName, normalizeDocument } from './fold-person.ts';
@@ -42,7 +43,6 @@ const MAILBOX_CHARS_MIN = 6;
 const LOCAL_PHONE_DIGITS = 8;
 /** Escapes in account names. */
 const ESCAPED = /~([0-9a-f]{1,5})~/g;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** A mobile phone with area code, which has as many digits as a CPF. */
 const MOBILE = /^[1-9]{2}9\d{8}$/;
 const PHONE_DIGITS_MAX = 11;
@@ -103,7 +103,7 @@ const UNCHECKED = /(?<!\d)(?:\d{3}[. ]?\d{3}[. ]?\d{3}|\d{2}[. ]?\d{3}[. ]?\d{3}
  */
 export function maskPlatform<T extends string | null>(platform: T, ...of: Party[]): T | typeof WITHHELD {
   if (!platform) return platform;
-  if (UUID.test(platform)) return maskText(platform);
+  if (isUuid(platform)) return maskText(platform);
   return listDecodedForms(platform).some((form) => UNCHECKED.test(form)) ? WITHHELD : maskText(platform, ...of);
 }
 
@@ -158,7 +158,7 @@ function maskContact(value: string, party: Party): string {
   const national = parsePhone(value);
   const isPhone = national !== undefined && national.length <= PHONE_DIGITS_MAX;
   const repeatsDocument = listDocuments(party).some((one) => spellParts(one).test(national ?? ''));
-  if (!UUID.test(value) && (!isPhone || repeatsDocument)) return WITHHELD;
+  if (!isUuid(value) && (!isPhone || repeatsDocument)) return WITHHELD;
   return `${'*'.repeat(value.length - 4)}${value.replace(/[^0-9A-Za-z]/g, '').slice(-4)}`;
 }
 

@@ -4,13 +4,12 @@
  */
 import type { Response } from 'express';
 import type { Context } from '../../context.ts';
+import { isUuid } from '../../domain/ids.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import { listBookedPlatforms } from '../../ledger/read/read-money-series.ts';
 import { assertPlatform, describeUnknownPlatform } from '../../reports/read/assert-platform.ts';
 import { canSeePersonalData } from './authorize.ts';
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Whether the caller may choose this platform. It depends on the id alone, not on whether the platform exists. */
 export function mayChoosePlatform(response: Response, platform: string): boolean {
@@ -35,5 +34,5 @@ export async function listChoosablePlatforms(context: Context, response: Respons
 
 /** A random id, without a document in it. */
 function isRandom(platform: string): boolean {
-  return UUID.test(platform) && maskPlatform(platform) === platform;
+  return isUuid(platform) && maskPlatform(platform) === platform;
 }

@@ -10,12 +10,11 @@ import { closeAfterResponse } from './close-after-response.ts';
 import { type ConnectionLimits, createConnectionGuard } from './guard-connections.ts';
 import { identifyRequest } from './identify-request.ts';
 import { createRequestTurns } from './start-in-turns.ts';
-import { stripPorts } from './strip-ports.ts';
 
 export type HttpLimits = ConnectionLimits & {
   /** From the connection, or the end of the request before, to the end of the headers. */
   headersTimeoutMs: number;
-  /** The same to the end of the body. */
+  /** From there to the end of the body. */
   requestTimeoutMs: number;
   /** How often both time-outs are checked. With Node's default of 30 s a slow-loris would stay that much longer. */
   checkEveryMs: number;
@@ -194,4 +193,20 @@ function close(server: Server, connections: Map<Socket, Connection>, { lingerMs,
     });
     closeIdle();
   });
+}
+
+/**
+ * Removes the ports of the addresses of an X-Forwarded-For, as Azure, IIS and some balancers write them: `203.0.113.7:51234`,
+ * `[2001:db8::7]:443`. An address with a port would match no CIDR block, and each port would be a sender of its own.
+ */
+function stripPorts(forwardedFor: string): string {
+  return forwardedFor
+    .split(',')
+    .map((part) => {
+      const text = part.trim();
+      if (text.startsWith('[')) return text.slice(1).split(']', 1)[0];
+      const [address, port, ...more] = text.split(':');
+      return port !== undefined && more.length === 0 && /^\d{1,5}$/.test(port) ? address : text;
+    })
+    .join(', ');
 }

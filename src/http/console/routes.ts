@@ -36,6 +36,7 @@ import { bankLists } from './bank/list-bank.ts';
 import { bankPage } from './bank/show-bank.ts';
 import { deliveryCharts } from './charts/show-deliveries.ts';
 import { moneyCharts } from './charts/show-money.ts';
+import { expectedSection } from './expected/list-expected.ts';
 import { accountMapPages } from './imports/account-map.ts';
 import { importPages } from './imports/import-pages.ts';
 import { callbackListPages } from './merchants/list-callbacks.ts';
@@ -75,15 +76,14 @@ import { webhookPages } from './webhooks/show-webhook.ts';
 const FORM_BYTES_MAX = 64 * 1024;
 /** The first path segment of each address of the console. Other addresses belong to the API and the receiver. */
 const SEGMENTS =
-  'login|logout|language|console|transactions|alerts|runbooks|mismatches|balances|charts|inbox|reconciliations|reports|merchants|callbacks|system|tokens|users|audit|openapi';
+  'expected|login|logout|language|console|transactions|alerts|runbooks|mismatches|balances|charts|inbox|reconciliations|reports|merchants|callbacks|system|tokens|users|audit|openapi';
 const CONSOLE_PATH = new RegExp(`^/(?:$|(?:${SEGMENTS})(?:/|$))`);
 
 /** Routes of the console. Other addresses pass on to the next handler. */
 export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   const router = createRouter();
   router.use((request, _response, next) => next(CONSOLE_PATH.test(request.path) ? undefined : 'router'));
-  const issuer = openIssuer(context);
-  const errors = showErrors(context);
+  const [issuer, errors] = [openIssuer(context), showErrors(context)];
   router.use(chooseLanguage(), setSecurityHeaders(), answerWithoutDatabase(context, errors));
   router.use(express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
   router.use(assetRoutes(), loginPages(context, guard, issuer), languageForm(context), runbookPages());
@@ -110,6 +110,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
     bankLists(reading),
     bankForms(context),
     importPages(context),
+    expectedSection(context, reading),
     handleMismatchesPages(context),
     webhookListPages(reading),
     webhookPages(context),

@@ -17,7 +17,7 @@ export function describeDeclared({ tag, changes = [], lists = [], items = [] }: 
         summary: own.map(({ summary }, index) => (index === 0 ? summary : lowerFirst(summary))).join(', or '),
         access: [...new Set(own.flatMap(({ roles }) => roles))],
         body: inputs.length > 1 ? z.union(inputs) : inputs[0],
-        responses: Object.assign({}, ...own.map(({ answers }) => answers)) as Operation['responses'],
+        responses: Object.fromEntries(own.flatMap(({ answers }) => Object.entries(answers))) as Operation['responses'],
       };
     }),
   ];

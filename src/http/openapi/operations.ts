@@ -5,8 +5,10 @@
 import { z } from 'zod';
 import { SUBJECTS } from '../../operations/catalogue.ts';
 import { accepted, created, describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
+import { expectedFilters } from '../../operations/expected.ts';
 import { auditRow } from '../../operations/rows/access.ts';
 import { callback, callbackWithAttempts } from '../../operations/rows/callbacks.ts';
+import { expectedPayment } from '../../operations/rows/expected.ts';
 import * as ledger from '../../operations/rows/ledger.ts';
 import { backfillCount, merchant, newMerchant, pullToken, rotatedMerchant } from '../../operations/rows/merchants.ts';
 import { problem } from '../../operations/rows/problem.ts';
@@ -25,6 +27,7 @@ import { PORTAL_OPERATIONS } from './portal-operations.ts';
 import { REPORT_OPERATIONS } from './report-operations.ts';
 
 const Ledger = describeTag('Ledger');
+const Expected = describeTag('Expected payments');
 const Mismatches = describeTag('Mismatches');
 const Merchants = describeTag('Merchants');
 const Callbacks = describeTag('Callbacks');
@@ -68,6 +71,14 @@ export const API_OPERATIONS: readonly Operation[] = [
   Ledger.get('/balances', 'Every account before `at`, as known before `known`', ledger.balances, balanceQuerySchema),
   Ledger.get('/series/money', 'What moved, and the balance, by day or hour', moneySeries, moneySeriesQuerySchema),
   ...BANK_OPERATIONS,
+  Expected.get(
+    '/expected-payments.csv',
+    'The list as CSV, with the columns of its import first',
+    { 200: { description: 'The file', schema: z.string(), contentType: 'text/csv' } },
+    expectedFilters,
+  ),
+  Expected.get('/expected-payments/{id}', 'One expected payment, by its id', expectedPayment),
+  Expected.get('/expected-payments/{source}/{number}', 'One expected payment, by its key', expectedPayment),
   ...IMPORT_OPERATIONS,
   ...SUBJECTS.flatMap(describeDeclared),
   Mismatches.get(

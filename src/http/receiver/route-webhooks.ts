@@ -45,7 +45,7 @@ export function routeWebhooks(
   return Object.assign(listener, { app });
 }
 
-/** What Express would return as `request.ip`: its getter runs on a stand-in for its request. */
+/** Reads `request.ip` as Express would: its getter runs on a stand-in for its request. */
 function readAddress(app: Express, { socket, headers }: IncomingMessage): string | undefined {
   return Reflect.get(app.request, 'ip', { app, socket, headers }) as string | undefined;
 }

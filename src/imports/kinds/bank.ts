@@ -17,7 +17,7 @@ import { isOfx, OFX_BYTES_MAX, type OfxFault } from '../ofx/read-ofx-elements.ts
 import { QUESTIONS } from './bank-questions.ts';
 
 const NUMBER_CHARS_MAX = 64;
-/** Of bank, branch and number with `/` between, as the column of the database. */
+/** Bank, branch and number with `/` between, as the database's column. */
 const ACCOUNT_CHARS_MAX = 100;
 
 type Line = {

@@ -13,7 +13,7 @@ import { beginsAsBalance, isBalanceText, isTotalText } from '../balance-texts.ts
 import { parseOfxAmount, parseOfxDay } from './parse-values.ts';
 import { MalformedOfx, type OfxElement, type OfxFault, readOfxElements } from './read-ofx-elements.ts';
 
-/** Of all statements of a file: they are inserted in one database transaction. */
+/** Lines of all statements of a file: one database transaction inserts them. */
 export const OFX_LINES_MAX = 20_000;
 const FAULTS_MAX = 50;
 /** In characters, as the columns allow. */

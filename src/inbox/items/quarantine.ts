@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { HOUR_MS } from '../../domain/calendar.ts';
 import { raiseMismatches, reassignMismatch } from '../../mismatches/raise-mismatches.ts';
 import { lockOpenMismatches, resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 import { refuse } from '../../texts/refuse.ts';
@@ -120,8 +121,6 @@ async function findQuarantined(trx: Transaction<Database>, scope: string): Promi
     .executeTakeFirst();
   return row?.seq;
 }
-
-const HOUR_MS = 3_600_000;
 
 function quarantineScope(reason: string, now: Date): string {
   return `${reason} ${now.toISOString().slice(0, 13)}`;

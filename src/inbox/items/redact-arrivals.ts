@@ -1,9 +1,9 @@
 import type { NotNull, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
+import { webhookIdOf } from '../../domain/ids.ts';
 import { groupValues } from '../../domain/lists.ts';
 import { decodeText } from '../../domain/person/decode-text.ts';
-import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { describeError } from '../../log.ts';
 import { hasForgottenPeople, redactForgotten } from '../../privacy/redact-forgotten.ts';
 import { raiseQuarantine } from './quarantine.ts';

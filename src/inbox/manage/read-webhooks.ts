@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Reader } from '../../database/reader.ts';
 import { TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
-import { hashRangeOf, webhookIdOf } from '../../domain/webhook-id.ts';
+import { hashText } from '../../domain/hash-text.ts';
+import { hashRangeOf, webhookIdOf } from '../../domain/ids.ts';
 
 export type WebhookQuery = {
   transactionId?: string | undefined;
@@ -111,5 +111,5 @@ function present(row: Row) {
 
 /** Hashes an extra in the form that items store. */
 function hashExtra(extra: string): Buffer {
-  return createHash('sha256').update(truncateText(extra, TEXT_BYTES_MAX.extra)).digest();
+  return hashText(truncateText(extra, TEXT_BYTES_MAX.extra));
 }

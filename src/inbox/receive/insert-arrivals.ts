@@ -19,7 +19,7 @@ export type Arrival = {
   headers: Record<string, string>;
   receivedAt: Date;
   defect: BodyDefect | undefined;
-  /** What the body names, if it is one transaction that can be looked up. Unknown for what was spooled. */
+  /** The item that the body names, if it is one transaction to look up. Unknown for what was spooled. */
   item?: WebhookItem | undefined;
 };
 

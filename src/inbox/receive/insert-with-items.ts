@@ -73,7 +73,7 @@ function insertWebhook({ arrival }: Single): Statement {
   });
 }
 
-/** Of the webhook that the statement before it inserted. */
+/** Inserts the item of the statement before it. */
 function insertItem({ arrival, item }: Single, lease: Lease): Statement {
   const { receivedAt } = arrival;
   const own = { position: 0, received_at: receivedAt, state: 'pending', next_look_at: receivedAt };

@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { webhookIdOf } from '../../domain/webhook-id.ts';
+import { webhookIdOf } from '../../domain/ids.ts';
 import { describeError } from '../../log.ts';
 import { spoolBytes, webhookCommitSeconds, webhooksSpooled } from '../../metrics/metrics.ts';
 import { createBatcher } from '../../runtime/batch.ts';

@@ -7,7 +7,7 @@ import type { WebhookItem } from './parse-items.ts';
 /** A webhook of one item, as it was committed under a lease of this process. */
 export type WrittenArrival = { arrival: Arrival; item: WebhookItem; webhookSeq: number; itemSeq: number };
 
-/** What the inbox loop of this process offers to its receiver. */
+/** This process's inbox loop, as offered to its receiver. */
 export type ArrivalTaker = {
   /** @returns the lease of `count` items that are verified at once; undefined where no slots are free for them. */
   lease(count: number): { lease_holder: string; lease_until: Date } | undefined;

@@ -8,12 +8,12 @@
  * hours apart, is silent after 28 hours; one that never pauses for a minute, after FLOOR_MS. Until a whole week was
  * observed, weekends are unknown, and the floor is YOUNG_FLOOR_MS.
  */
-export const MINUTE_MS = 60_000;
+import { HOUR_MS, MINUTE_MS } from '../../domain/calendar.ts';
+
 /** Covers two complete weekends on any day: one of them may be the longest pause, which is left out. */
 export const MINUTES_RETENTION_DAYS = 22;
 /** A shorter gap is a restart or a late row. */
 export const DOWN_AFTER_MS = 3 * MINUTE_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 const FACTOR = 2;
 const FLOOR_MS = HOUR_MS;
 const YOUNG_FLOOR_MS = 26 * HOUR_MS;

@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts';
+import { MINUTE_MS } from '../../domain/calendar.ts';
 import { largest } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
-import { MINUTE_MS, MINUTES_RETENTION_DAYS } from './detect-silence.ts';
+import { MINUTES_RETENTION_DAYS } from './detect-silence.ts';
 
 /** After an outage the minute is there before anybody takes the receiver for dead. */
 const RETRY_MS = 10_000;

@@ -3,7 +3,8 @@ import type { Context } from '../../context.ts';
 import { insertReturning, insertRows } from '../../database/insert-returning.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { webhookIdOf } from '../../domain/webhook-id.ts';
+import { webhookIdOf } from '../../domain/ids.ts';
+import { splitList } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
 import { isTracing, recordSpan } from '../../tracing/in-span.ts';
@@ -185,8 +186,8 @@ async function insertItems(
     })),
   );
   if (claims) return await insertClaimed(context, trx, split, values);
-  for (let start = 0; start < values.length; start += ITEMS_AN_INSERT) {
-    await insertRows(trx, 'webhook_items', values.slice(start, start + ITEMS_AN_INSERT)).execute();
+  for (const some of splitList(values, ITEMS_AN_INSERT)) {
+    await insertRows(trx, 'webhook_items', some).execute();
   }
   return [];
 }

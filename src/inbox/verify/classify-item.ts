@@ -35,7 +35,7 @@ export type ItemOutcome =
 /**
  * Decides the outcome of an item after a fetch. Pure.
  *
- * Of several transactions with the item's key, the claim means the only one that it fits; fitting more, it is ambiguous. A
+ * If several transactions have the key, the claim means the only one that it fits; fitting more, it is ambiguous. A
  * claim that fits none is compared with the one that was created last: the latest attempt. What was found beside an
  * unknown id ends the item at its second fetch at the earliest, as the id may be shown a moment later, and contradicts
  * nothing: the webhook may be about somebody else's payment.

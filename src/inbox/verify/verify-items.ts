@@ -8,9 +8,9 @@
  */
 
 import type { Context } from '../../context.ts';
+import { webhookIdOf } from '../../domain/ids.ts';
 import { append, largest } from '../../domain/lists.ts';
 import type { Observation } from '../../domain/observation.ts';
-import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { applyObservations } from '../../ledger/apply/apply-observations.ts';
 import { applyShownRow } from '../../ledger/apply/fetch-and-apply.ts';
 import { describeError } from '../../log.ts';
@@ -193,7 +193,7 @@ function isSameKey(one: ClaimedItem, other: ClaimedItem): boolean {
   return one.reference === other.reference && isSameExtra;
 }
 
-/** Of a webhook only what the provider showed is logged: its sender chose the rest. */
+/** Logs of a webhook only what the provider showed: its sender chose the rest. */
 function logVerified({ log }: Context, items: ClaimedItem[], result: FetchResult | { kind: 'failed' }): void {
   if (!log.isLevelEnabled('debug')) return;
   const { kind: outcome } = result;

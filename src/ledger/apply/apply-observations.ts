@@ -26,6 +26,7 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { isDataError, transact } from '../../database/transact.ts';
+import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { append } from '../../domain/lists.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import type { Observation } from '../../domain/observation.ts';
@@ -141,6 +142,7 @@ async function applyInTransaction(
       ),
     (together) => compareNewCommissions(context, together, changes, seqs),
     (together) => findJsonExtras(together, batch),
+    (together) => leaveExpectedWork(together, listChanged(changes, seqs), now),
   ]);
   const diffs = changes.map((change) => diffTransaction(change, seqs, policies));
   const causes = changes.flatMap((change) => listCallbackCauses(context, change, { seqs, extras }));
@@ -174,6 +176,11 @@ async function notifyMerchants(
   const enqueued = await enqueueCallbacks(context, trx, { causes, recipients }, claims);
   for (const change of changes) await writeHistoryChange(context, trx, change, now);
   return enqueued;
+}
+
+/** Work for the follower of expected payments: a new party can match too. */
+function listChanged(changes: Changed[], seqs: Map<string, number>): { transaction_seq: number }[] {
+  return changes.flatMap(({ after }) => ({ transaction_seq: requireRowNumber(seqs.get(after.id), after.id) }));
 }
 
 function diffTransaction(change: TransactionChange, seqs: Map<string, number>, policies: Policies): JournalChange {

@@ -75,6 +75,16 @@ export async function readStoredTransactions(
   return await assemble(snapshot, await query.execute(), () => true);
 }
 
+/** Reads the events in force of transactions, in the order of their history, by row number, without a lock. */
+export async function readEventsInForce(
+  trx: Transaction<Database>,
+  seqs: number[],
+): Promise<Map<number, StoredEvent[]>> {
+  const { events } = await loadEvents(trx, seqs, seqs);
+  const outOfForce = await loadOutOfForce(trx, seqs);
+  return new Map([...events].map(([seq, all]) => [seq, sortHistory(all.filter((one) => !outOfForce.has(one.seq)))]));
+}
+
 /** A correction uses a sequence number of the transaction: if all numbers belong to events, there was no correction. */
 function isCorrected({ sequence }: TransactionRow, history: StoredEvent[]): boolean {
   return Math.max(sequence, largest(history.map((event) => event.sequence))) > history.length;

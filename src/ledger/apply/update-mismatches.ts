@@ -22,7 +22,7 @@ import type { HistoryChange } from './write-history-change.ts';
 type Change = TransactionChange & { history: HistoryChange };
 type Diff = Record<'reverse' | 'post', { atWall: string }[]>;
 
-/** What a batch of changes was compared with. `diffs`: in the order of the changes. */
+/** The comparison of a batch of changes. `diffs`: in the order of the changes. */
 type Compared = {
   seqs: Map<string, number>;
   diffs: Diff[];

@@ -89,7 +89,7 @@ export async function deferDoubts(trx: Transaction<Database>, transactionIds: st
   }
 }
 
-/** Of each table the doubts whose transactions are due to be fetched by id. */
+/** Selects from each table the doubts that are due to be fetched by id. */
 export function selectDueDoubts(db: Reader, now: Date) {
   return TABLES.map((table) => db.selectFrom(table).select('transaction_id').where('due_at', '<=', now));
 }

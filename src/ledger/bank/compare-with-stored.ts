@@ -11,7 +11,7 @@
 
 import type { Context } from '../../context.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
-import { append } from '../../domain/lists.ts';
+import { append, splitList } from '../../domain/lists.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
 import { type BankLine, hashContent, hashRepeated, textOf } from './identify-lines.ts';
@@ -211,8 +211,8 @@ async function readStored(
   const select = () => selectStored(context.db).where('bank_lines.account', '=', account);
   const rows = await select().where('day', '>=', span.from).where('day', '<=', span.to).execute();
   const seqs = new Set(rows.map(({ seq }) => seq));
-  for (let start = 0; start < lines.length; start += ROWS_AT_ONCE) {
-    const hashes = lines.slice(start, start + ROWS_AT_ONCE).map(({ hash }) => hash);
+  for (const some of splitList(lines, ROWS_AT_ONCE)) {
+    const hashes = some.map(({ hash }) => hash);
     const more = await select().where('fitid_hash', 'in', hashes).execute();
     append(
       rows,

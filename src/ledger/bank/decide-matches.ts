@@ -10,6 +10,7 @@
  * 2. By amount and day: among what is left, a line with exactly one candidate, which has no other line.
  */
 import { addDays, type Day } from '../../domain/calendar.ts';
+import { pairWithoutRival } from '../../domain/lists.ts';
 
 export const DAYS_APART_MAX = 2;
 
@@ -23,7 +24,7 @@ export type OpenLine = {
   numbers: ReadonlySet<string>;
   /** Words of its texts: the name of a cashout may be one. */
   words: ReadonlySet<string>;
-  /** The same words as they are written. */
+  /** Words as they are written. */
   spelled: ReadonlySet<string>;
 };
 
@@ -34,7 +35,7 @@ export type OpenEntry = {
   day: Day;
   /** As the bank sees it: positive came into the bank account. */
   cents: bigint;
-  /** What a line may name it by. */
+  /** Names that a line may use. */
   names: ReadonlySet<string>;
 };
 
@@ -107,7 +108,7 @@ function namesIt({ numbers, words }: OpenLine, { kind, names }: OpenEntry): bool
 
 /**
  * Returns the pairs that have no other candidate on either side.
- * @param undone pairs that a person undid, as `pairOf` writes them: they are no candidates.
+ * @param undone pairs that a person undid, as `pairOf` writes them: never matched again, they still count as candidates.
  */
 export function decideMatches(
   lines: readonly OpenLine[],
@@ -115,39 +116,21 @@ export function decideMatches(
   undone: ReadonlySet<string> = new Set(),
 ): DecidedMatch[] {
   const byAmount = Map.groupBy(entries, ({ cents }) => cents);
-  const all = lines.map((line) => {
-    const found = listCandidates(line, byAmount.get(line.cents) ?? []).filter(
-      ({ entry }) => !undone.has(pairOf(line.seq, entry.seq)),
-    );
-    return { line, found, named: found.filter(({ isNamed }) => isNamed) };
-  });
-  const byReference = findPairs(
-    all.map(({ line, named }) => ({ line, seqs: seqsOf(named) })),
-    'reference',
+  const all = lines.flatMap((line) =>
+    listCandidates(line, byAmount.get(line.cents) ?? []).map(({ entry, isNamed }) => ({
+      ...{ left: line.seq, right: entry.seq, isNamed },
+    })),
   );
-  const [matched, taken] = [
-    new Set(byReference.map(({ lineSeq }) => lineSeq)),
-    new Set(byReference.map(({ entrySeq }) => entrySeq)),
-  ];
-  const rest = all.filter(({ line }) => !matched.has(line.seq));
-  const byAmountAndDay = findPairs(
-    rest.map(({ line, found }) => ({ line, seqs: seqsOf(found).filter((seq) => !taken.has(seq)) })),
-    'amount',
+  const isUndone = ({ left, right }: { left: number; right: number }): boolean => undone.has(pairOf(left, right));
+  const byReference = pairWithoutRival(
+    all.filter(({ isNamed }) => isNamed),
+    isUndone,
   );
-  return [...byReference, ...byAmountAndDay];
+  const [matched, taken] = [new Set(byReference.map(({ left }) => left)), new Set(byReference.map((one) => one.right))];
+  const rest = all.filter(({ left, right }) => !matched.has(left) && !taken.has(right));
+  return [...toMatches(byReference, 'reference'), ...toMatches(pairWithoutRival(rest, isUndone), 'amount')];
 }
 
-function seqsOf(found: Candidate[]): number[] {
-  return found.map(({ entry }) => entry.seq);
-}
-
-/** Pairs of a line with its only entry, which is no other line's. */
-function findPairs(choices: { line: OpenLine; seqs: number[] }[], rule: Rule): DecidedMatch[] {
-  const counts = new Map<number, number>();
-  for (const seq of choices.flatMap(({ seqs }) => seqs)) counts.set(seq, (counts.get(seq) ?? 0) + 1);
-  return choices.flatMap(({ line, seqs: [entrySeq, ...others] }) =>
-    entrySeq !== undefined && others.length === 0 && counts.get(entrySeq) === 1
-      ? [{ lineSeq: line.seq, entrySeq, rule }]
-      : [],
-  );
+function toMatches(pairs: readonly { left: number; right: number }[], rule: Rule): DecidedMatch[] {
+  return pairs.map(({ left, right }) => ({ lineSeq: left, entrySeq: right, rule }));
 }

@@ -6,7 +6,7 @@ import type { StatementLine } from './bank-statement.ts';
 export type BankLine = StatementLine & {
   /** Hash of the FITID; of a line without one, of its day, amount, texts and occurrence. Unique in the account once it is stored. */
   hash: Buffer;
-  /** Of a line without FITID: its number among equal lines of the day, from 1. */
+  /** Numbers equal lines of a day without FITID, from 1. */
   occurrence: number | null;
   /** Hash of the line's day, amount and text. */
   content: Buffer;

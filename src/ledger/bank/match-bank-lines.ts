@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays } from '../../domain/calendar.ts';
+import { splitList } from '../../domain/lists.ts';
 import { decideMatches, pairOf, type Rule } from './decide-matches.ts';
 import { readNamedCashouts, readOpenAdjustments } from './read-open-entries.ts';
 import { readOpenLines } from './read-open-lines.ts';
@@ -34,11 +35,7 @@ export async function matchBankLines(context: Context): Promise<Record<Rule, num
       ...{ line_seq: lineSeq, entry_seq: entrySeq, rule },
       ...about,
     }));
-    for (let start = 0; start < rows.length; start += ROWS_AT_ONCE)
-      await trx
-        .insertInto('bank_matches')
-        .values(rows.slice(start, start + ROWS_AT_ONCE))
-        .execute();
+    for (const some of splitList(rows, ROWS_AT_ONCE)) await trx.insertInto('bank_matches').values(some).execute();
     return counts;
   });
 }

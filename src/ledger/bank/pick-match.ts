@@ -15,7 +15,7 @@ import { matchOfLine } from './standing-matches.ts';
 /** A bank may take a month over a transfer. Further apart, one of the two is another movement. */
 export const PICKED_DAYS_APART_MAX = 31;
 
-/** What a person chose for a line: the id of an adjustment of kind bank, or of a paid cashout. */
+/** A person's choice for a line: the id of an adjustment of kind bank, or of a paid cashout. */
 export type PickedEntry = { adjustment: string } | { transaction: string };
 export type PickedBy = { actor: string; note?: string | undefined };
 

@@ -1,6 +1,7 @@
 /** The entries that a line of the bank's statement may be, and that no line is yet. */
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
+import { splitList } from '../../domain/lists.ts';
 import { listAdjustmentNames, listCashoutNames, type OpenEntry, type OpenLine } from './decide-matches.ts';
 import { isEntryMatched } from './standing-matches.ts';
 
@@ -43,8 +44,7 @@ export type OpenCashout = OpenEntry & { id: string };
 export async function readNamedCashouts(db: Reader, lines: readonly OpenLine[]): Promise<OpenCashout[]> {
   const credits = lines.filter(({ cents, spelled }) => cents > 0n && spelled.size > 0);
   const found = new Map<number, OpenCashout>();
-  for (let start = 0; start < credits.length; start += LINES_AT_ONCE) {
-    const some = credits.slice(start, start + LINES_AT_ONCE);
+  for (const some of splitList(credits, LINES_AT_ONCE)) {
     for (const row of await findCashouts(db, some)) found.set(row.entry_seq, toOpenCashout(row));
   }
   return [...found.values()].sort((a, b) => a.seq - b.seq);

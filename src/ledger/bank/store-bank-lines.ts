@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
+import { splitList } from '../../domain/lists.ts';
 import { hasForgottenPeople, redactForgotten } from '../../privacy/redact-forgotten.ts';
 import type { BankLine } from './identify-lines.ts';
 
@@ -12,8 +13,7 @@ export async function storeBankLines(
   lines: BankLine[],
 ): Promise<void> {
   const redacted = await redactLines(context, lines);
-  for (let start = 0; start < redacted.length; start += ROWS_AT_ONCE)
-    await insertLines(context, of, redacted.slice(start, start + ROWS_AT_ONCE));
+  for (const some of splitList(redacted, ROWS_AT_ONCE)) await insertLines(context, of, some);
 }
 
 type Redacted = { given: BankLine; stored: BankLine };

@@ -34,7 +34,7 @@ export type BankAccount = {
 
 export type BankSummary = {
   accounts: BankAccount[];
-  /** Of `Assets:Bank`, all platforms: of all entries. */
+  /** Sums `Assets:Bank`, all platforms and entries. */
   ledgerCents: bigint;
   /** Lines matched with adjustments: as much of the ledger's balance is closed. */
   matched: Sum;

@@ -11,9 +11,10 @@ import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
+import { webhookIdOf } from '../../domain/ids.ts';
 import type { Source } from '../../domain/observation.ts';
 import type { StoredEvent } from '../../domain/sort-history.ts';
-import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import {
@@ -95,6 +96,7 @@ async function correct(context: Context, trx: Transaction<Database>, correction:
   await writeTransactions(context, trx, { changes, seqs: new Map([[after.id, seq]]) }, now);
   const inForceChanged = listInForceChanges(loaded.stored, after);
   const changedSeqs = inForceChanged.map((event) => requireRowNumber(event.seq, 'a known event'));
+  await leaveExpectedWork(trx, [{ transaction_seq: seq }], now);
   if (changedSeqs.length > 0) await deleteDoubts(trx, changedSeqs);
   const content = await writeCorrection(context, trx, { ...correction, after, inForceChanged }, now);
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Calendar } from '../../domain/calendar.ts';
 import { centsOf } from '../../domain/cents-of.ts';
-import type { CorrectedFacts } from '../../domain/corrected-facts.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
+import type { CorrectedFacts } from '../../domain/observation.ts';
 import { type StoredEvent, sortHistory } from '../../domain/sort-history.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { refuse } from '../../texts/refuse.ts';

@@ -39,7 +39,10 @@ export type Policy = {
   returnsCommission: (day: Day) => boolean;
 };
 
-type State = 'none' | 'held' | 'settled' | 'returned';
+export type State = 'none' | 'held' | 'settled' | 'returned';
+
+const FREE: BookingFacts = { operation: 'cashin', amountCents: 0n, commissionCents: null, platform: null };
+const UNOPENED: Policy = { openingDay: undefined, returnsCommission: () => false };
 
 /** Returns the entries of a history, in its order. */
 export function planEntries<E extends { status: string; atWall: WallTime }>(
@@ -74,6 +77,14 @@ export function planEntries<E extends { status: string; atWall: WallTime }>(
   }
   open();
   return entries;
+}
+
+/** Returns the state in which a history leaves its transaction, also where nothing of it is posted. */
+export function stateOf(operation: Operation, history: { status: string; atWall: WallTime }[]): State {
+  let state: State = 'none';
+  for (const event of history)
+    state = nextStep(state, event, { ...FREE, operation }, NO_PLATFORM, UNOPENED)?.state ?? state;
+  return state;
 }
 
 /** Appends the platform to an account; other characters are written as `~hex~`. */

@@ -1,9 +1,10 @@
 /**
- * What a text in the search box may mean. A text can have several readings: `1234` is a reference, an extra, the beginning
+ * Classifies a text of the search box. A text can have several readings: `1234` is a reference, an extra, the beginning
  * of an id, and an amount. All of them are searched for, and the page lists them. Pure.
  */
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
+import { isUuid } from '../../domain/ids.ts';
 import { findMonth, LANGUAGES, type Language, NUMBER_MARKS } from '../../domain/language/language.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { isValidDocument } from '../../domain/person/find-documents.ts';
@@ -43,7 +44,6 @@ const GROUPED = {
 const OTHER_DECIMAL = { 'pt-BR': /^\d+\.\d{2}$/, en: /^\d+,\d{2}$/ } as const satisfies Record<Language, RegExp>;
 /** A UUID, or what it begins with. */
 const ID = /^[0-9a-f]{4,8}(?:(?<=[0-9a-f]{8})-[0-9a-f-]{0,27})?$/i;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const E2E_ID = /^[ED][0-9A-Za-z]{31}$/;
 const DOCUMENT = /^[\d.\-/\s]+$/;
 const CNPJ = /^[0-9A-Z]{2}\.?[0-9A-Z]{3}\.?[0-9A-Z]{3}\/?[0-9A-Z]{4}-?\d{2}$/i;
@@ -142,7 +142,7 @@ function isName(text: string): boolean {
  */
 export function namesNobody(typed: string): boolean {
   const text = typed.trim();
-  if (UUID.test(text)) return true;
+  if (isUuid(text)) return true;
   if (parseE2eId(text) !== undefined) return !SIX_DIGITS.test(text.slice(-E2E_OWN_CHARS));
   if (isBeginningOfId(text)) return !SIX_DIGITS.test(text.replaceAll('-', ''));
   const isPlain = LANGUAGES.some((language) => {

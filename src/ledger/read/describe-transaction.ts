@@ -2,11 +2,11 @@ import { inForce } from '../../database/in-force.ts';
 import { selectTransactions, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Calendar } from '../../domain/calendar.ts';
+import { webhookIdOf } from '../../domain/ids.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { maskAccount } from '../../domain/person/mask-person.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
 import { sortHistory } from '../../domain/sort-history.ts';
-import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { readEventPositions } from '../apply/read-event-positions.ts';
 import { readPostings } from './read-postings.ts';
 

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { hashDocument } from '../../database/keys/index-person.ts';
 import type { Keys } from '../../database/keys/settings.ts';
 import { TEXT_BYTES_MAX, type TextField, truncateText } from '../../domain/field-limits.ts';
+import { hashText } from '../../domain/hash-text.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import { createKeyedExtraHash } from '../../privacy/redact-forgotten.ts';
 import type { TransactionQuery } from './transaction-query.ts';
@@ -36,7 +36,7 @@ export function listFilters(keys: Keys, query: TransactionQuery, withheld: boole
   const asStored = (value: string | undefined, field: TextField): string | undefined =>
     value === undefined ? undefined : truncateText(value, TEXT_BYTES_MAX[field]);
   const extra = asStored(query.extra, 'extra');
-  const extraHash = extra === undefined ? undefined : createHash('sha256').update(extra).digest();
+  const extraHash = extra === undefined ? undefined : hashText(extra);
   const values: Record<(typeof LEADS)[number][0], Filter['value'] | undefined> = {
     'transactions.id': query.id,
     'transactions.e2e_id': asStored(query.e2eId, 'e2e_id'),

@@ -25,7 +25,7 @@ export type MoneySums = {
   refundsReceived: bigint;
   /** Commissions on both, less those that were returned. */
   commissions: bigint;
-  /** What moved the balance: receipts − commissions − payments − refunds made + refunds received ± adjustments. */
+  /** The balance's movement: receipts − commissions − payments − refunds made + refunds received ± adjustments. */
   net: bigint;
   /** Available + held at the end; of the current hour or day, now. */
   balance: bigint;

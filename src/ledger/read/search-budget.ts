@@ -7,7 +7,7 @@ import { isStatementTimeout, limitSelect } from '../../database/limit-statement-
 import type { Reader } from '../../database/reader.ts';
 
 export type SearchBudget = {
-  /** What is left, in whole ms; 0 or less: nothing. */
+  /** The rest, in whole ms; 0 or less: nothing. */
   leftMs(): number;
 };
 

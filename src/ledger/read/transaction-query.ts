@@ -1,6 +1,6 @@
 import type { Day } from '../../domain/calendar.ts';
 
-/** What a transaction must match. */
+/** Conditions on a transaction. */
 export type SearchTerms = {
   id?: string | undefined;
   /** The beginning of an id, in the ledger's spelling. */

@@ -4,7 +4,6 @@
  * changed.
  */
 
-import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { checkNote } from '../../access/check-note.ts';
 import type { Context } from '../../context.ts';
@@ -12,6 +11,7 @@ import type { Reader } from '../../database/reader.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { createId } from '../../domain/ids.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
@@ -191,7 +191,7 @@ export async function writeAdjustment(
 }
 
 export function makeAdjustmentId(): string {
-  return `adj_${randomUUID().replaceAll('-', '')}`;
+  return createId('adj');
 }
 
 function listPostings({ kind, platform, amountCents }: Adjustment): Posting[] {

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
+import { createId } from '../../domain/ids.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { refuse } from '../../texts/refuse.ts';
 import type { CommissionContract } from '../journal/read-contracts.ts';
@@ -10,7 +10,7 @@ export async function stateContract(
   context: Context,
   stated: Omit<CommissionContract, 'id'> & { actor: string },
 ): Promise<string> {
-  const id = `cc_${randomUUID().replaceAll('-', '')}`;
+  const id = createId('cc');
   await context.db
     .insertInto('commission_contracts')
     .values({

@@ -4,13 +4,13 @@
  * counts once the statement's day was read completely past its instant; until then, a difference may come from unread
  * payments.
  */
-import { randomUUID } from 'node:crypto';
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { WallTime } from '../../domain/calendar.ts';
+import { createId } from '../../domain/ids.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
@@ -40,7 +40,7 @@ export async function stateBalance(context: Context, statement: Statement): Prom
  * @throws ConfereError `invalid_request` for a future instant or an unseen platform.
  */
 export async function storeStatement(context: Context, statement: Statement): Promise<string> {
-  const id = `st_${randomUUID().replaceAll('-', '')}`;
+  const id = createId('st');
   checkInstantPassed(context, statement.at);
   await checkPlatformKnown(context.db, statement);
   await context.db

@@ -4,7 +4,6 @@
  * time are moved from Available to Held. A platform has one opening in force; a wrong one is reversed first.
  */
 
-import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
@@ -12,6 +11,7 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { createId } from '../../domain/ids.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
 import { refuse } from '../../texts/refuse.ts';
@@ -40,7 +40,7 @@ const STATED: EntrySource = { kind: 'person' };
  * @throws ConfereError `conflict` when one is in force, `invalid_request` for a future day or an unseen platform.
  */
 export async function stateOpening(context: Context, opening: Opening): Promise<string> {
-  const id = `op_${randomUUID().replaceAll('-', '')}`;
+  const id = createId('op');
   checkDayBegun(context, opening.day);
   await checkPlatformKnown(context.db, opening);
   await transactWithAlerts(context, async (trx) => {

@@ -94,7 +94,7 @@ export async function readProvenWindows(db: Reader, from: Day): Promise<ProvenWi
 }
 
 /**
- * Those of one state. With one state a statement, the server reads one entry of the index for each range; two years of windows
+ * Reads those of one state. With one state a statement, the server reads one entry of the index for each range; two years of windows
  * take 20 ms instead of 300 ms.
  */
 export async function readNewestWindows(db: Reader, state: 'complete' | 'counted', from: Day): Promise<ProvenWindow[]> {

@@ -1,12 +1,11 @@
 import type { Context } from '../../context.ts';
-import { addDays } from '../../domain/calendar.ts';
+import { addDays, DAY_MS } from '../../domain/calendar.ts';
 import { byLabel, type Reading, secondsSince } from '../../metrics/reading.ts';
 import { readWebhookDays } from './count-webhook-days.ts';
 import { readCoverage } from './read-coverage.ts';
 import { lossRate } from './read-webhook-days.ts';
 
 const RUN_STATES = ['queued', 'running', 'complete', 'incomplete', 'failed'];
-const DAY_MS = 86_400_000;
 /** The newest runs, which are read: the timetable makes some 320 a day. */
 const RUNS_MAX = 2_000;
 

@@ -61,7 +61,7 @@ async function present(db: Reader, rows: Selectable<Database['runs']>[]) {
 
 type Progress = { pages: number; seen: number; applied: number };
 
-/** What the open ones of these runs have read: finished windows, and the pages of the newest pass of the others. */
+/** Sums what the open ones of these runs have read: finished windows, and the pages of the newest pass of the others. */
 async function readProgress(db: Reader, runs: { seq: number; state: string }[]): Promise<Map<number, Progress>> {
   const sums = new Map<number, Progress>();
   const open = runs.filter(({ state }) => state === 'queued' || state === 'running').map(({ seq }) => seq);

@@ -18,7 +18,7 @@ const runAlert = (run: RunRef) => ({ name: RUN_FAILED, scope: run.trigger }) as 
 /** Scope of alerts raised before alerts were per trigger. Any run that ends without an error resolves them. */
 const EARLIER_ALERT = { name: RUN_FAILED, scope: 'provider' } as const;
 
-/** What the provider does to all requests, or to the pages of one run. */
+/** Failures of the provider: of all requests, or of a run's pages. */
 const PROVIDER_CODES = ['provider_unavailable', 'provider_unreadable'];
 
 /**

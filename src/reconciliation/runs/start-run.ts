@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import { addDays, type Day, isDay } from '../../domain/calendar.ts';
+import { createId } from '../../domain/ids.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import { faultOf, refuseField, refuseFields } from '../../texts/refuse.ts';
 import type { RunHow } from '../windows/run-ref.ts';
@@ -29,7 +29,7 @@ export async function startRun(context: Context, request: RunRequest): Promise<{
   checkDays(request);
   checkPlatform(request.platform);
   checkBegun(request.from, context.calendar.dayOf(context.clock.now()));
-  const id = `run_${randomUUID().replaceAll('-', '')}`;
+  const id = createId('run');
   const result = await context.db
     .insertInto('runs')
     .values({

@@ -9,6 +9,7 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { acceptMismatch } from '../../ledger/correct/accept-mismatch.ts';
 import {
@@ -93,6 +94,9 @@ async function completeWindow(
   const days = listEndedDays(range, context.calendar, context.clock.now());
   if ((await readAcceptedSurplus(trx, platform, days)) !== surplus) return;
   await trx.updateTable('run_windows').set({ state: 'complete', error: null }).where('seq', '=', newest.seq).execute();
+  const [from, to] = [days[0], days.at(-1)];
+  if (from && to && platform === null)
+    await leaveExpectedWork(trx, [{ from_day: from, to_day: to }], context.clock.now());
 }
 
 /** The surplus accepted for all of these days; 0 where one day has none, or another number. */

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
@@ -41,7 +42,10 @@ export async function finishWindow(
         .where('seq', '=', window.seq)
         .execute();
       if (result.state === 'complete') await resolveUnidentifiedRows(trx, window, now);
-      if (result.state === 'complete' || result.state === 'counted') await resolveUnstable(trx, days, run, now);
+      if (result.state === 'complete' || result.state === 'counted') {
+        await resolveUnstable(trx, days, run, now);
+        await leaveProven(trx, days, run, now);
+      }
       if (result.state === 'incomplete') {
         const found = days.map((day) => ({
           kind: 'list_unstable' as const,
@@ -61,6 +65,12 @@ export async function finishWindow(
   );
   await deleteStoredPages(context, window);
   if (result.state === 'incomplete') context.wakeUps.alerts.notify();
+}
+
+/** Expected payments without a payment may be unpaid now. A reading of one platform proves no day. */
+async function leaveProven(trx: Transaction<Database>, days: Day[], run: RunRef, now: Date): Promise<void> {
+  const [from, to] = [days[0], days.at(-1)];
+  if (from && to && run.platform === null) await leaveExpectedWork(trx, [{ from_day: from, to_day: to }], now);
 }
 
 /** A proof of a day without a platform holds for each platform. */

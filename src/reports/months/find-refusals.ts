@@ -1,4 +1,4 @@
-/** What keeps a month from being closed, by the verdicts that other parts give: days, mismatches and stated balances. */
+/** Finds what keeps a month open, by the verdicts that other parts give: days, mismatches and stated balances. */
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, addMonths, boundsOfMonth, type Day, listDays, type Month } from '../../domain/calendar.ts';

@@ -31,15 +31,15 @@ export async function listMonths({ db, calendar, clock }: Context): Promise<List
 }
 
 export type ShownMonth = ListedMonth & {
-  /** Of a month that is not closed: what keeps it from being closed. */
+  /** Reasons that keep an open month from being closed. */
   refusals: Refusal[];
-  /** Of a month that is not closed: the first earlier month that closing it leaves open. */
+  /** The first earlier month that closing an open month leaves open. */
   leavesOpen: Month | undefined;
-  /** Of a closed one: the later months that keep it from being reopened. */
+  /** Later months that keep a closed one from being reopened. */
   laterCloses: Refusal[];
   /** How it was closed and reopened, the newest first. */
   changes: MonthChange[];
-  /** Those that its close fixes; of a month that is not closed those of now. */
+  /** Balances that its close fixes; while it is open, those of now. */
   balances: MonthBalance[];
 };
 
@@ -73,7 +73,7 @@ export function presentMonth({ month, state, close }: ListedMonth, masked = fals
   };
 }
 
-/** The same with its checklist, its balances and its history. */
+/** Presents a month with checklist, balances and history. */
 export function presentShownMonth(shown: ShownMonth, masked = false) {
   const { refusals, leavesOpen, laterCloses, changes, balances } = shown;
   return {

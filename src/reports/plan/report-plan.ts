@@ -46,7 +46,7 @@ export type PreviousRevision = {
   digest: Buffer;
 };
 
-/** What a day's files and a range's have in common. */
+/** The part that a day's files and a range's share. */
 type FilePlan = {
   cut: Cut;
   state: ReportState;
@@ -79,12 +79,12 @@ export type RangeDay = { day: Day; state: ReportState; proven: boolean };
 /** The close of a month. Its files show the cut at which it was closed, also after the ledger learnt more. */
 export type ClosedMonth = { month: Month; at: Date; actor: string; cut: Cut; balances: MonthBalance[] };
 
-/** The same of a file over several days. It is made on request: it is no revision and is not stored. */
+/** Plans a file over several days. It is made on request: it is no revision and is not stored. */
 export type RangePlan = FilePlan & {
   days: RangeDay[];
-  /** Of a closed month: its own close. */
+  /** The close of a closed month. */
   close?: ClosedMonth | undefined;
-  /** Of a month that follows closed ones: the close from whose cut on changes of earlier months are listed. */
+  /** The close of the last closed month before: from its cut on, changes of earlier months are listed. */
   base?: ClosedMonth | undefined;
 };
 

@@ -3,6 +3,7 @@ import { type SqlBool, sql } from 'kysely';
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
+import { splitList } from '../../domain/lists.ts';
 import type { Cut } from '../plan/report-plan.ts';
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 import { DIGESTED_FACTS, type FactsAtCut } from './read-facts-at-cut.ts';
@@ -29,14 +30,13 @@ const CHUNK_ROWS = 1_000;
 export async function listChangedTransactions(db: Reader, scope: ChangeScope): Promise<number[]> {
   const seqs = new Set(await listMovedTransactions(db, scope));
   const candidates = (await listTouchedBefore(db, scope)).filter((seq) => !seqs.has(seq));
-  for (let start = 0; start < candidates.length; start += CHUNK_ROWS) {
-    const some = candidates.slice(start, start + CHUNK_ROWS);
+  for (const some of splitList(candidates, CHUNK_ROWS)) {
     for (const seq of await comparePending(db, scope, some)) seqs.add(seq);
   }
   return [...seqs].sort((a, b) => a - b);
 }
 
-/** The same without those of Pendentes. */
+/** Lists them without those of Pendentes. */
 export async function listMovedTransactions(db: Reader, scope: ChangeScope): Promise<number[]> {
   const seqs = new Set([...(await listMoved(db, scope)), ...(await listCorrected(db, scope))]);
   return [...seqs].sort((a, b) => a - b);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
+import { splitList } from '../../domain/lists.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import { type ChangeScope, listChangedTransactions, matchesNewEntries } from './list-changed-transactions.ts';
 import { orderHistories } from './order-histories.ts';
@@ -42,8 +42,8 @@ export async function* readChanges(
 ): AsyncGenerator<DayChange[], void, undefined> {
   yield await readWithoutTransaction(db, scope);
   const seqs = await list(db, scope);
-  for (let start = 0; start < seqs.length; start += CHUNK_ROWS) {
-    yield await readChunk(db, scope, seqs.slice(start, start + CHUNK_ROWS));
+  for (const some of splitList(seqs, CHUNK_ROWS)) {
+    yield await readChunk(db, scope, some);
   }
 }
 

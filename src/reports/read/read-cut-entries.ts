@@ -34,7 +34,7 @@ export function matchesCut(column: string, { entrySeq, lateEntries: late }: CutE
   return sql<SqlBool>`(${ref} <= ${entrySeq} AND ${ref} NOT IN (${sql.join(late)}))`;
 }
 
-/** The same condition for an entry in memory. */
+/** Whether the cut holds an entry in memory. */
 export function isInCut(seq: number, { entrySeq, lateEntries: late }: CutEntries): boolean {
   return seq <= entrySeq && !late.includes(seq);
 }

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
-
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
+import { groupValues } from '../../domain/lists.ts';
 import { classifyMovement, type Effect, type MovementPosting } from './classify-movement.ts';
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 import type { FactsAtCut } from './read-facts-at-cut.ts';
@@ -134,14 +134,11 @@ async function readPostings(
     .orderBy('entry_seq')
     .orderBy('position')
     .execute();
-  const byEntry = new Map<number, MovementPosting[]>();
-  for (const { entry_seq, account_seq, amount_cents: cents } of rows) {
-    const posting = { account: accounts.get(account_seq) ?? 'unknown', cents };
-    const list = byEntry.get(entry_seq);
-    if (list) list.push(posting);
-    else byEntry.set(entry_seq, [posting]);
-  }
-  return byEntry;
+  return groupValues(
+    rows,
+    (row) => row.entry_seq,
+    ({ account_seq: seq, amount_cents: cents }) => ({ account: accounts.get(seq) ?? 'unknown', cents }),
+  );
 }
 
 type Row = Awaited<ReturnType<typeof readChunk>>[number];

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
+import { splitList } from '../../domain/lists.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { Cut } from '../plan/report-plan.ts';
 import { orderHistories } from './order-histories.ts';
@@ -55,8 +55,7 @@ export async function* readPendingBySeqs(
   scope: PendingScope,
   candidates: number[],
 ): AsyncGenerator<PendingTransaction[], void, undefined> {
-  for (let start = 0; start < candidates.length; start += CHUNK_ROWS) {
-    const seqs = candidates.slice(start, start + CHUNK_ROWS);
+  for (const seqs of splitList(candidates, CHUNK_ROWS)) {
     const held = await readHeld(db, scope, seqs);
     const rows = await scope.factsAtCut.restoreFacts(await readChunk(db, scope, seqs), FACTS, (row) => row.seq);
     const pending = rows.flatMap((row) => toPending(row, held.get(row.seq) ?? 0n, scope));

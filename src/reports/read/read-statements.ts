@@ -22,7 +22,7 @@ export async function readStatements(db: Reader, scope: Scope & CutEntries): Pro
 type Scope = { start: WallTime; end: WallTime; madeAt: Date };
 type Stated = Omit<StatedBalance, 'ledgerCents'>;
 
-/** The same without the ledger's side. */
+/** Reads them without the ledger's side. */
 export async function readNewestStatements(db: Reader, scope: Scope): Promise<Stated[]> {
   const rows = await db
     .selectFrom('statements')

@@ -81,7 +81,7 @@ export function listFigures(figures: Figures): ListedFigures {
   return { ...listed, commissions: commissionIn + commissionOut };
 }
 
-/** The same as our API shows it, with decimal texts; null where a revision stores none yet. */
+/** Presents them as our API does, with decimal texts; null where a revision stores none yet. */
 export function presentFigures(figures: Figures | undefined) {
   if (!figures) return null;
   const listed = listFigures(figures);

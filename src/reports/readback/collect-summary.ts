@@ -12,10 +12,10 @@ const DAY_CELLS = {
   ...{ adjustments: 7, closing: 8, held: 9 },
 };
 
-/** What Resumo shows of balances, in cents: a number for each platform, and the total last. */
+/** The balances that Resumo shows, in cents: a number for each platform, and the total last. */
 export type CollectedSummary = {
   lines: Record<(typeof LINES)[number], bigint[]>;
-  /** Of a range. */
+  /** Days of a range. */
   days: Record<keyof typeof DAY_CELLS, bigint>[];
 };
 

@@ -7,7 +7,7 @@ import type { ReportColumn } from '../render/columns.ts';
 const SHOWN_ROW = 2;
 const HEADER_ROW = 3;
 
-/** What a sheet shows, in all its parts: of its data rows, and of its own rows of totals and of what a filter shows. */
+/** A sheet, over all its parts: its data rows, and its own rows of totals and of what a filter shows. */
 export type CollectedTable = {
   rows: number;
   sums: Map<string, bigint>;

@@ -29,7 +29,7 @@ import { type ExpectedFigures, readExpected, type SheetFigures, sumOpening, type
 
 /** Workbooks of up to this size, some 100,000 transactions, are read by an XML parser, larger ones by a faster reader of our form alone. */
 const PARSED_BYTES_MAX = 20_000_000;
-/** Of a workbook of our own: sheets of a million rows each, packed into less than 4 GiB. */
+/** A workbook of our own has sheets of a million rows each, packed into less than 4 GiB. */
 const ZIP_LIMITS = { partsMax: 1_000, unpackedBytesMax: 128 * 1024 ** 3 };
 /** Rows between two checks of the signal. */
 const ABORT_ROWS = 1_000;
@@ -82,10 +82,10 @@ function parse(workbook: Workbook, sheet: SheetFacts): AsyncGenerator<SheetRow, 
   return readSheet(workbook, sheet);
 }
 
-/** What a sheet shows, or why it cannot be read. */
+/** A sheet, or why it cannot be read. */
 type Read<Content> = { content: Content } | { fault: string };
 type ReadTable = { table: CollectedTable; chain: BalanceChain };
-/** What the sheets show; `unknown`: titles of those that no figures are known of. */
+/** The sheets' content; `unknown`: titles of those that no figures are known of. */
 type ReadWorkbook = { summary: Read<CollectedSummary>; tables: Map<TableName, Read<ReadTable>>; unknown: string[] };
 
 async function readWorkbook(work: ReportWork<AnyPlan>, source: ByteSource, read: Reader): Promise<ReadWorkbook> {

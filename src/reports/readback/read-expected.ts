@@ -20,7 +20,7 @@ import { sumMoved, sumRunningBalances } from './sum-running-balances.ts';
 export type TableName = Exclude<keyof Texts['sheets'], 'summary'>;
 type ColumnName = keyof Texts['columns'];
 
-/** Of the data rows of a sheet: how many, and the sum in cents of each column of money. */
+/** Counts a sheet's data rows, and sums each column of money in cents. */
 export type SheetFigures = { rows: number; sums: Partial<Record<ColumnName, bigint>> };
 
 /** In cents. */
@@ -31,7 +31,7 @@ export type ExpectedFigures = {
   /** By the platform's segment of account names. */
   platforms: Map<string, BalanceFigures>;
   total: BalanceFigures;
-  /** What moved the balance, over all platforms, each with its sign. */
+  /** Movements of the balance, over all platforms, each with its sign. */
   moved: Record<'receipts' | 'commissions' | 'payments' | 'refundsMade' | 'refundsReceived', bigint>;
   /** The end of each day of a range; none for a day's workbook. */
   days: Pick<BalanceFigures, 'closing' | 'held'>[];

@@ -11,10 +11,10 @@ import type { MovementScope } from '../read/read-movements.ts';
 /** Signed cents, debit positive. */
 type Sums = {
   rows: number;
-  /** Of `Liabilities:Receipts` or `Liabilities:Payables`, and the same without signs. */
+  /** Sums `Liabilities:Receipts` or `Liabilities:Payables`; then without signs. */
   moved: bigint;
   movedAbsolute: bigint;
-  /** Of the entries themselves, and of those that were posted later for the same event. */
+  /** Sums the entries themselves; then those posted later for their event. */
   commission: bigint;
   lateCommission: bigint;
 };

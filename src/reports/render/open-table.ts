@@ -12,7 +12,7 @@ import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import type { RenderContext, ReportColumn } from './columns.ts';
 
 const HEADER_ROW = 3;
-/** What SUBTOTAL does with the rows that neither a filter nor a person hides. */
+/** SUBTOTAL's functions for rows that neither a filter nor a person hides. */
 const COUNT_SHOWN = 103;
 const SUM_SHOWN = 109;
 const TABS = ['FF17375E', 'FF2E6DA4', 'FF2E8B57', 'FFB3261E', 'FF8E5BA6', 'FFD08A1D', 'FF9C3D2E', 'FF66788A'];

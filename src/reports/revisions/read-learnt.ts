@@ -1,5 +1,5 @@
 /**
- * What the ledger learnt of each day since the last tick that made every due report. Rows up to a cursor made no day due that
+ * Reads what the ledger learnt of each day since the last tick that made every due report. Rows up to a cursor made no day due that
  * was not made or compared then: a tick reads the rows above it.
  */
 import { type Kysely, sql } from 'kysely';

@@ -4,7 +4,7 @@
  */
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
-import { boundsOfMonth, type Day, isDay, isMonth } from '../../domain/calendar.ts';
+import { boundsOfMonth, DAY_MS, type Day, isDay, isMonth } from '../../domain/calendar.ts';
 import type { Language } from '../../domain/language/language.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { VERSION } from '../../domain/version.ts';
@@ -45,7 +45,6 @@ export type WantedRange = Range & {
 };
 export type RangeFile = { file: string; name: string; state: ReportState; days: number };
 
-const DAY_MS = 86_400_000;
 const RANGE = /^(\d{4}-\d{2}-\d{2})\.\.(\d{4}-\d{2}-\d{2})$/;
 
 /** Parses `2026-10`, or `2026-10-01..2026-10-15`; undefined for any other text. A running month ends with today. */

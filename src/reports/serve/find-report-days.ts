@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
+import { splitList } from '../../domain/lists.ts';
 import { FINAL_STATUSES } from '../read/read-pending.ts';
 
 const CHUNK_ROWS = 500;
@@ -17,8 +18,8 @@ export async function findReportDays(
   shown: { transactions: number[]; changes: number[] },
 ): Promise<Set<Day>> {
   const days = new Set<Day>();
-  for (let from = 0; from < shown.transactions.length; from += CHUNK_ROWS) {
-    await addTransactions(context, shown.transactions.slice(from, from + CHUNK_ROWS), days);
+  for (const some of splitList(shown.transactions, CHUNK_ROWS)) {
+    await addTransactions(context, some, days);
   }
   if (shown.changes.length === 0) return days;
   const reports = await context.db
@@ -26,8 +27,8 @@ export async function findReportDays(
     .select(['day', 'cut_mismatch_change_seq as cut'])
     .distinct()
     .execute();
-  for (let from = 0; from < shown.changes.length; from += CHUNK_ROWS) {
-    await addChanges(context, shown.changes.slice(from, from + CHUNK_ROWS), reports, days);
+  for (const some of splitList(shown.changes, CHUNK_ROWS)) {
+    await addChanges(context, some, reports, days);
   }
   return days;
 }

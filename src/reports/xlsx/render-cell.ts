@@ -40,9 +40,9 @@ export function renderCell(address: string, cell: Cell): string {
   return renderNumber(address, toSerial(cell.day && `${cell.day} 00:00:00`), cell.style ?? 'day', undefined);
 }
 
-/** What follows a cell's address, by style: a cell of text, of a number, and an empty one. */
+/** Follows a cell's address, by style: a cell of text, of a number, and an empty one. */
 const OPEN_TEXT = mapStyles((index) => `" s="${index}" t="inlineStr"><is><t>`);
-/** The same of a text with blanks at an end, or with several lines. Said of every text it was a fifth of a sheet. */
+/** Opens a text with blanks at an end, or with several lines. Said of every text it was a fifth of a sheet. */
 const OPEN_BLANK_TEXT = mapStyles((index) => `" s="${index}" t="inlineStr"><is><t xml:space="preserve">`);
 const OPEN_NUMBER = mapStyles((index) => `" s="${index}"><v>`);
 const EMPTY = mapStyles((index) => `" s="${index}"/>`);

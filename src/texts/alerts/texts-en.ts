@@ -78,6 +78,15 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     title: 'Balance differs',
     todo: 'Find what the list does not show (fee, block, withdrawal) and enter it as an adjustment.',
   },
+  amount_not_expected: {
+    title: 'Amount not expected',
+    todo: 'Compare what was paid with the order: charge or return the difference, or correct the order.',
+  },
+  paid_twice: { title: 'Order paid twice', todo: 'Return one of the payments, unless the customer meant both.' },
+  paid_after_cancel: {
+    title: 'Cancelled order paid',
+    todo: 'Return the payment, or reopen the expected payment and deliver.',
+  },
   books_broken: {
     title: 'Books broken',
     todo: 'Stop closing reports and run confere doctor --books: it says where.',

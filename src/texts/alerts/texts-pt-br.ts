@@ -89,6 +89,18 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     title: 'Saldo não bate',
     todo: 'Procure no painel do provedor o que a lista não mostra (tarifa, bloqueio, saque) e lance-o como ajuste, ou corrija o saldo informado.',
   },
+  amount_not_expected: {
+    title: 'Valor diferente do esperado',
+    todo: 'Compare o que foi pago com o pedido: cobre ou devolva a diferença, ou corrija o pedido.',
+  },
+  paid_twice: {
+    title: 'Pedido pago duas vezes',
+    todo: 'Devolva um dos pagamentos, a não ser que o cliente queira os dois.',
+  },
+  paid_after_cancel: {
+    title: 'Pedido cancelado foi pago',
+    todo: 'Devolva o pagamento, ou reabra o pedido e entregue.',
+  },
   books_broken: {
     title: 'Razão inconsistente',
     todo: 'Pare de fechar relatórios e rode confere doctor: é um defeito nosso ou uma escrita por fora, nunca coisa do provedor.',

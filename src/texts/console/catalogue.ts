@@ -3,6 +3,7 @@ import { ACCOUNTS_EN } from './accounts.ts';
 import { BALANCES_EN } from './balances.ts';
 import { BANK_EN } from './bank.ts';
 import { CHARTS_EN } from './charts.ts';
+import { EXPECTED_EN } from './expected.ts';
 import { LABELS_EN } from './labels.ts';
 import { LISTS_EN } from './lists.ts';
 import { LOGIN_EN } from './login.ts';
@@ -35,4 +36,5 @@ export const EN = {
   ...ACCOUNTS_EN,
   ...SEARCH_EN,
   ...PORTAL_EN,
+  ...EXPECTED_EN,
 };

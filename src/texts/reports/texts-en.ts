@@ -1,6 +1,7 @@
 import { CHANGES_EN } from './texts-changes.ts';
 import { CHARTS_EN } from './texts-charts.ts';
 import { EVIDENCE_CODES_EN, EVIDENCE_EN, WEBHOOK_REASONS_EN } from './texts-evidence.ts';
+import { MISMATCHES_EN } from './texts-mismatches.ts';
 import { PERIOD_EN } from './texts-period.ts';
 import type { Texts } from './texts-pt-br.ts';
 
@@ -214,28 +215,5 @@ export const EN: Texts = {
   decimal: '.',
   grouping: ',',
   changes: CHANGES_EN,
-  mismatchKinds: {
-    webhook_lost: 'The webhook of a change never came; reconciliation found the change and applied it',
-    webhook_contradiction: 'A webhook claimed what the provider does not show',
-    status_differs: 'The provider contradicts the history that we hold',
-    illegal_transition: 'The transaction left a final status',
-    amount_differs: 'Amount or operation changed at the provider',
-    commission_differs: 'The commission changed after payment, or differs from the contract',
-    commission_changed: 'The commission changed after payment',
-    commission_not_contracts: 'The commission differs from the contract',
-    reference_differs: 'Reference, extra, platform or creation date changed at the provider',
-    duplicate_reference: 'Two transactions with one reference',
-    missing_at_provider: 'We hold the transaction, the provider does not',
-    list_omission: "The provider's list omits the transaction",
-    list_unstable: 'It could not be proven that the day was read in full',
-    stuck: 'Open for too long',
-    row_refused: "A row of the provider's could not be read",
-    field_unreadable: 'A field of the transaction could not be read; it was booked without it',
-    unknown_status: 'A status that we do not know',
-    webhook_quarantined: 'A webhook could not be matched with a transaction',
-    e2e_date_differs: 'The date in the E2E id is far from the payment',
-    closed_day_changed: 'A day that already had a report changed',
-    balance_differs: "The stated balance is not the ledger's",
-    books_broken: 'The ledger is inconsistent',
-  },
+  mismatchKinds: MISMATCHES_EN,
 };

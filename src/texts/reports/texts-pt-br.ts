@@ -1,7 +1,7 @@
-import type { MismatchCause } from '../../domain/mismatch.ts';
 import { CHANGES_PT_BR } from './texts-changes.ts';
 import { CHARTS_PT_BR } from './texts-charts.ts';
 import { EVIDENCE_CODES_PT_BR, EVIDENCE_PT_BR, WEBHOOK_REASONS_PT_BR } from './texts-evidence.ts';
+import { MISMATCHES_PT_BR } from './texts-mismatches.ts';
 import { PERIOD_PT_BR } from './texts-period.ts';
 
 /** The words of a report in Brazilian Portuguese: the texts that every other language must have too. */
@@ -214,30 +214,7 @@ export const PT_BR = {
   decimal: ',',
   grouping: '.',
   changes: CHANGES_PT_BR,
-  mismatchKinds: {
-    webhook_lost: 'O aviso de uma mudança nunca chegou; foi achada pela conferência e aplicada',
-    webhook_contradiction: 'Um aviso disse o que o provedor não mostra',
-    status_differs: 'O provedor contradiz a história que temos',
-    illegal_transition: 'A transação saiu de uma situação final',
-    amount_differs: 'O valor ou a operação mudou no provedor',
-    commission_differs: 'A tarifa mudou depois do pagamento, ou difere da do contrato',
-    commission_changed: 'A tarifa mudou depois do pagamento',
-    commission_not_contracts: 'A tarifa difere da do contrato',
-    reference_differs: 'Referência, extra, plataforma ou data de criação mudou no provedor',
-    duplicate_reference: 'Duas transações com a mesma referência',
-    missing_at_provider: 'Temos a transação, o provedor não',
-    list_omission: 'A lista do provedor omite a transação',
-    list_unstable: 'Não foi possível provar que o dia foi lido por inteiro',
-    stuck: 'Em aberto há tempo demais',
-    row_refused: 'Uma linha do provedor não pôde ser lida',
-    field_unreadable: 'Um campo da transação não pôde ser lido; ela foi lançada sem ele',
-    unknown_status: 'Situação que não conhecemos',
-    webhook_quarantined: 'Um aviso não pôde ser associado a uma transação',
-    e2e_date_differs: 'A data no id E2E está longe da data do pagamento',
-    closed_day_changed: 'Um dia que já tinha relatório mudou',
-    balance_differs: 'O saldo informado não é o do razão',
-    books_broken: 'O razão está inconsistente',
-  } satisfies Record<MismatchCause, string>,
+  mismatchKinds: MISMATCHES_PT_BR,
 } as const;
 
 /** Every word of a report, in one language. A text that another language lacks does not compile. */

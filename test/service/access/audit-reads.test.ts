@@ -9,6 +9,9 @@ import { listAudit } from '../../../src/access/list-audit.ts';
 import { openSession } from '../../../src/access/sessions.ts';
 import { limitStatementTime } from '../../../src/database/limit-statement-time.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { idOf } from '../../../src/expected/expected-id.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -27,6 +30,7 @@ const CPF = '11144477735';
 const PERSON = [CPF, '111.444.777-35', 'Rita Quadros', 'rita.quadros@example.com', '5521987650123'];
 const [ONE, OTHER] = ['aaaaaaaa-1111-4111-8111-000000000001', 'aaaaaaaa-1111-4111-8111-000000000002'];
 const CLAIMED = `55555555-0000-4000-8000-0${CPF}`;
+const EXPECTED = { source: 'shop', number: '1' };
 /** The routes that show the person of these data. The others show none. */
 const SHOWING = [
   '/api/v1/transactions',
@@ -35,6 +39,9 @@ const SHOWING = [
   '/api/v1/mismatches/:id',
   '/api/v1/adjustments',
   '/api/v1/bank/lines',
+  '/api/v1/expected-payments',
+  '/api/v1/expected-payments/:id',
+  '/api/v1/expected-payments/:source/:number',
   '/api/v1/bank/entries',
   '/api/v1/bank/matches',
   '/api/v1/webhooks/:id',
@@ -72,6 +79,10 @@ afterAll(() => env[Symbol.asyncDispose]());
 async function addPerson(): Promise<void> {
   const { context, paid, today } = env;
   await createMerchant(context, { name: 'all', url: 'http://127.0.0.1:9/', eventsSince: new Date('2020-01-01') });
+  const facts = expectedFactsSchema.parse({
+    ...{ operation: 'cashin', amount: '1.00', due_day: today, name: 'Rita Quadros', document: CPF },
+  });
+  await putExpected(context, { arrivals: [{ ...EXPECTED, facts }], actor: 'test' });
   const person = { name: 'Rita Quadros', document: CPF, email: PERSON[3] ?? '', phone: PERSON[4] ?? '' };
   const shown = { ...paid, ...person, reference: CPF, extra: `55${CPF}`, description: 'de Rita Quadros' };
   await applyObservations(
@@ -161,6 +172,8 @@ async function listExamples(): Promise<Record<string, string>> {
     '/api/v1/merchants/:id': `/api/v1/merchants/${merchant}`,
     '/api/v1/reconciliations/:id': `/api/v1/reconciliations/${run}`,
     '/api/v1/reconciliations/:id/pages': `/api/v1/reconciliations/${run}/pages`,
+    '/api/v1/expected-payments/:id': `/api/v1/expected-payments/${idOf(env.context.keys, EXPECTED)}`,
+    '/api/v1/expected-payments/:source/:number': '/api/v1/expected-payments/shop/1',
     '/api/v1/reports/:file': `/api/v1/reports/${today}.csv`,
     '/api/v1/imports/:kind/:file': '/api/v1/imports/statements/template.csv',
     '/balances/imports/:kind/:file': '/balances/imports/statements/template.csv',

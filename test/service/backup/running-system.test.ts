@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../embedded/open-database.ts';
 import { watch } from '../../../jobs/watch.ts';
 import type { Database } from '../../../src/database/tables.ts';
-import { webhookIdOf } from '../../../src/domain/webhook-id.ts';
+import { webhookIdOf } from '../../../src/domain/ids.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { writeManifest } from '../../../src/proof/write-manifest.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';

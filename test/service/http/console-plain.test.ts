@@ -1,6 +1,6 @@
 /** The console without script: what its markup alone lets people do. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { webhookIdOf } from '../../../src/domain/webhook-id.ts';
+import { webhookIdOf } from '../../../src/domain/ids.ts';
 import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';

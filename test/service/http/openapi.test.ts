@@ -152,6 +152,7 @@ async function askLedger(): Promise<void> {
   await ask('post', '/api/v1/adjustments', { body: { reverses: adjustment.id, note: 'twice' }, status: 201 });
   await ask('get', '/api/v1/adjustments');
   await askBank();
+  await askExpected();
   const stated = { platform: 'p', at: new Date().toISOString(), balance: '0.00', new_platform: true };
   await ask('post', '/api/v1/statements', { body: stated, status: 201 });
   await ask('get', '/api/v1/statements');
@@ -189,6 +190,31 @@ async function askBank(): Promise<void> {
   await ask('post', '/api/v1/bank/matches/{id}/undo', { path, body: { note: 'wrong' }, status: 409 });
   await ask('get', '/api/v1/bank/matches');
   await ask('get', '/api/v1/bank');
+}
+
+async function askExpected(): Promise<void> {
+  const facts = { operation: 'cashin', amount: '4.00', due_day: env.today, references: ['asked-1'] };
+  const paid = transactionOf('cashin', 400n, [['paid', `${env.today} 00:00:00`]]);
+  await applyTransactions(env.context, [paid]);
+  const [byKey, key] = ['/api/v1/expected-payments/{source}/{number}', { source: 'shop', number: '1' }];
+  const { id } = await ask('put', byKey, { path: key, body: facts, status: 201 });
+  await ask('put', byKey, { path: key, body: { ...facts, amount: '5.00' } });
+  await ask('put', byKey, { path: key, body: { ...facts, amount: 'x' }, status: 422 });
+  const many = { expected_payments: [{ ...facts, source: 'shop', number: '2' }, { source: 'shop' }] };
+  await ask('post', '/api/v1/expected-payments', { body: many });
+  await ask('get', '/api/v1/expected-payments?state=open');
+  await ask('get', '/api/v1/expected-payments.csv');
+  const path = { id };
+  await ask('get', byKey, { path: key });
+  await ask('get', '/api/v1/expected-payments/{id}', { path });
+  const [match, note] = [{ transaction_id: paid.id, note: 'seen' }, { note: 'seen' }];
+  await ask('post', '/api/v1/expected-payments/{id}/match', { path, body: match });
+  await ask('post', '/api/v1/expected-payments/{id}/match', { path, body: match, status: 409 });
+  await ask('post', '/api/v1/expected-payments/{id}/unmatch', { path, body: match });
+  await ask('post', '/api/v1/expected-payments/{id}/unmatch', { path, body: match, status: 409 });
+  await ask('delete', byKey, { path: key });
+  await ask('put', byKey, { path: key, body: facts, status: 409 });
+  await ask('post', '/api/v1/expected-payments/{id}/reopen', { path, body: note });
 }
 
 async function askRunsAndMismatches(): Promise<void> {

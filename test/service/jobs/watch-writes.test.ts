@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await admin.end();
-  server.stop();
+  await server.stop();
 });
 
 async function advance({ timers, context }: TestEnvironment, steps: number): Promise<void> {

@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(() => environment[Symbol.asyncDispose]());
 
 async function send(body: string | Buffer): Promise<string> {
-  return String((await environment.webhook(body)).json.id ?? '');
+  return (await environment.webhook(body)).json.id as string;
 }
 
 async function sendAll(tail = ''): Promise<void> {

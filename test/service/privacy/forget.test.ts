@@ -9,6 +9,8 @@ import { audit } from '../../../src/access/audit.ts';
 import { recordUser } from '../../../src/access/users.ts';
 import type { Context } from '../../../src/context.ts';
 import { REMOVED } from '../../../src/domain/person/redact-text.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
 import { decodeSegment, encodeRecord } from '../../../src/inbox/spool/spool-format.ts';
 import { undoMatch } from '../../../src/ledger/bank/pick-match.ts';
 import { refreshMismatchAlerts } from '../../../src/mismatches/alert-mismatches.ts';
@@ -122,6 +124,9 @@ async function sendAll(bodies: unknown[]): Promise<void> {
   });
 }
 
+type Expected = { document: string | null; name: string | null; state: string; matches: { transaction_id: string }[] };
+const findExpected = () => call<Expected>('GET', '/expected-payments/shop/1');
+
 const callbacks = () => call<{ callbacks: { state: string }[] }>('GET', '/callbacks?limit=200');
 const delivered = () => eventually(async () => (await callbacks()).callbacks.every((one) => one.state === 'delivered'));
 
@@ -203,6 +208,17 @@ it('plants a person in every place there is', async () => {
   const line = { day: DAY, amount: '7.00', fitid: `F${PLAIN}`, memo: `PIX ${DOCUMENT}` };
   await importBank(context, { lines: [line] });
   await undoMatch(context, 'bm_1', { actor: 'test', note: `de ${PLAIN}` });
+  const facts = expectedFactsSchema.parse({
+    ...{ operation: 'cashin', amount: '77.70', due_day: DAY, issued_day: MENTION_DAY, references: [theirs.reference] },
+    ...{ name: person.name, extra: person.extra, description: `de ${PLAIN}` },
+  });
+  // its check digits are wrong, which no door takes
+  const arrivals = [{ source: 'shop', number: '1', facts: { ...facts, document: PLAIN } }];
+  const [expected] = await putExpected(context, { arrivals, actor: 'test' });
+  await eventually(async () => (await findExpected()).matches.length > 0);
+  await call('POST', `/expected-payments/${expected?.id}/unmatch`, { transaction_id: theirs.id, note: `de ${PLAIN}` });
+  const again = { transaction_id: theirs.id, note: `é de ${person.name}, ${DOCUMENT}` };
+  await call('POST', `/expected-payments/${expected?.id}/match`, again);
   // an issuer that names its people by their document
   await recordUser(context, { issuer: 'https://id.example/', subject: PLAIN, name: DOCUMENT, role: undefined });
   expect(await scan()).toEqual([
@@ -221,6 +237,11 @@ it('plants a person in every place there is', async () => {
     `confere-${DAY}-r1.csv`,
     `confere-${DAY}-r1.xlsx`,
     'document',
+    'expected_notes.note',
+    'expected_texts.description',
+    'expected_texts.document',
+    'expected_texts.extra',
+    'expected_texts.name',
     'mismatch_changes.note',
     'mismatches.note',
     'month_closes.note',
@@ -262,6 +283,7 @@ it('counts what would go, and changes nothing', async () => {
     'month_closes',
     'bank_lines',
     'bank_notes',
+    'expected_payments',
     'users',
     'transactions',
     'kept_answers',
@@ -302,6 +324,11 @@ it('goes on where it was killed, and leaves nothing', async () => {
   expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('erased with a person')]);
   // but for the file that the command was given, and the namesake, whose name it is too
   expect((await scanWithoutNamesake()).filter((at) => at !== 'document')).toEqual([]);
+});
+
+it('undoes no match of an expected payment', async () => {
+  const { document, name, state, matches } = await findExpected();
+  expect([document, name, state, matches.map((one) => one.transaction_id)]).toEqual([null, null, 'paid', [theirs.id]]);
 });
 
 it('leaves the webhooks of others in the files of the spool', () => {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { webhookIdOf } from '../../../src/domain/webhook-id.ts';
+import { webhookIdOf } from '../../../src/domain/ids.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { workInbox } from '../../../src/inbox/verify/work-inbox.ts';

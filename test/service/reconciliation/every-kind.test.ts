@@ -9,6 +9,10 @@ import { readConfig } from '../../../src/config.ts';
 import { type Context, openContext } from '../../../src/context.ts';
 import type { Day } from '../../../src/domain/calendar.ts';
 import { MISMATCH_SEVERITY, type MismatchKind } from '../../../src/domain/mismatch.ts';
+import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
 import { reprocessWebhook } from '../../../src/inbox/items/quarantine.ts';
 import { findWebhook } from '../../../src/inbox/manage/read-webhooks.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
@@ -141,6 +145,36 @@ async function receive(body: object): Promise<string> {
 
 /** A staged mismatch: its subject, and what resolves it. Without `end` a person must resolve it. */
 type Staged = { about?: string; scope?: string; severity?: string; end?: () => Promise<unknown> };
+
+/** An expected payment with a reference, and its payments. The end: the last one is refunded, or the order is corrected. */
+async function expectPaid(amounts: string[], { cancels = false } = {}): Promise<Staged> {
+  const { context } = books;
+  // each payment has its own, so that no reference is repeated
+  const references = amounts.map((_, index) => `order-${day}-${index}`);
+  const arrive = async (amount: string) => {
+    const facts = expectedFactsSchema.parse({
+      operation: 'cashin',
+      amount,
+      due_day: day,
+      references,
+    });
+    const [put] = await putExpected(context, { arrivals: [{ source: 'shop', number: day, facts }], actor: 'tok_1' });
+    return put?.id ?? '';
+  };
+  const scope = await arrive('10.00');
+  if (cancels) await cancelExpected(context, { id: scope, actor: 'tok_1' });
+  const paid: Shown[] = [];
+  for (const [index, amount] of amounts.entries()) paid.push(await make({ amount, reference: references[index] }));
+  await read();
+  await decideAll(context);
+  const end = async () => {
+    if (amounts.length === 1 && !cancels) await arrive(amounts[0] ?? '');
+    else await move(paid.at(-1)?.id ?? '', 'refund', 30);
+    await read();
+    await decideAll(context);
+  };
+  return { scope, end };
+}
 
 const STAGES: Record<MismatchKind, () => Promise<Staged>> = {
   async webhook_lost() {
@@ -288,6 +322,9 @@ const STAGES: Record<MismatchKind, () => Promise<Staged>> = {
     return { end };
   },
   // the last one: it breaks the books for good
+  amount_not_expected: () => expectPaid(['7.00']),
+  paid_twice: () => expectPaid(['10.00', '10.00']),
+  paid_after_cancel: () => expectPaid(['10.00'], { cancels: true }),
   async books_broken() {
     const { entry_seq: entrySeq, ...posting } = await books.context.db
       .selectFrom('postings')

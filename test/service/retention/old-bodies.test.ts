@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
-import { webhookIdOf } from '../../../src/domain/webhook-id.ts';
+import { webhookIdOf } from '../../../src/domain/ids.ts';
 import { readStoredBody } from '../../../src/inbox/manage/read-stored-body.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
+import { hashRangeOf, webhookIdOf } from '../../../src/domain/ids.ts';
 import { maskDocument } from '../../../src/domain/person/mask-person.ts';
 import {
   type LedgerTransaction,
@@ -9,7 +10,6 @@ import {
   presentTransaction,
 } from '../../../src/domain/present-transaction.ts';
 import { isFinal, isIllegalTransition, isKnownStatus, STATUSES } from '../../../src/domain/statuses.ts';
-import { hashRangeOf, webhookIdOf } from '../../../src/domain/webhook-id.ts';
 import { propertyOptions } from '../../support/property.ts';
 
 describe('statuses', () => {

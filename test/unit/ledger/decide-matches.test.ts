@@ -82,9 +82,16 @@ describe('a line is matched', () => {
     expect(pairs([line(1, { memo: `PIX ${E2E}` })], [cashout(9), adjustment(7)])).toEqual(['1-9 reference']);
   });
 
-  it('never with an entry that a person parted from it', () => {
-    expect(pairs([line(1)], [adjustment(7)], new Set([pairOf(1, 7)]))).toEqual([]);
-    expect(pairs([line(1)], [adjustment(7), adjustment(8)], new Set([pairOf(1, 7)]))).toEqual(['1-8 amount']);
+  it('never with an entry that a person parted from it, nor with another by elimination', () => {
+    const undone = new Set([pairOf(1, 7)]);
+    expect(pairs([line(1)], [adjustment(7)], undone)).toEqual([]);
+    expect(pairs([line(1)], [adjustment(7), adjustment(8)], undone)).toEqual([]);
+    expect(pairs([line(1), line(2)], [adjustment(7)], undone)).toEqual([]);
+    // a name of its own is no elimination
+    const named = adjustment(8, { note: '45106' });
+    expect(pairs([line(1, { number: '45106' })], [adjustment(7), named], undone)).toEqual(['1-8 reference']);
+    const both = [adjustment(7, { note: '45106' }), named];
+    expect(pairs([line(1, { number: '45106' })], both, undone)).toEqual([]);
   });
 });
 

@@ -7,6 +7,7 @@ import {
 } from '../../../imports/import-kind.ts';
 import { findImportKind, type ImportKindName } from '../../../imports/import-kinds.ts';
 import { language } from '../../../texts/language.ts';
+import { describe } from '../../../texts/refuse.ts';
 import { type PlainText, t, words } from '../../../texts/translate.ts';
 import { formatCount } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -32,6 +33,7 @@ export function describeFault(fault: ImportFault, { columns }: Pick<ImportKind, 
 }
 
 function say(fault: ImportFault): string {
+  if (fault.reason) return describe(fault.reason, {}, language());
   const refused = fault.kind === 'refused' ? REFUSALS.get(fault.field ?? '') : undefined;
   return refused === undefined ? sayImportFault(fault, language()) : t(refused);
 }

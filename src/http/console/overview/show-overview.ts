@@ -22,6 +22,7 @@ import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { placeMoney, renderMoved } from '../charts/render-money.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
+import { EXPECTED, UNDECIDED } from '../expected/describe-expected.ts';
 import { explainMismatch } from '../mismatches/explain-mismatch.ts';
 import {
   formatAge,
@@ -46,9 +47,11 @@ import {
   countPaidToday,
   type DayProof,
   describeProof,
+  type Orders,
   type PaidCounts,
   readDayProofs,
   readInboxCounts,
+  readOrders,
 } from './read-overview.ts';
 import { readVerdict } from './read-verdict.ts';
 import { renderAlertStrip, renderLost, renderVerdict } from './render-verdict.ts';
@@ -67,7 +70,7 @@ export function overviewPage(context: Context): Router {
     const today = context.calendar.dayOf(context.clock.now());
     const shown = { from: addDays(today, 1 - DAYS_SHOWN), to: today };
     // as on the page of balances: what is dated later is no balance of now
-    const [paid, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, coverage, lately, lost] =
+    const [paid, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, coverage, lately, lost, orders] =
       await Promise.all([
         readPart(countPaidToday(context)),
         readPart(readMoneySeries(context, shown)),
@@ -82,6 +85,7 @@ export function overviewPage(context: Context): Router {
         readPart(readCountedDays(db, shown)),
         // while nobody can write, nobody's silence says anything
         context.writes.isSettled() ? readLostProcesses(db, context.clock.now(), restoredSince(response)) : [],
+        readPart(readOrders(context, addDays(today, -1))),
       ]);
     const names = await readPlatformNames(context, response);
     const { facts, alerts } = await readVerdict(context, response, {
@@ -91,6 +95,7 @@ export function overviewPage(context: Context): Router {
       names,
     });
     const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}${renderLost(lost, facts.now)}
+${renderPart(orders, renderOrders)}
 <div class="figures">${renderPart(balances, (rows) => balanceCard(response, rows, names))}<div class="today">${renderPart(paid && days && { paid, days }, (read) => todayCards(read.paid, read.days.at(-1)?.sums))}</div></div>
 <section><h2>${t('Últimos dias')}</h2>${renderPart(days && proofs && { days, proofs }, (read) => renderDays(read.days, read.proofs, today))}${renderPart(coverage, renderCoverage)}</section>
 <div class="columns">
@@ -104,6 +109,17 @@ export function overviewPage(context: Context): Router {
     sendPage(request, response, { title: t('Visão geral'), body, refreshS: REFRESH_S });
   });
   return router;
+}
+
+/** Says what became of yesterday's orders; nothing where nobody expects payments. */
+function renderOrders({ day, isUsed, paid, unpaid, undecided }: Orders): Html {
+  if (!isUsed) return html``;
+  const of = (state: string): string => `${EXPECTED.address}?due_from=${day}&due_to=${day}&state=${state}`;
+  return html`<p class="strip">${tHtml('Pedidos de ontem: {paid} pagos, {unpaid} não pagos, {undecided} a decidir.', {
+    paid: html`<a href="${of('paid')}">${formatCount(paid)}</a>`,
+    unpaid: html`<a href="${of('unpaid')}">${formatCount(unpaid)}</a>`,
+    undecided: html`<a href="${UNDECIDED.address}">${formatCount(undecided)}</a>`,
+  })}</p>`;
 }
 
 /** Reads a part of the page; undefined where the database takes too long for it: the other parts are shown all the same. */

@@ -12,6 +12,7 @@ import { ROLE_WORDS } from './words.ts';
 const NAVIGATION = [
   ['/', 'Visão geral'],
   ['/transactions', 'Transações'],
+  ['/expected', 'Pedidos'],
   ['/balances', 'Saldos'],
   ['/charts', 'Gráficos'],
   ['/alerts', 'Alertas'],
@@ -197,6 +198,7 @@ const DONE: Record<string, string> = words({
   mapped: 'Plano de contas guardado.',
   stated: 'Saldo informado e comparado com o razão.',
   adjusted: 'Ajuste lançado.',
+  expected_put: 'O pedido está gravado.',
   imported: 'Arquivo importado: todas as linhas.',
   adjustment_reversed: 'Ajuste estornado.',
   opened: 'Saldo inicial lançado: os livros da plataforma começam nesse dia.',

@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { readSearchTotal } from '../../../ledger/read/read-search-total.ts';
@@ -17,7 +15,7 @@ import {
 import { mapInTurns } from '../../../runtime/take-turns.ts';
 import { refuse, refuseField } from '../../../texts/refuse.ts';
 import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
-import { sendFile, signalOf } from '../../send-file.ts';
+import { sendChunks, sendFile, signalOf } from '../../send-file.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { presentForCaller } from './present-found.ts';
 import { type Asked, authorizeFound, type Search, searchOf } from './read-search.ts';
@@ -55,18 +53,6 @@ export async function sendExport(context: Context, request: Request, response: R
   };
   if (format === 'csv') await sendChunks(response, renderFoundCsv(context, wanted), headers);
   else await writeFoundWorkbook(context, wanted, (file) => sendFile(response, file, headers));
-}
-
-/** Sends text while it is made. The headers wait for the first chunk: an error page must not be an attachment. */
-async function sendChunks(
-  response: Response,
-  chunks: AsyncGenerator<string, void, undefined>,
-  headers: Record<string, string>,
-): Promise<void> {
-  const first = await chunks.next();
-  response.set(headers);
-  if (!first.done) response.write(first.value);
-  await pipeline(Readable.from(chunks), response);
 }
 
 /** Reads what a search finds, page by page, up to EXPORT_ROWS_MAX. Each page is audited before it is returned. */

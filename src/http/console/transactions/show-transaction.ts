@@ -2,6 +2,7 @@ import type { Request, Router } from 'express';
 import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { listTransactionCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
 import type { Context } from '../../../context.ts';
+import { listOrdersOf } from '../../../expected/read-story.ts';
 import { describeTransaction, maskEntries } from '../../../ledger/read/describe-transaction.ts';
 import { listMismatches } from '../../../mismatches/read-mismatches.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -9,11 +10,12 @@ import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { EXPECTED, stateBadge } from '../expected/describe-expected.ts';
 import { callbackTable } from '../merchants/list-callbacks.ts';
 import { readMerchantWords } from '../merchants/list-merchants.ts';
 import { mismatchTable } from '../mismatches/list-mismatches.ts';
 import { formatDuration, moment, moneyOf } from '../parts/format.ts';
-import { html, tHtml } from '../parts/html.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
@@ -40,6 +42,7 @@ export function transactionPages(context: Context): Router {
 <div class="head"><h1>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, shown.operation), amount: moneyOf(shown.amount) })}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
 <p class="sub">${idText(shown.id)}</p>
 ${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${mismatchTable(context, mismatches, names)}</section>`}
+${renderOrders(await listOrdersOf(context.db, shown.id))}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names)}
 ${!full && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para o papel de leitura.')}</p>`}</section>
 <section><h2>${t('História')}</h2>${renderTimeline(context, { ...timeline, entries })}</section>
@@ -47,6 +50,17 @@ ${!full && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para 
     sendPage(request, response, { title: `${t('Transação')} ${shown.id}`, body });
   });
   return router;
+}
+
+/** The orders that this payment pays, or may pay. */
+function renderOrders({ matched, candidates }: Awaited<ReturnType<typeof listOrdersOf>>): Html | undefined {
+  if (matched.length + candidates.length === 0) return undefined;
+  const link = ({ id, number }: { id: string; number: string }) =>
+    html`<a href="${EXPECTED.address}/${id}">${number}</a>`;
+  return html`<section><h2>${t('Pedidos')}</h2>${facts([
+    ...matched.map((one) => [t('Paga'), html`${link(one)} ${stateBadge(one.state)} ${moneyOf(one.amount)}`] as const),
+    ...candidates.map((one) => [t('Pode ser de'), html`${link(one)} ${stateBadge(one.state)}`] as const),
+  ])}</section>`;
 }
 
 function renderFacts(context: Context, shown: ReturnType<typeof presentForCaller>, names: PlatformNames) {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { matchesPlatform } from '../../../database/matches-platform.ts';
 import type { Reader } from '../../../database/reader.ts';
 import type { Day, WallTime } from '../../../domain/calendar.ts';
+import { splitList } from '../../../domain/lists.ts';
 import {
   type ChangeScope,
   matchesNewEntries,
@@ -49,12 +50,12 @@ async function listDaysOfCorrected(db: Reader, scope: Omit<ChangeScope, 'start'>
   const rows = await selectCorrected(db, scope).select('transactions.created_wall').execute();
   const days = new Set(rows.map((row) => row.created_wall.slice(0, 10)));
   const seqs = rows.map((row) => row.seq);
-  for (let start = 0; start < seqs.length; start += CHUNK_ROWS) {
+  for (const some of splitList(seqs, CHUNK_ROWS)) {
     const entries = await db
       .selectFrom('entries')
       .select(sql<Day>`LEFT(at_wall, 10)`.as('day'))
       .distinct()
-      .where('transaction_seq', 'in', seqs.slice(start, start + CHUNK_ROWS))
+      .where('transaction_seq', 'in', some)
       .where('at_wall', '<', scope.end)
       .execute();
     for (const { day } of entries) days.add(day);

@@ -10,7 +10,7 @@ import { openCsv } from './write-csv.ts';
 import { continueJournal, openJournal } from './write-journal.ts';
 
 type FormatFacts = {
-  /** What follows the dot in the file's name and in its address. */
+  /** Follows the dot in the file's name and in its address. */
   extension: string;
   contentType: string;
   /** Writes the movements; without it the file is the workbook, whose sheets show more than movements. */

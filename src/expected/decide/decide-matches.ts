@@ -1,0 +1,185 @@
+/**
+ * Decides which payments are which expected payments. Pure: a function of the facts now, the same in any order of arrival, of
+ * rows and of decisions before. It never breaks a tie: what is not unique is a candidate on both sides.
+ *
+ * The rules, each over what those before left:
+ * 1. A person's match stands until a person undoes it. A payment with one is left to people: rules take whole payments.
+ * 2. A key of the payment, its reference or e2e_id: any amount, any day, several payments for one expected payment. Where the
+ *    keys of a payment name several expected payments, the only one that is not cancelled, else none.
+ * 3. The extra, in the window, where each side is the other's only one.
+ * 4. Document and amount, in the window, likewise.
+ *
+ * Cancelled expected payments take part in 1 and 2 only. A pair that a person undid is matched by no rule again and still counts as
+ * a candidate. A pending payment is a candidate, and no rival.
+ */
+import { addDays } from '../../domain/calendar.ts';
+import { append, pairWithoutRival } from '../../domain/lists.ts';
+import { counts, type ExpectedFacts, type KeyRule, type PaymentFacts, type Rule } from './facts.ts';
+
+/** How long after its due day a payment is still found by rules 3 and 4. */
+export const WINDOW_DAYS_AFTER_DUE = 30;
+/** An invoice may be issued after it was paid. */
+const NFE_DAYS_BEFORE_ISSUE = 10;
+const NFE_SOURCE = 'nfe';
+
+export type Pair = { expectedSeq: number; paymentSeq: number };
+export type DecidedMatch = Pair & { rule: Exclude<Rule, 'person'> };
+export type CandidateReason = 'not_unique' | 'undone' | 'pending';
+export type DecidedCandidate = DecidedMatch & { reason: CandidateReason };
+export type Decided = { matches: DecidedMatch[]; candidates: DecidedCandidate[] };
+
+export type Facts = {
+  expected: readonly ExpectedFacts[];
+  payments: readonly PaymentFacts[];
+  /** Pairs that a person matched, in whole or in part. */
+  byPerson: readonly Pair[];
+  /** Pairs that a person undid, as `pairOf` writes them. */
+  undone: ReadonlySet<string>;
+};
+
+type Edge = { left: number; right: number; rule: DecidedMatch['rule'] };
+
+/** A pair as a key. */
+export function pairOf({ expectedSeq, paymentSeq }: Pair): string {
+  return `${expectedSeq} ${paymentSeq}`;
+}
+
+export function decideMatches(facts: Facts): Decided {
+  const { expected, byPerson } = facts;
+  const [takenPayments, takenExpected] = [
+    new Set(byPerson.map(({ paymentSeq }) => paymentSeq)),
+    new Set(byPerson.map(({ expectedSeq }) => expectedSeq)),
+  ];
+  const matched: Edge[] = [];
+  const take = (edges: Edge[]): void => {
+    for (const edge of edges) {
+      matched.push(edge);
+      takenPayments.add(edge.right);
+      takenExpected.add(edge.left);
+    }
+  };
+  const isUndone = ({ left, right }: Edge): boolean =>
+    facts.undone.has(pairOf({ expectedSeq: left, paymentSeq: right }));
+  const payments = facts.payments.filter(({ seq }) => !takenPayments.has(seq));
+  const counting = payments.filter(counts);
+  const keyed = findKeyed(expected, payments);
+  take(counting.flatMap(({ seq }) => chooseKeyed(keyed.get(seq) ?? [], isUndone)));
+
+  const open = expected.filter(({ isCancelled }) => !isCancelled);
+  const loose: Edge[] = [];
+  for (const rule of ['extra', 'document'] as const) {
+    const left = { expected: without(open, takenExpected), payments: without(payments, takenPayments) };
+    const edges = findEdges(rule, left);
+    append(loose, edges);
+    const pending = new Set(left.payments.filter((one) => !counts(one)).map(({ seq }) => seq));
+    take(
+      pairWithoutRival(
+        edges.filter(({ right }) => !pending.has(right)),
+        isUndone,
+      ),
+    );
+  }
+  const candidates = [
+    ...[...keyed.values()].flat().map(({ edge }) => edge),
+    ...loose.filter(({ left }) => !takenExpected.has(left)),
+  ].filter(({ right }) => !takenPayments.has(right));
+  const pendingSeqs = new Set(payments.filter((one) => !counts(one)).map(({ seq }) => seq));
+  return {
+    matches: matched.map(toMatch),
+    candidates: firstOfPair(candidates).map((edge) => ({
+      ...toMatch(edge),
+      reason: isUndone(edge) ? 'undone' : pendingSeqs.has(edge.right) ? 'pending' : 'not_unique',
+    })),
+  };
+}
+
+type Keyed = { edge: Edge; isCancelled: boolean };
+
+/** Rule 2: the expected payments that the keys of each payment name. */
+function findKeyed(expected: readonly ExpectedFacts[], payments: readonly PaymentFacts[]): Map<number, Keyed[]> {
+  const by: Record<KeyRule, Map<string, ExpectedFacts[]>> = { reference: new Map(), e2e_id: new Map() };
+  for (const one of expected) {
+    for (const key of one.references) add(by.reference, key, one);
+    for (const key of one.e2eIds) add(by.e2e_id, key, one);
+  }
+  return new Map(
+    payments.map((payment) => {
+      const found = new Map<number, Keyed>();
+      const keys = { reference: payment.reference, e2e_id: payment.e2eId };
+      for (const rule of ['reference', 'e2e_id'] as const) {
+        for (const one of by[rule].get(keys[rule] ?? '') ?? []) {
+          if (!fits(one, payment) || found.has(one.seq)) continue;
+          found.set(one.seq, { edge: { left: one.seq, right: payment.seq, rule }, isCancelled: one.isCancelled });
+        }
+      }
+      return [payment.seq, [...found.values()]] as const;
+    }),
+  );
+}
+
+/** The only one, or the only one that is not cancelled. */
+function chooseKeyed(found: Keyed[], isUndone: (edge: Edge) => boolean): Edge[] {
+  const open = found.filter(({ isCancelled }) => !isCancelled);
+  const [one, ...others] = found.length === 1 ? found : open;
+  return one && others.length === 0 && !isUndone(one.edge) ? [one.edge] : [];
+}
+
+/** Rules 3 and 4: pairs in the window with an equal extra, or with an equal document and amount. */
+function findEdges(
+  rule: 'extra' | 'document',
+  { expected, payments }: { expected: readonly ExpectedFacts[]; payments: readonly PaymentFacts[] },
+): Edge[] {
+  const keyOf = (one: ExpectedFacts | PaymentFacts): string | null => {
+    if (rule === 'extra') return one.extraHash;
+    return one.documentHash && `${one.documentHash} ${one.amountCents}`;
+  };
+  const byKey = new Map<string, PaymentFacts[]>();
+  for (const payment of payments) {
+    const key = keyOf(payment);
+    if (key !== null) add(byKey, key, payment);
+  }
+  return expected.flatMap((one) => {
+    const { from, to } = windowOf(one);
+    return (byKey.get(keyOf(one) ?? '') ?? [])
+      .filter((payment) => fits(one, payment) && payment.day >= from && payment.day <= to)
+      .map(({ seq }) => ({ left: one.seq, right: seq, rule }));
+  });
+}
+
+/** The days in which a payment is found by rules 3 and 4. */
+function windowOf({ source, issuedDay, dueDay }: ExpectedFacts) {
+  const from = source === NFE_SOURCE ? addDays(issuedDay, -NFE_DAYS_BEFORE_ISSUE) : issuedDay;
+  return { from, to: addDays(dueDay, WINDOW_DAYS_AFTER_DUE) };
+}
+
+function fits(expected: ExpectedFacts, payment: PaymentFacts): boolean {
+  return (
+    payment.standing !== 'none' &&
+    expected.operation === payment.operation &&
+    (expected.platform === null || expected.platform === payment.platform)
+  );
+}
+
+function toMatch({ left, right, rule }: Edge): DecidedMatch {
+  return { expectedSeq: left, paymentSeq: right, rule };
+}
+
+/** A pair that several rules find is a candidate by the first. */
+function firstOfPair(edges: Edge[]): Edge[] {
+  const first = new Map<string, Edge>();
+  for (const edge of edges) {
+    const key = pairOf({ expectedSeq: edge.left, paymentSeq: edge.right });
+    if (!first.has(key)) first.set(key, edge);
+  }
+  return [...first.values()];
+}
+
+function without<T extends { seq: number }>(all: readonly T[], taken: ReadonlySet<number>): T[] {
+  return all.filter(({ seq }) => !taken.has(seq));
+}
+
+function add<T>(groups: Map<string, T[]>, key: string, one: T): void {
+  const group = groups.get(key);
+  if (group) group.push(one);
+  else groups.set(key, [one]);
+}

@@ -1,0 +1,23 @@
+import type { Reader } from '../database/reader.ts';
+import type { Day } from '../domain/calendar.ts';
+import type { Message } from '../domain/errors.ts';
+import { message } from '../texts/messages.ts';
+
+type Row = { reason_code: string | null; first_lack: Day | null; last_lack: Day | null; lacks: number };
+
+/** Returns why an expected payment has its state, without anybody's data; nothing for those that need no reason. Pure. */
+export function describeState({ reason_code: code, first_lack: from, last_lack: to, lacks }: Row): Message[] {
+  if (code === null) return [];
+  if (from === null || to === null) return [{ name: `expected.${code}`, values: {} }];
+  const days =
+    lacks === 1
+      ? message('expected.day_not_proven', { day: from })
+      : message('expected.days_not_proven', { n: lacks, from, to });
+  return code.endsWith('_candidates') ? [days, message('expected.candidates')] : [days];
+}
+
+/** Reads what `describeState` takes. */
+export async function readStateReason(db: Reader, id: string): Promise<Message[]> {
+  const row = db.selectFrom('expected_payments').select(['reason_code', 'first_lack', 'last_lack', 'lacks']);
+  return describeState(await row.where('id', '=', id).executeTakeFirstOrThrow());
+}

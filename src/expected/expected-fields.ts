@@ -1,0 +1,118 @@
+/** Checks what a source says of an expected payment, for every door: API, imports, commands. */
+import { z } from 'zod';
+import { type Day, isDay } from '../domain/calendar.ts';
+import { centsOf } from '../domain/cents-of.ts';
+import { TEXT_BYTES_MAX } from '../domain/field-limits.ts';
+import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../domain/money.ts';
+import { isValidDocument } from '../domain/person/find-documents.ts';
+import { normalizeDocument } from '../domain/person/fold-person.ts';
+import { PLATFORM_CHARS_MAX } from '../domain/platform.ts';
+import { OPERATIONS } from '../domain/statuses.ts';
+import { isInvoiceKey } from './invoice-key.ts';
+
+const NUMBER_CHARS_MAX = 120;
+const KEYS_MAX = 20;
+const NAME_CHARS_MAX = 200;
+const DESCRIPTION_CHARS_MAX = 500;
+/** The importer of invoices alone writes this source. */
+const IMPORTED_SOURCE = 'nfe';
+const SOURCE = /^[a-z0-9][a-z0-9._-]{0,39}$/;
+const CONTROL = /\p{Cc}/u;
+
+const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
+const optionalDay = day.nullable().default(null);
+
+export const expectedSource = z
+  .string('must be a source')
+  .regex(SOURCE, 'must be a small letter or digit and up to 39 of a-z, 0-9, dot, _ and -')
+  .refine((text) => text !== IMPORTED_SOURCE, 'nfe is written by the import of invoices alone');
+export const expectedNumber = z
+  .string('must be a text')
+  .refine(
+    (text) => text !== '' && text.isWellFormed() && [...text].length <= NUMBER_CHARS_MAX && !CONTROL.test(text),
+    `must have 1 to ${NUMBER_CHARS_MAX} characters, none of them a control character`,
+  );
+
+export const expectedKeySchema = z.object({ source: expectedSource, number: expectedNumber });
+
+function text(charsMax: number) {
+  const fault = `must be a text of at most ${charsMax} characters`;
+  return z
+    .string(fault)
+    .refine((value) => value.isWellFormed() && [...value].length <= charsMax, fault)
+    .transform((value) => value || null)
+    .nullable()
+    .default(null);
+}
+
+/** A text that is compared with a transaction's, which holds this many bytes. */
+function comparedText(bytesMax: number) {
+  const fault = `must be a text of 1 to ${bytesMax} bytes`;
+  return z
+    .string(fault)
+    .refine((value) => value !== '' && value.isWellFormed() && Buffer.byteLength(value) <= bytesMax, fault);
+}
+
+function keys(bytesMax: number) {
+  return z
+    .array(comparedText(bytesMax), 'must be a list of texts')
+    .max(KEYS_MAX, `must have at most ${KEYS_MAX}`)
+    .refine((list) => new Set(list).size === list.length, 'must not repeat one')
+    .nullable()
+    .default(null)
+    .transform((list) => list ?? []);
+}
+
+const document = z
+  .string('must be a CPF or CNPJ')
+  .transform((value, context) => {
+    const plain = normalizeDocument(value) ?? '';
+    if (isValidDocument(plain)) return plain;
+    context.addIssue({ code: 'custom', message: 'must be a CPF or CNPJ with right check digits' });
+    return z.NEVER;
+  })
+  .nullable()
+  .default(null);
+
+/** All facts of an expected payment but its key. Amounts are cents inside. */
+export const expectedFactsSchema = z
+  .strictObject({
+    operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`),
+    amount: z
+      .string('must be a decimal text: "1234.56"')
+      .transform(
+        centsOf(parseAmount, `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`),
+      )
+      .refine((cents) => cents > 0n, 'must be more than zero'),
+    due_day: day,
+    issued_day: optionalDay,
+    valid_until: optionalDay,
+    platform: z.string('must be a platform id').min(1).max(PLATFORM_CHARS_MAX).nullable().default(null),
+    references: keys(TEXT_BYTES_MAX.reference),
+    e2e_ids: keys(TEXT_BYTES_MAX.e2e_id),
+    extra: comparedText(TEXT_BYTES_MAX.extra).nullable().default(null),
+    document,
+    name: text(NAME_CHARS_MAX),
+    description: text(DESCRIPTION_CHARS_MAX),
+    invoice_key: z
+      .string('must be the key of an invoice')
+      .refine(isInvoiceKey, 'must have 44 characters and a right check digit')
+      .nullable()
+      .default(null),
+    revised_at: z.iso
+      .datetime({ offset: true, error: 'must be an instant: 2026-11-21T00:00:00-03:00' })
+      .nullable()
+      .default(null),
+  })
+  .superRefine(({ issued_day, due_day, valid_until }, context) => {
+    const add = (name: string, message: string): void => context.addIssue({ code: 'custom', path: [name], message });
+    if (isAfter(issued_day, due_day)) add('issued_day', 'is after due_day');
+    if (isAfter(due_day, valid_until)) add('valid_until', 'is before due_day');
+  });
+
+function isAfter(one: Day | null, other: Day | null): boolean {
+  return one !== null && other !== null && one > other;
+}
+
+/** The facts as given. */
+export type GivenFacts = z.infer<typeof expectedFactsSchema>;

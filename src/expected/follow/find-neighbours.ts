@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { Database } from '../../database/tables.ts';
+import type { LoadedExpected } from './lock-expected.ts';
+import type { LoadedPayment } from './read-payments.ts';
+
+/** A value that more rows share identifies nothing: it matches nothing, and no more of its rows are loaded. */
+const GROUP_MAX = 200;
+const SELECTS_AT_ONCE = 100;
+
+export type Hashes = { extraHash: string | null; documentHash: string | null; amountCents: bigint };
+type Found = { value: string; seq: number };
+
+/** Transactions that an expected payment may be. */
+export async function findPayments(
+  trx: Transaction<Database>,
+  heads: LoadedExpected[],
+  common: Set<string>,
+): Promise<number[]> {
+  const selects = new Map<string, RawBuilder<unknown>>();
+  const add = (value: string, rows: RawBuilder<unknown>): void => void selects.set(value, rows);
+  for (const { head, facts, extra } of heads) {
+    for (const one of facts.references)
+      add(`reference ${one}`, sql`SELECT seq FROM transactions WHERE reference = ${one}`);
+    for (const one of facts.e2eIds) add(`e2e_id ${one}`, sql`SELECT seq FROM transactions WHERE e2e_id = ${one}`);
+    if (head.extra_hash) {
+      const hashes = [head.extra_hash, ...(extra === null ? [] : [createHash('sha256').update(extra).digest()])];
+      add(extraKey(facts), sql`SELECT seq FROM transactions WHERE extra_hash IN (${sql.join(hashes)})`);
+    }
+    if (head.document_hash)
+      add(
+        documentKey(facts),
+        sql`SELECT t.seq FROM parties p JOIN transactions t ON t.seq = p.transaction_seq
+        WHERE p.document_hash = ${head.document_hash} AND t.amount_cents = ${head.amount_cents}`,
+      );
+  }
+  return await findMembers(trx, selects, common);
+}
+
+/** Expected payments that a payment may be. */
+export async function findExpected(
+  trx: Transaction<Database>,
+  payments: LoadedPayment[],
+  common: Set<string>,
+): Promise<number[]> {
+  const selects = new Map<string, RawBuilder<unknown>>();
+  const byKey = (kind: string, value: string): void =>
+    void selects.set(
+      `${kind} ${value}`,
+      sql`SELECT e.seq FROM expected_keys k JOIN expected_payments e ON e.version_seq = k.version_seq
+        WHERE k.value = ${value} AND k.kind = ${kind}`,
+    );
+  for (const { facts } of payments) {
+    if (facts.standing === 'none') continue;
+    if (facts.reference !== null) byKey('reference', facts.reference);
+    if (facts.e2eId !== null) byKey('e2e_id', facts.e2eId);
+    if (facts.extraHash !== null)
+      selects.set(
+        extraKey(facts),
+        sql`SELECT seq FROM expected_payments WHERE extra_hash = ${Buffer.from(facts.extraHash, 'hex')}`,
+      );
+    if (facts.documentHash !== null)
+      selects.set(
+        documentKey(facts),
+        sql`SELECT seq FROM expected_payments
+          WHERE document_hash = ${Buffer.from(facts.documentHash, 'hex')} AND amount_cents = ${facts.amountCents}`,
+      );
+  }
+  return await findMembers(trx, selects, common);
+}
+
+/** Runs a select for each value, each limited, many in one statement. Values that too many rows have are added to `common`. */
+async function findMembers(
+  trx: Transaction<Database>,
+  selects: Map<string, RawBuilder<unknown>>,
+  common: Set<string>,
+): Promise<number[]> {
+  const all = [...selects];
+  const found: Found[] = [];
+  for (let from = 0; from < all.length; from += SELECTS_AT_ONCE) {
+    const parts = all
+      .slice(from, from + SELECTS_AT_ONCE)
+      .map(
+        ([, rows], index) =>
+          sql`(SELECT ${sql.lit(from + index)} AS value, found.seq FROM (${rows} LIMIT ${sql.lit(GROUP_MAX + 1)}) found)`,
+      );
+    const { rows } = await sql<{ value: number; seq: number }>`${sql.join(parts, sql` UNION ALL `)}`.execute(trx);
+    for (const { value, seq } of rows) found.push({ value: all[Number(value)]?.[0] ?? '', seq: Number(seq) });
+  }
+  for (const [value, group] of Map.groupBy(found, (one) => one.value)) if (group.length > GROUP_MAX) common.add(value);
+  return found.map(({ seq }) => seq);
+}
+
+export function extraKey({ extraHash }: Hashes): string {
+  return `extra ${extraHash}`;
+}
+
+export function documentKey({ documentHash, amountCents }: Hashes): string {
+  return `document ${documentHash} ${amountCents}`;
+}

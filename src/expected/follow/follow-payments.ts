@@ -1,0 +1,192 @@
+/**
+ * The follower: it decides which payments are which expected payments, and the state of each. Start reading expected/ here.
+ *
+ * In: rows of `expected_work`, which writers leave in their own transactions (a transaction that changed, an expected payment, days
+ * that were proven), and the time: an expected payment whose end is over. Out: matches and their withdrawals, candidates, states
+ * with their history, mismatches; all about one cluster (load-cluster.ts) in one transaction, which deletes the work.
+ *
+ * All that it writes depends on the facts at its commit alone (decide/), so work may be repeated, joined and done in any order. A fault
+ * of it stops no booking: the work stays, and one piece that fails is deferred alone.
+ *
+ * One process follows at a time: the loop holds a lease, and each transaction locks the lease's row and reads its holder. A process
+ * that lost it without knowing waits there, reads that, and decides nothing.
+ */
+import { sql, type Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Database } from '../../database/tables.ts';
+import { isServerError, isTransient, transact } from '../../database/transact.ts';
+import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
+import { describeError } from '../../log.ts';
+import { bisect } from '../../runtime/bisect.ts';
+import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
+import { loadCluster } from './load-cluster.ts';
+import { writeDecisions } from './write-decisions.ts';
+
+/** Decisions are made within a second of the commit. */
+const POLL_MS = 500;
+const LEASE_MS = 15_000;
+const WORK_MAX = 500;
+/** How long a piece of work that failed waits. */
+const RETRY_MS = 60_000;
+
+/** A row of `expected_work`, or an expected payment whose time has come. */
+type Work = {
+  seq: number | null;
+  transaction_seq: number | null;
+  expected_seq: number | null;
+  from_day: string | null;
+  to_day: string | null;
+};
+
+/** Decides until the signal. Any number of processes may run it; the lease admits one. */
+export async function followPayments(context: Context): Promise<void> {
+  await runWorkerLoop({
+    name: 'expected',
+    hasWork: () => context.poll(() => selectDue(context.db, context.clock.now())),
+    work: async () => (await claimFollowing(context)) && (await decideSome(context)),
+    wakeUp: createWakeSignal(context.timers),
+    idleMs: POLL_MS,
+    context,
+  });
+}
+
+/** Decides all that is due now, as the follower does, and takes its lease. For commands and tests. */
+export async function decideAll(context: Context): Promise<void> {
+  while (await claimFollowing(context)) if (!(await decideSome(context))) return;
+}
+
+function selectDue(db: Reader, now: Date) {
+  return [
+    db.selectFrom('expected_work').select('seq').where('due_at', '<=', now),
+    db.selectFrom('expected_payments').select('seq').where('look_at', '<=', now),
+  ];
+}
+
+/** Claims or renews the lease. The lease of a process that died expires. @returns whether this process follows. */
+async function claimFollowing(context: Context): Promise<boolean> {
+  const now = context.clock.now();
+  const result = await context.db
+    .updateTable('expected_following')
+    .set({ holder: context.holder, lease_until: new Date(now.getTime() + LEASE_MS) })
+    .where('id', '=', 1)
+    .where((eb) =>
+      eb.or([eb('holder', '=', context.holder), eb('lease_until', 'is', null), eb('lease_until', '<', now)]),
+    )
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** @returns whether there may be more to do. */
+async function decideSome(context: Context): Promise<boolean> {
+  const work = await readWork(context.db, context.clock.now());
+  if (work.length === 0) return false;
+  const mayAlert = await bisect(work, async (some) => [await decideTogether(context, some)], {
+    isSplittable: (error) => !isTransient(error) && !isServerError(error),
+    toResult: (error, one) => defer(context, error, one),
+  });
+  if (mayAlert.includes(true)) context.wakeUps.alerts.notify();
+  return true;
+}
+
+async function readWork(db: Reader, now: Date): Promise<Work[]> {
+  const columns = ['seq', 'transaction_seq', 'expected_seq', 'from_day', 'to_day'] as const;
+  const left = await db
+    .selectFrom('expected_work')
+    .select(columns)
+    .where('due_at', '<=', now)
+    .orderBy('due_at')
+    .orderBy('seq')
+    .limit(WORK_MAX)
+    .execute();
+  if (left.length === WORK_MAX) return left;
+  const due = await db
+    .selectFrom('expected_payments')
+    .select('seq')
+    .where('look_at', '<=', now)
+    .orderBy('look_at')
+    .limit(WORK_MAX - left.length)
+    .execute();
+  const nothing = { seq: null, transaction_seq: null, from_day: null, to_day: null };
+  return [...left, ...due.map(({ seq }) => ({ ...nothing, expected_seq: seq }))];
+}
+
+/** @returns whether an alert may be due. */
+async function decideTogether(context: Context, work: Work[]): Promise<boolean> {
+  return await transact(
+    context.db,
+    async (trx) => {
+      if (!(await lockFollowing(context, trx))) return false;
+      await spreadDays(context, trx, work);
+      const seeds = {
+        expected: work.flatMap(({ expected_seq }) => expected_seq ?? []),
+        payments: (await expectsAny(trx)) ? work.flatMap(({ transaction_seq }) => transaction_seq ?? []) : [],
+      };
+      const cluster = await loadCluster(context, trx, seeds);
+      const mayAlert = await writeDecisions(context, trx, cluster);
+      await deleteWork(trx, { done: work.flatMap(({ seq }) => seq ?? []), decided: [...cluster.expected.keys()] });
+      return mayAlert;
+    },
+    { retryDuplicates: true },
+  );
+}
+
+/**
+ * Deletes work that is done, and other work for what was decided with it: who leaves that holds the lock of the expected payment, so
+ * it was there before the facts were read.
+ */
+async function deleteWork(
+  trx: Transaction<Database>,
+  { done, decided }: { done: number[]; decided: number[] },
+): Promise<void> {
+  if (done.length > 0) await trx.deleteFrom('expected_work').where('seq', 'in', done).execute();
+  if (decided.length > 0) await trx.deleteFrom('expected_work').where('expected_seq', 'in', decided).execute();
+}
+
+/** Locks the lease's row until the end of the transaction. @returns whether this process still holds it. */
+async function lockFollowing({ holder }: Context, trx: Transaction<Database>): Promise<boolean> {
+  const row = await trx
+    .selectFrom('expected_following')
+    .select('holder')
+    .where('id', '=', 1)
+    .forUpdate()
+    .executeTakeFirst();
+  return row?.holder === holder;
+}
+
+/** Whether anything was ever expected: without that, a payment needs no decision. */
+async function expectsAny(db: Reader): Promise<boolean> {
+  return (await db.selectFrom('expected_payments').select('seq').limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Leaves work for each expected payment that lacked a day which is proven now. */
+async function spreadDays(context: Context, trx: Transaction<Database>, work: Work[]): Promise<void> {
+  for (const { from_day, to_day } of work) {
+    if (from_day === null || to_day === null) continue;
+    const rows = await trx
+      .selectFrom('expected_payments')
+      .select('seq')
+      .where('last_lack', '>=', from_day)
+      .where('first_lack', '<=', to_day)
+      .execute();
+    await leaveExpectedWork(
+      trx,
+      rows.map(({ seq }) => ({ expected_seq: seq })),
+      context.clock.now(),
+    );
+  }
+}
+
+/** A piece of work that fails by itself must not stop the others: it is tried again later. */
+async function defer(context: Context, error: unknown, { seq, ...about }: Work): Promise<boolean> {
+  const until = new Date(context.clock.now().getTime() + RETRY_MS);
+  context.log.error(
+    { error: describeError(error), ...about },
+    'an expected payment could not be decided; it is tried again in a minute',
+  );
+  if (seq !== null)
+    await context.db.updateTable('expected_work').set({ due_at: until }).where('seq', '=', seq).execute();
+  else if (about.expected_seq !== null)
+    await sql`UPDATE expected_payments SET look_at = ${until} WHERE seq = ${about.expected_seq}`.execute(context.db);
+  return false;
+}

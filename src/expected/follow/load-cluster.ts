@@ -1,0 +1,123 @@
+/**
+ * Loads a cluster: the expected payments and payments that a change may concern, with all that these may be matched with, and so
+ * on until nothing new is found. What is outside shares no key, extra or document with what is inside, so that the decision about
+ * a cluster is that about all.
+ *
+ * Expected payments are locked as they are met, by their row numbers. Payments are not: one that changes leaves other work.
+ */
+import type { Selectable, Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { pairOf } from '../decide/decide-matches.ts';
+import type { ExpectedFacts } from '../decide/facts.ts';
+import { documentKey, extraKey, findExpected, findPayments, type Hashes } from './find-neighbours.ts';
+import { type LoadedExpected, lockExpected } from './lock-expected.ts';
+import { type LoadedPayment, readPayments } from './read-payments.ts';
+
+export type StoredMatch = Selectable<Database['expected_matches']>;
+export type StoredCandidate = Selectable<Database['expected_candidates']>;
+export type Cluster = {
+  expected: Map<number, LoadedExpected>;
+  payments: Map<number, LoadedPayment>;
+  /** Matches that stand. */
+  standing: StoredMatch[];
+  /** Pairs that a person undid. */
+  undone: Set<string>;
+  /** The highest part of each transaction. */
+  parts: Map<number, number>;
+  candidates: StoredCandidate[];
+};
+
+type Loading = Cluster & {
+  matches: Map<number, StoredMatch>;
+  edges: Map<string, StoredCandidate>;
+  common: Set<string>;
+};
+
+/** @param seeds row numbers of expected payments and of transactions. */
+export async function loadCluster(
+  context: Context,
+  trx: Transaction<Database>,
+  seeds: { expected: Iterable<number>; payments: Iterable<number> },
+): Promise<Cluster> {
+  const loading: Loading = {
+    ...{ expected: new Map(), payments: new Map(), standing: [], undone: new Set(), parts: new Map(), candidates: [] },
+    ...{ matches: new Map(), edges: new Map(), common: new Set() },
+  };
+  let [expected, payments] = [new Set(seeds.expected), new Set(seeds.payments)];
+  while (expected.size + payments.size > 0) {
+    const heads = await lockExpected(trx, [...expected]);
+    for (const one of heads) loading.expected.set(one.head.seq, one);
+    const met = await readPayments(context, trx, [...payments]);
+    for (const one of met) loading.payments.set(one.facts.seq, one);
+    const found = {
+      payments: await findPayments(trx, heads, loading.common),
+      expected: await findExpected(trx, met, loading.common),
+    };
+    const stored = await loadStored(trx, loading, heads, met);
+    expected = new Set([...found.expected, ...stored.expected].filter((seq) => !loading.expected.has(seq)));
+    payments = new Set([...found.payments, ...stored.payments].filter((seq) => !loading.payments.has(seq)));
+  }
+  return settle(loading);
+}
+
+/** Loads matches and candidates of these rows. @returns the other side of each. */
+async function loadStored(
+  trx: Transaction<Database>,
+  loading: Loading,
+  heads: LoadedExpected[],
+  payments: LoadedPayment[],
+): Promise<{ expected: number[]; payments: number[] }> {
+  const other = { expected: [] as number[], payments: [] as number[] };
+  const sides = [
+    ['expected_seq', heads.map(({ head }) => head.seq)],
+    ['transaction_seq', payments.map(({ facts }) => facts.seq)],
+  ] as const;
+  for (const [column, seqs] of sides) {
+    if (seqs.length === 0) continue;
+    const matches = await trx.selectFrom('expected_matches').selectAll().where(column, 'in', seqs).execute();
+    const candidates = await trx.selectFrom('expected_candidates').selectAll().where(column, 'in', seqs).execute();
+    for (const one of matches) loading.matches.set(one.seq, one);
+    for (const one of candidates) loading.edges.set(`${one.expected_seq} ${one.transaction_seq}`, one);
+    for (const { expected_seq, transaction_seq } of [...matches, ...candidates]) {
+      other.expected.push(expected_seq);
+      other.payments.push(transaction_seq);
+    }
+  }
+  return other;
+}
+
+function settle(loading: Loading): Cluster {
+  const { matches, edges, common, expected, payments } = loading;
+  const undoings = [...matches.values()].filter(({ undoes_seq }) => undoes_seq !== null);
+  const undone = new Set(undoings.map(({ undoes_seq }) => undoes_seq));
+  const parts = new Map<number, number>();
+  for (const { transaction_seq: seq, part } of matches.values())
+    parts.set(seq, Math.max(parts.get(seq) ?? 0, part ?? 0));
+  for (const one of expected.values()) one.facts = withoutCommon(one.facts, common);
+  for (const one of payments.values()) one.facts = withoutCommon(one.facts, common);
+  return {
+    ...{ expected, payments, parts, candidates: [...edges.values()] },
+    standing: [...matches.values()].filter(({ seq, undoes_seq }) => undoes_seq === null && !undone.has(seq)),
+    undone: new Set(
+      undoings
+        .filter(({ reason }) => reason === 'person')
+        .map((row) => pairOf({ expectedSeq: row.expected_seq, paymentSeq: row.transaction_seq })),
+    ),
+  };
+}
+
+/** A value that too many rows have matches nothing. */
+function withoutCommon<T extends Hashes & object>(facts: T, common: Set<string>): T {
+  if (common.size === 0) return facts;
+  const { references, e2eIds } = facts as Partial<ExpectedFacts>;
+  const keep = (kind: string, keys: ReadonlySet<string>) =>
+    new Set([...keys].filter((key) => !common.has(`${kind} ${key}`)));
+  return {
+    ...facts,
+    ...(references && { references: keep('reference', references) }),
+    ...(e2eIds && { e2eIds: keep('e2e_id', e2eIds) }),
+    ...(common.has(extraKey(facts)) && { extraHash: null }),
+    ...(common.has(documentKey(facts)) && { documentHash: null }),
+  };
+}

@@ -1,0 +1,247 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import type { Context } from '../context.ts';
+import { hashDocument } from '../database/keys/index-person.ts';
+import { matchesPlatform } from '../database/matches-platform.ts';
+import type { Reader } from '../database/reader.ts';
+import type { Database } from '../database/tables.ts';
+import { type Day, listDays } from '../domain/calendar.ts';
+import { groupValues } from '../domain/lists.ts';
+import { formatAmount } from '../domain/money.ts';
+import { normalizeDocument } from '../domain/person/fold-person.ts';
+import { maskNote } from '../domain/person/mask-mismatch.ts';
+import {
+  maskDocument,
+  maskE2eId,
+  maskNameOf,
+  maskPlatform,
+  maskText,
+  type Party,
+} from '../domain/person/mask-person.ts';
+import type { Operation } from '../domain/statuses.ts';
+import { describeSaid } from '../texts/messages.ts';
+import type { ExpectedState } from './decide/decide-state.ts';
+import { describeState } from './describe-state.ts';
+
+const CANDIDATES_SHOWN_MAX = 20;
+
+export type ExpectedFilters = {
+  state?: ExpectedState | undefined;
+  source?: string | undefined;
+  number?: string | undefined;
+  reference?: string | undefined;
+  platform?: string | undefined;
+  due_from?: Day | undefined;
+  due_to?: Day | undefined;
+  /** Days on which keys first came. */
+  from?: Day | undefined;
+  to?: Day | undefined;
+  /** Plain, with or without punctuation. */
+  document?: string | undefined;
+  /** A part of it. */
+  name?: string | undefined;
+  /** In cents. */
+  amount?: bigint | undefined;
+  /** Has candidates, about which a person may decide. */
+  undecided?: boolean | undefined;
+};
+
+type Reading = Pick<Context, 'db' | 'clock' | 'calendar' | 'keys'>;
+
+/** An expected payment as the API shows it. */
+export type PresentedExpected = Omit<Awaited<ReturnType<typeof listExpected>>[number], 'seq'>;
+
+/** Lists expected payments, the newest first. @param id this one alone. */
+export async function listExpected(
+  context: Reading,
+  limit: number,
+  after: number | undefined,
+  { id, ...filters }: ExpectedFilters & { id?: string } = {},
+) {
+  const { db, clock, calendar } = context;
+  // before the rows: what is decided since is shown too
+  const matchedTo = await readMatchedTo(context);
+  let query = selectExpected(db).orderBy('head.seq', 'desc').limit(limit);
+  if (id !== undefined) query = query.where('head.id', '=', id);
+  if (after !== undefined) query = query.where('head.seq', '<', after);
+  query = query.where((eb) => matchFilters(eb, context, filters));
+  const rows = await query.execute();
+  const seqs = rows.map(({ seq }) => seq);
+  const keys = await readKeys(
+    db,
+    rows.map((row) => row.version_seq),
+  );
+  const [matches, candidates] = [await readMatches(db, seqs), await readCandidates(db, seqs)];
+  const today = calendar.dayOf(clock.now());
+  return rows.map((row) => {
+    const valuesOf = (kind: string) =>
+      (keys.get(row.version_seq) ?? []).filter((key) => key.kind === kind).map(({ value }) => value);
+    return {
+      ...{ seq: row.seq, id: row.id, source: row.source, number: row.number, operation: row.operation as Operation },
+      ...{ amount: formatAmount(row.amount_cents), due_day: row.due_day, issued_day: row.issued_day },
+      ...{ valid_until: row.valid_until, platform: row.platform },
+      ...{ references: valuesOf('reference'), e2e_ids: valuesOf('e2e_id'), extra: row.extra, document: row.document },
+      ...{ name: row.name, description: row.description, invoice_key: row.invoice_key },
+      revised_at: row.revised_at?.toISOString() ?? null,
+      ...{
+        state: row.state as ExpectedState,
+        reason: describeSaid(describeState(row)) || null,
+        reason_code: row.reason_code,
+      },
+      ...{ paid: formatAmount(row.settled_cents), refunded: formatAmount(row.returned_cents) },
+      difference: formatAmount(row.settled_cents - row.amount_cents),
+      late_days: countLateDays(row, today),
+      matches: matches.get(row.seq) ?? [],
+      candidates: (candidates.get(row.seq) ?? []).slice(0, CANDIDATES_SHOWN_MAX),
+      ...{ version: row.version, matched_to: matchedTo, created_at: row.created_at.toISOString() },
+    };
+  });
+}
+
+type Heads = ExpressionBuilder<Database & { head: Database['expected_payments'] }, 'head'>;
+
+function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: ExpectedFilters): Expression<SqlBool> {
+  const { reference, platform, due_from, due_to, from, to, document, name, amount, undecided } = filters;
+  const terms: Expression<SqlBool>[] = (['state', 'source', 'number'] as const).flatMap((field) => {
+    const value = filters[field];
+    return value === undefined ? [] : [eb(`head.${field}`, '=', value)];
+  });
+  if (reference !== undefined)
+    terms.push(
+      eb(
+        'head.version_seq',
+        'in',
+        eb
+          .selectFrom('expected_keys')
+          .select('version_seq')
+          .where('value', '=', reference)
+          .where('kind', '=', 'reference'),
+      ),
+    );
+  if (platform !== undefined) terms.push(matchesPlatform('head.platform', platform));
+  if (due_from !== undefined) terms.push(eb('head.due_day', '>=', due_from));
+  if (due_to !== undefined) terms.push(eb('head.due_day', '<=', due_to));
+  if (from !== undefined) terms.push(eb('head.created_day', '>=', from));
+  if (to !== undefined) terms.push(eb('head.created_day', '<=', to));
+  if (amount !== undefined) terms.push(eb('head.amount_cents', '=', amount));
+  if (document !== undefined)
+    terms.push(eb('head.document_hash', '=', hashDocument(keys, normalizeDocument(document) ?? document)));
+  if (name !== undefined) {
+    const part = `%${name.replace(/[\\%_]/g, '\\$&')}%`;
+    terms.push(
+      eb('head.version_seq', 'in', eb.selectFrom('expected_texts').select('version_seq').where('name', 'like', part)),
+    );
+  }
+  if (undecided === true)
+    terms.push(
+      eb.exists(eb.selectFrom('expected_candidates').select('rule').whereRef('expected_seq', '=', 'head.seq')),
+    );
+  return eb.and(terms);
+}
+
+/** How many expected payments a filter finds, and their amounts in cents, by state. */
+export async function sumExpected(context: Reading, filters: ExpectedFilters = {}) {
+  const rows = await context.db
+    .selectFrom('expected_payments as head')
+    .select(['state', (eb) => eb.fn.countAll<number>().as('count'), (eb) => eb.fn.sum('amount_cents').as('cents')])
+    .where((eb) => matchFilters(eb, context, filters))
+    .groupBy('state')
+    .execute();
+  return rows.map(({ state, count, cents }) => ({
+    ...{ state: state as ExpectedState, count: Number(count), cents: BigInt(cents ?? 0) },
+  }));
+}
+
+/** The instant up to which all that was committed is decided: that of the oldest work, else now. */
+async function readMatchedTo({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<string> {
+  const now = clock.now();
+  const oldest = await db.selectFrom('expected_work').select('created_at').orderBy('seq').limit(1).executeTakeFirst();
+  return (oldest?.created_at ?? now).toISOString();
+}
+
+function selectExpected(db: Reader) {
+  return db
+    .selectFrom('expected_payments as head')
+    .innerJoin('expected_versions as version', 'version.seq', 'head.version_seq')
+    .leftJoin('expected_texts as texts', 'texts.version_seq', 'head.version_seq')
+    .selectAll('head')
+    .select(['version.valid_until', 'version.invoice_key'])
+    .select(['texts.document', 'texts.name', 'texts.description', 'texts.extra']);
+}
+
+async function readKeys(db: Reader, versionSeqs: number[]) {
+  if (versionSeqs.length === 0) return new Map<number, { kind: string; value: string }[]>();
+  const rows = await db
+    .selectFrom('expected_keys')
+    .select(['version_seq', 'kind', 'value'])
+    .where('version_seq', 'in', versionSeqs)
+    .orderBy('seq')
+    .execute();
+  return groupValues(
+    rows,
+    (row) => row.version_seq,
+    ({ kind, value }) => ({ kind, value }),
+  );
+}
+
+/** Matches that stand, the oldest first. */
+async function readMatches(db: Reader, seqs: number[]) {
+  const rows =
+    seqs.length === 0
+      ? []
+      : await db
+          .selectFrom('expected_matches as made')
+          .innerJoin('transactions', 'transactions.seq', 'made.transaction_seq')
+          .leftJoin('expected_matches as undone', 'undone.undoes_seq', 'made.seq')
+          .leftJoin('expected_notes', 'expected_notes.match_seq', 'made.seq')
+          .select(['made.expected_seq', 'made.amount_cents', 'made.rule', 'made.actor', 'note', 'transactions.id'])
+          .where('made.expected_seq', 'in', seqs)
+          .where('made.part', 'is not', null)
+          .where('undone.seq', 'is', null)
+          .orderBy('made.seq')
+          .execute();
+  return groupValues(
+    rows,
+    (row) => row.expected_seq,
+    ({ id, amount_cents, rule, actor, note }) => ({
+      ...{ transaction_id: id, amount: formatAmount(amount_cents), rule, by: actor, note },
+    }),
+  );
+}
+
+async function readCandidates(db: Reader, seqs: number[]) {
+  const rows =
+    seqs.length === 0
+      ? []
+      : await db
+          .selectFrom('expected_candidates')
+          .innerJoin('transactions', 'transactions.seq', 'transaction_seq')
+          .select(['expected_seq', 'transactions.id', 'rule', 'reason'])
+          .where('expected_seq', 'in', seqs)
+          .orderBy('transaction_seq')
+          .execute();
+  return groupValues(
+    rows,
+    (row) => row.expected_seq,
+    ({ id, rule, reason }) => ({ transaction_id: id, rule, reason }),
+  );
+}
+
+/** Days from the due day until the amount was reached, or until today. */
+function countLateDays(row: { state: string; due_day: Day; paid_day: Day | null }, today: Day): number {
+  if (row.state === 'cancelled') return 0;
+  return Math.max(0, listDays(row.due_day, row.paid_day ?? today).length - 1);
+}
+
+/** An expected payment for roles that don't see personal data. */
+export function maskExpected(expected: PresentedExpected): PresentedExpected {
+  const { name, document, extra, description, number, references } = expected;
+  const party: Party = { name, document, email: null, phone: null, pix_key: null };
+  return {
+    ...expected,
+    ...{ name: maskNameOf(party), document: maskDocument(document), platform: maskPlatform(expected.platform, party) },
+    ...{ extra: maskText(extra, party), description: maskText(description, party), number: maskText(number, party) },
+    references: references.map((one) => maskText(one, party)),
+    e2e_ids: expected.e2e_ids.map((one) => maskE2eId(one, party)),
+    matches: expected.matches.map((one) => ({ ...one, note: maskNote(one.note) })),
+  };
+}

@@ -1,0 +1,108 @@
+/** Matches that people make and undo. A person's match may take a part of a payment, and stands until a person undoes it. */
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
+import { formatAmount } from '../domain/money.ts';
+import { refuse, refuseField } from '../texts/refuse.ts';
+import { lockExpected, requireNote } from './cancel-expected.ts';
+import { counts } from './decide/facts.ts';
+import { readPayments } from './follow/read-payments.ts';
+
+type ByHand = { id: string; transactionId: string; actor: string; note: string };
+
+/**
+ * Matches a payment, or a part of it, with an expected payment.
+ * @param given.amountCents the part; by default what is left of the payment.
+ * @throws ConfereError `not_found`; `conflict` if nothing is left of the payment; `invalid_request` for a payment that is not paid, of
+ *   another operation, for a part beyond what is left, and without a note.
+ */
+export async function matchExpected(
+  context: Context,
+  { amountCents, ...given }: ByHand & { amountCents?: bigint | undefined },
+): Promise<void> {
+  const note = requireNote(given.note);
+  await transact(
+    context.db,
+    async (trx) => {
+      const head = await lockExpected(trx, given.id);
+      const { facts } = await readPayment(context, trx, given.transactionId);
+      if (facts.operation !== head.operation) throw refuseField('transaction_id', 'operation_differs');
+      if (!counts(facts)) throw refuseField('transaction_id', 'payment_not_paid');
+      const { standing, part } = await readMatches(trx, facts.seq);
+      const left = standing.reduce((rest, row) => rest - row.amount_cents, facts.amountCents);
+      if (left <= 0n) throw refuse('transaction_matched');
+      const taken = amountCents ?? left;
+      if (taken > left) throw refuseField('amount', 'amount_beyond_payment', { amount: formatAmount(left) });
+      const now = context.clock.now();
+      const { insertId } = await trx
+        .insertInto('expected_matches')
+        .values({
+          ...{ expected_seq: head.seq, transaction_seq: facts.seq, part: part + 1, amount_cents: taken },
+          ...{ rule: 'person', created_at: now, actor: given.actor },
+        })
+        .executeTakeFirstOrThrow();
+      await writeNote(trx, Number(insertId), note);
+      await leaveExpectedWork(trx, [{ expected_seq: head.seq }], now);
+    },
+    // the follower or another person took the payment: what is left of it is read again
+    { retryDuplicates: true },
+  );
+}
+
+/**
+ * Undoes all matches of a pair, those of rules too: no rule matches it again.
+ * @throws ConfereError `not_found`; `conflict` if the pair has no match; `invalid_request` without a note.
+ */
+export async function unmatchExpected(context: Context, given: ByHand): Promise<void> {
+  const note = requireNote(given.note);
+  await transact(
+    context.db,
+    async (trx) => {
+      const head = await lockExpected(trx, given.id);
+      const { facts } = await readPayment(context, trx, given.transactionId);
+      const { standing } = await readMatches(trx, facts.seq);
+      const own = standing.filter((row) => row.expected_seq === head.seq);
+      if (own.length === 0) throw refuse('match_undone');
+      const now = context.clock.now();
+      for (const { seq, amount_cents } of own) {
+        const { insertId } = await trx
+          .insertInto('expected_matches')
+          .values({
+            ...{ expected_seq: head.seq, transaction_seq: facts.seq, amount_cents, rule: 'undo', undoes_seq: seq },
+            ...{ reason: 'person', created_at: now, actor: given.actor },
+          })
+          .executeTakeFirstOrThrow();
+        await writeNote(trx, Number(insertId), note);
+      }
+      await leaveExpectedWork(trx, [{ expected_seq: head.seq }, { transaction_seq: facts.seq }], now);
+    },
+    { retryDuplicates: true },
+  );
+}
+
+async function readPayment(context: Context, trx: Transaction<Database>, id: string) {
+  const row = await trx.selectFrom('transactions').select('seq').where('id', '=', id).executeTakeFirst();
+  const [payment] = row ? await readPayments(context, trx, [row.seq]) : [];
+  if (!payment) throw refuse('transaction_unknown');
+  return payment;
+}
+
+/** The matches of a payment that stand, and the highest number of a part. */
+async function readMatches(trx: Transaction<Database>, transactionSeq: number) {
+  const rows = await trx
+    .selectFrom('expected_matches')
+    .select(['seq', 'expected_seq', 'part', 'amount_cents', 'undoes_seq'])
+    .where('transaction_seq', '=', transactionSeq)
+    .execute();
+  const undone = new Set(rows.map((row) => row.undoes_seq));
+  return {
+    standing: rows.filter(({ seq, undoes_seq }) => undoes_seq === null && !undone.has(seq)),
+    part: rows.reduce((highest, row) => Math.max(highest, row.part ?? 0), 0),
+  };
+}
+
+async function writeNote(trx: Transaction<Database>, matchSeq: number, note: string): Promise<void> {
+  await trx.insertInto('expected_notes').values({ match_seq: matchSeq, note }).execute();
+}

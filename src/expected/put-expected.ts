@@ -1,0 +1,184 @@
+/** Stores what a source says of expected payments: the first arrival of a key, and versions with other facts. */
+import { createHash } from 'node:crypto';
+import { type Selectable, sql, type Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import { insertRows } from '../database/insert-returning.ts';
+import { hashDocument } from '../database/keys/index-person.ts';
+import type { Keys } from '../database/keys/settings.ts';
+import { requireRowNumber } from '../database/require-row-number.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
+import { createKeyedExtraHash, findForgotten } from '../privacy/redact-forgotten.ts';
+import type { GivenFacts } from './expected-fields.ts';
+import { type ExpectedKey, hashKey, idOf } from './expected-id.ts';
+
+export type Arrival = ExpectedKey & { facts: GivenFacts };
+export type PutOutcome = {
+  id: string;
+  version: number;
+  /** `superseded`: older than what is stored. The last two are refused: nothing was changed. */
+  status: 'created' | 'changed' | 'unchanged' | 'superseded' | 'expected_cancelled' | 'expected_operation';
+};
+
+type Known = Selectable<Database['expected_payments']> & { facts_hash: Buffer };
+type Change = { arrival: Arrival; id: string; factsHash: Buffer; known: Known | undefined; version: number };
+
+/**
+ * Stores arrivals of different keys, in one transaction. An equal arrival changes nothing; one that its source revised before what is
+ * stored neither.
+ * @returns the outcome of each, in order.
+ */
+export async function putExpected(
+  context: Context,
+  { arrivals, actor }: { arrivals: Arrival[]; actor: string },
+): Promise<PutOutcome[]> {
+  return await transact(context.db, (trx) => putTogether(context, trx, arrivals, actor), { retryDuplicates: true });
+}
+
+async function putTogether(
+  context: Context,
+  trx: Transaction<Database>,
+  arrivals: Arrival[],
+  actor: string,
+): Promise<PutOutcome[]> {
+  const ids = arrivals.map((one) => idOf(context.keys, one));
+  const known = await lockKnown(trx, ids);
+  const changes: Change[] = [];
+  const outcomes: PutOutcome[] = [];
+  for (const [index, arrival] of arrivals.entries()) {
+    const id = ids[index] ?? '';
+    const [factsHash, stored, revisedAt] = [
+      hashFacts(context.keys, arrival.facts),
+      known.get(id),
+      readRevised(arrival),
+    ];
+    const status = compare(arrival, factsHash, stored);
+    const version = (stored?.version ?? 0) + (isChange({ status }) ? 1 : 0);
+    if (isChange({ status })) changes.push({ arrival, id, factsHash, known: stored, version });
+    // equal facts, revised later: what the source revised between is older
+    else if (status === 'unchanged' && stored && revisedAt && revisedAt > (stored.revised_at ?? new Date(0)))
+      await trx.updateTable('expected_payments').set({ revised_at: revisedAt }).where('seq', '=', stored.seq).execute();
+    outcomes.push({ id, version, status });
+  }
+  if (changes.length > 0) await write(context, trx, changes, actor);
+  return outcomes;
+}
+
+function compare(arrival: Arrival, factsHash: Buffer, known: Known | undefined): PutOutcome['status'] {
+  if (!known) return 'created';
+  const revisedAt = readRevised(arrival);
+  if (revisedAt && known.revised_at && revisedAt < known.revised_at) return 'superseded';
+  if (factsHash.equals(known.facts_hash)) return 'unchanged';
+  if (known.operation !== arrival.facts.operation) return 'expected_operation';
+  return known.is_cancelled === 1 ? 'expected_cancelled' : 'changed';
+}
+
+function readRevised({ facts }: Arrival): Date | null {
+  return facts.revised_at === null ? null : new Date(facts.revised_at);
+}
+
+/** Locks the expected payments of these ids that are known, by their numbers, which never change: the follower locks by them too. */
+async function lockKnown(trx: Transaction<Database>, ids: string[]): Promise<Map<string, Known>> {
+  const found = await trx.selectFrom('expected_payments').select('seq').where('id', 'in', ids).execute();
+  if (found.length === 0) return new Map();
+  const { rows } = await sql<Known>`SELECT expected_payments.*,
+      (SELECT facts_hash FROM expected_versions WHERE expected_versions.seq = version_seq) AS facts_hash
+    FROM expected_payments FORCE INDEX (PRIMARY)
+    WHERE seq IN (${sql.join(found.map(({ seq }) => seq))}) ORDER BY seq FOR UPDATE`.execute(trx);
+  return new Map(rows.map((head) => [head.id, head]));
+}
+
+/**
+ * Keyed: an unkeyed hash could be searched for a document. The instant of the revision is no fact, nor is the order of keys; what is
+ * not given is left out, so that a field of a later version changes no hash.
+ */
+function hashFacts(keys: Keys, { revised_at: _, ...facts }: GivenFacts): Buffer {
+  const given = Object.entries(facts).flatMap(([name, value]) =>
+    value === null
+      ? []
+      : [`${name} ${JSON.stringify(Array.isArray(value) ? value.toSorted(compareText) : String(value))}`],
+  );
+  return hashKey(keys, 'expected facts', given.toSorted(compareText).join('\n'));
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+async function write(context: Context, trx: Transaction<Database>, changes: Change[], actor: string): Promise<void> {
+  const now = context.clock.now();
+  const ids = changes.map(({ id }) => id);
+  const rows = changes.map((change) => ({ ...change, ...toColumns(context, change, now) }));
+  const versions = rows.map(({ id, factsHash, columns }) => ({
+    ...{ expected_id: id, facts_hash: factsHash, ...columns, created_at: now, actor },
+  }));
+  await insertRows(trx, 'expected_versions', versions).execute();
+  const written = await trx
+    .selectFrom('expected_versions')
+    .select(['seq', 'expected_id'])
+    .where('expected_id', 'in', ids)
+    .orderBy('version')
+    .execute();
+  // the newest of each
+  const seqs = new Map(written.map((row) => [row.expected_id, row.seq]));
+  const seqOf = (id: string): number => requireRowNumber(seqs.get(id), `version of ${id}`);
+  const hashes = versions.flatMap(({ document_hash }) => document_hash ?? []);
+  const forgotten = await findForgotten(trx, hashes);
+  const texts = rows.map(({ id, arrival, columns }) => {
+    const { document, name, description, extra } = arrival.facts;
+    const isForgotten = forgotten.has(columns.document_hash?.toString('base64') ?? '');
+    return { version_seq: seqOf(id), ...(isForgotten ? {} : { document, name, description, extra }) };
+  });
+  await insertRows(trx, 'expected_texts', texts).execute();
+  const keys = changes.flatMap(({ id, arrival: { facts } }) => [
+    ...facts.references.map((value) => ({ version_seq: seqOf(id), kind: 'reference', value })),
+    ...facts.e2e_ids.map((value) => ({ version_seq: seqOf(id), kind: 'e2e_id', value })),
+  ]);
+  if (keys.length > 0) await insertRows(trx, 'expected_keys', keys).execute();
+  const fresh = rows.flatMap(({ id, head, first }) => (first ? [{ ...head, ...first, version_seq: seqOf(id) }] : []));
+  if (fresh.length > 0) await insertRows(trx, 'expected_payments', fresh).execute();
+  for (const { id, head, known } of rows)
+    if (known)
+      await trx
+        .updateTable('expected_payments')
+        .set({ ...head, version_seq: seqOf(id) })
+        .where('seq', '=', known.seq)
+        .execute();
+  const heads = await trx
+    .selectFrom('expected_payments')
+    .select('seq as expected_seq')
+    .where('id', 'in', ids)
+    .execute();
+  await leaveExpectedWork(trx, heads, now);
+}
+
+/** The columns of the version, of the row that has the newest facts, and what only the first arrival sets. */
+function toColumns({ keys, calendar }: Context, { arrival, id, known, version }: Change, now: Date) {
+  const { facts, source, number } = arrival;
+  const { issued_day, due_day, valid_until, invoice_key, platform, amount, extra, document } = facts;
+  const revisedAt = readRevised(arrival);
+  const createdDay = known?.created_day ?? calendar.dayOf(now);
+  const shared = {
+    ...{ version, amount_cents: amount, platform, due_day },
+    extra_hash: extra === null ? null : createKeyedExtraHash(keys, createHash('sha256').update(extra).digest()),
+    document_hash: document === null ? null : hashDocument(keys, document),
+  };
+  const key = { id, source, number, operation: facts.operation };
+  return {
+    columns: { ...shared, issued_day, valid_until, invoice_key, revised_at: revisedAt },
+    head: {
+      ...shared,
+      issued_day: issued_day ?? [createdDay, due_day].sort()[0] ?? due_day,
+      end_day: valid_until ?? due_day,
+      // an arrival without an instant is newer than all before
+      revised_at: revisedAt ?? known?.revised_at ?? null,
+    },
+    first: known ? undefined : { ...key, created_at: now, created_day: createdDay, state: 'open', state_at: now },
+  };
+}
+
+/** Whether an arrival changed what is stored. */
+export function isChange({ status }: Pick<PutOutcome, 'status'>): boolean {
+  return status === 'created' || status === 'changed';
+}

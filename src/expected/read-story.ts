@@ -1,0 +1,105 @@
+import { sql } from 'kysely';
+import type { Reader } from '../database/reader.ts';
+import { formatAmount } from '../domain/money.ts';
+import type { ExpectedState } from './decide/decide-state.ts';
+
+/** A step in the life of an expected payment. `by`: who made it; null for the follower. */
+export type StoryStep = { at: Date; by: string | null } & (
+  | { kind: 'version'; version: number; amount: string; due: string }
+  | { kind: 'cancelled' | 'reopened'; note: string | null }
+  | { kind: 'matched'; transaction: string; amount: string; rule: string; note: string | null }
+  | { kind: 'unmatched'; transaction: string; amount: string; reason: string | null; note: string | null }
+  | { kind: 'state'; state: ExpectedState; paid: string }
+);
+
+const STEPS_MAX = 200;
+
+/** Reads what became of an expected payment, the oldest step first: at most 200 of each kind. */
+export async function readStory(db: Reader, id: string): Promise<StoryStep[]> {
+  const versions = await db
+    .selectFrom('expected_versions')
+    .select(['version', 'amount_cents', 'due_day', 'created_at', 'actor'])
+    .where('expected_id', '=', id)
+    .orderBy('version')
+    .limit(STEPS_MAX)
+    .execute();
+  const own = db.selectFrom('expected_payments').select('seq').where('id', '=', id);
+  const cancellations = await db
+    .selectFrom('expected_cancellations as one')
+    .leftJoin('expected_notes', 'expected_notes.cancellation_seq', 'one.seq')
+    .select(['is_cancelled', 'created_at', 'actor', 'note'])
+    .where('expected_seq', '=', own)
+    .orderBy('one.seq')
+    .limit(STEPS_MAX)
+    .execute();
+  const matches = await db
+    .selectFrom('expected_matches as one')
+    .innerJoin('transactions', 'transactions.seq', 'one.transaction_seq')
+    .leftJoin('expected_notes', 'expected_notes.match_seq', 'one.seq')
+    .select(['transactions.id', 'one.amount_cents', 'rule', 'reason', 'one.created_at', 'actor', 'note'])
+    .select(sql<number>`undoes_seq IS NOT NULL`.as('undoes'))
+    .where('expected_seq', '=', own)
+    .orderBy('one.seq')
+    .limit(STEPS_MAX)
+    .execute();
+  const states = await db
+    .selectFrom('expected_changes')
+    .select(['state', 'settled_cents', 'at'])
+    .where('expected_seq', '=', own)
+    .orderBy('sequence')
+    .limit(STEPS_MAX)
+    .execute();
+  const steps: StoryStep[] = [
+    ...versions.map((row) => ({
+      ...{ kind: 'version' as const, at: row.created_at, by: row.actor, version: row.version },
+      ...{ amount: formatAmount(row.amount_cents), due: row.due_day },
+    })),
+    ...cancellations.map((row) => ({
+      ...{ kind: row.is_cancelled ? ('cancelled' as const) : ('reopened' as const), at: row.created_at },
+      ...{ by: row.actor, note: row.note },
+    })),
+    ...matches.map((row) => {
+      const step = { at: row.created_at, by: row.actor, transaction: row.id, amount: formatAmount(row.amount_cents) };
+      return row.undoes
+        ? { ...step, kind: 'unmatched' as const, reason: row.reason, note: row.note }
+        : { ...step, kind: 'matched' as const, rule: row.rule, note: row.note };
+    }),
+    ...states.map((row) => ({
+      ...{ kind: 'state' as const, at: row.at, by: null, state: row.state as ExpectedState },
+      paid: formatAmount(row.settled_cents),
+    })),
+  ];
+  return steps.sort((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+/** The expected payments that a transaction is matched with, or may belong to. */
+export async function listOrdersOf(db: Reader, transactionId: string) {
+  const own = db.selectFrom('transactions').select('seq').where('id', '=', transactionId);
+  const heads = db
+    .selectFrom('expected_payments as head')
+    .select(['head.id', 'head.source', 'head.number', 'head.state', 'head.amount_cents']);
+  const matched = await heads
+    .innerJoin('expected_matches as made', 'made.expected_seq', 'head.seq')
+    .leftJoin('expected_matches as undone', 'undone.undoes_seq', 'made.seq')
+    .select(['made.rule', 'made.amount_cents as part_cents'])
+    .where('made.transaction_seq', '=', own)
+    .where('made.part', 'is not', null)
+    .where('undone.seq', 'is', null)
+    .orderBy('made.seq')
+    .limit(STEPS_MAX)
+    .execute();
+  const candidates = await heads
+    .innerJoin('expected_candidates as candidate', 'candidate.expected_seq', 'head.seq')
+    .select(['candidate.rule', 'head.amount_cents as part_cents'])
+    .where('candidate.transaction_seq', '=', own)
+    .orderBy('head.seq')
+    .limit(CANDIDATES_MAX)
+    .execute();
+  const present = (row: (typeof matched)[number]) => ({
+    ...{ id: row.id, source: row.source, number: row.number, state: row.state as ExpectedState },
+    ...{ amount: formatAmount(row.part_cents), rule: row.rule },
+  });
+  return { matched: matched.map(present), candidates: candidates.map(present) };
+}
+
+const CANDIDATES_MAX = 20;

@@ -1,0 +1,130 @@
+import type { Response } from 'express';
+import type { Context } from '../../../context.ts';
+import { selectTransactions, toLedgerTransaction } from '../../../database/read-transactions.ts';
+import { maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';
+import type { ExpectedState } from '../../../expected/decide/decide-state.ts';
+import type { PresentedExpected } from '../../../expected/list-expected.ts';
+import { matchOne } from '../../../operations/expected.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { t, words } from '../../../texts/translate.ts';
+import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
+import { formatDay, moment, moneyOf } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, facts, table, transactionLink } from '../parts/page-components.ts';
+import { hasRole, postForm } from '../parts/send-page.ts';
+
+export const EXPECTED = { address: '/expected', title: 'Pedidos' } as const;
+export const UNDECIDED = { address: '/expected/undecided', title: 'A decidir' } as const;
+
+export const EXPECTED_STATE_WORDS: Record<ExpectedState, string> = words({
+  open: 'Em aberto',
+  paid: 'Pago',
+  underpaid: 'Pago a menos',
+  overpaid: 'Pago a mais',
+  paid_twice: 'Pago em dobro',
+  partly_refunded: 'Devolvido em parte',
+  refunded: 'Devolvido',
+  unpaid: 'Não pago',
+  not_proven: 'Ainda não provado',
+  cancelled: 'Cancelado',
+  paid_after_cancel: 'Pago depois de cancelado',
+});
+
+export const OPERATION_CHOICES: Record<string, string> = words({ cashin: 'a receber', cashout: 'a pagar' });
+
+export const RULE_WORDS: Record<string, string> = words({
+  person: 'uma pessoa',
+  reference: 'referência',
+  e2e_id: 'id E2E',
+  invoice: 'nota fiscal',
+  extra: 'extra',
+  document: 'documento e valor',
+});
+
+const CANDIDATE_WORDS: Record<string, string> = words({
+  not_unique: 'não é o único que serve',
+  undone: 'uma pessoa desfez este par',
+  pending: 'ainda não foi pago',
+});
+
+export function stateBadge(state: ExpectedState): Html {
+  return badge(EXPECTED_STATE_WORDS, state);
+}
+
+/** The facts of an expected payment, as its source gave them. */
+export function describeFacts(row: PresentedExpected): Html {
+  return facts([
+    ['Origem', row.source],
+    ['Número', row.number],
+    ['Operação', describeCode(OPERATION_CHOICES, row.operation)],
+    ['Valor', moneyOf(row.amount)],
+    ['Vencimento', formatDay(row.due_day)],
+    ['Emissão', formatDay(row.issued_day)],
+    ['Válido até', row.valid_until && formatDay(row.valid_until)],
+    ['Plataforma', row.platform],
+    ['Referência', row.references.join(', ')],
+    ['Id E2E', row.e2e_ids.join(', ')],
+    ['Extra', row.extra],
+    ['Nome', row.name],
+    ['Documento', row.document],
+    ['Descrição', row.description],
+    ['Chave da nota', row.invoice_key],
+  ]);
+}
+
+/** The payments that may be its own: to those who may decide, each with a form that matches it. */
+export function candidateTable(
+  context: Context,
+  response: Response,
+  { row, payments }: { row: PresentedExpected; payments: CandidatePayments },
+): Html {
+  const mayMatch = hasRole(response, ...matchOne.roles);
+  return table({
+    caption: 'Pagamentos que podem ser deste pedido',
+    rows: row.candidates,
+    empty: 'Nenhum pagamento a decidir.',
+    columns: [
+      { title: 'Pagamento', cell: (one) => transactionLink(one.transaction_id) },
+      { title: 'Valor', cell: (one) => moneyOf(payments.get(one.transaction_id)?.amount), align: 'end' },
+      { title: 'Criada em', cell: (one) => moment(context.calendar, payments.get(one.transaction_id)?.created_at) },
+      { title: 'Nome', cell: (one) => payments.get(one.transaction_id)?.name ?? null },
+      {
+        title: 'Por quê',
+        cell: (one) => html`${describeCode(RULE_WORDS, one.rule)}: ${describeCode(CANDIDATE_WORDS, one.reason)}`,
+      },
+      {
+        title: 'Ações',
+        cell: (one) =>
+          mayMatch && one.reason !== 'pending'
+            ? postForm(
+                response,
+                `${EXPECTED.address}/${row.id}/match`,
+                html`<input type="hidden" name="transaction_id" value="${one.transaction_id}"><input name="note" required maxlength="1000" aria-label="${t('Por quê')}" placeholder="${t('Por quê')}"> <button class="secondary">${t('É este')}</button>`,
+              )
+            : null,
+      },
+    ],
+  });
+}
+
+export type CandidatePayments = Awaited<ReturnType<typeof readCandidates>>;
+
+/** Reads the payments that may be these orders', by their ids, as the caller may see them; audited before they are shown. */
+export async function readCandidates(context: Context, response: Response, orders: PresentedExpected[]) {
+  const ids = [...new Set(orders.flatMap(({ candidates }) => candidates.map((one) => one.transaction_id)))];
+  const rows =
+    ids.length === 0 ? [] : await selectTransactions(context.db).where('transactions.id', 'in', ids).execute();
+  await auditShownTransactions(context, response, 'transactions.list', {
+    target: 'expected',
+    transactions: rows.map(({ id }) => id),
+    via: 'console',
+  });
+  const full = canSeePersonalData(response);
+  return new Map(
+    rows.map((row) => {
+      const transaction = toLedgerTransaction(row);
+      const presented = presentTransaction(transaction, context.calendar);
+      return [row.id, full ? presented : maskTransaction(presented, transaction)] as const;
+    }),
+  );
+}

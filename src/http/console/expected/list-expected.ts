@@ -1,0 +1,165 @@
+import type { Request, Response, Router } from 'express';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { parseTypedAmount } from '../../../domain/money.ts';
+import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
+import { sumExpected } from '../../../expected/list-expected.ts';
+import { expectedPayments, putOne } from '../../../operations/expected.ts';
+import { language } from '../../../texts/language.ts';
+import { t } from '../../../texts/translate.ts';
+import { createRouter } from '../../create-router.ts';
+import { readListPage } from '../../mount-operations.ts';
+import { encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
+import { type Draft, dayField, filterField, inputField, platformField } from '../parts/fields.ts';
+import { formatCount, formatDay, money, moneyOf } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { buttonLink, table } from '../parts/page-components.ts';
+import { filterChoice, filterDay, filterText, isFiltered } from '../parts/parse-filters.ts';
+import { readPlatformWords } from '../parts/read-platform-names.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
+import { formTokenField, hasRole } from '../parts/send-page.ts';
+import {
+  candidateTable,
+  describeFacts,
+  EXPECTED,
+  EXPECTED_STATE_WORDS,
+  readCandidates,
+  stateBadge,
+  UNDECIDED,
+} from './describe-expected.ts';
+import { newExpectedForm } from './new-expected.ts';
+import { expectedPages } from './show-expected.ts';
+
+const TEXT_CHARS_MAX = 200;
+const UNDECIDED_SHOWN = 10;
+
+const query = z.object({
+  state: filterChoice(EXPECTED_STATES),
+  number: filterText(TEXT_CHARS_MAX),
+  reference: filterText(TEXT_CHARS_MAX),
+  name: filterText(TEXT_CHARS_MAX),
+  document: filterText(TEXT_CHARS_MAX),
+  amount: z
+    .string()
+    .transform((text, found) => {
+      const cents = parseTypedAmount(text, language());
+      if (cents === undefined) found.addIssue({ code: 'custom', message: t('Escreva um valor como nas listas.') });
+      return cents ?? z.NEVER;
+    })
+    .optional(),
+  platform: filterText(TEXT_CHARS_MAX),
+  due_from: filterDay,
+  due_to: filterDay,
+});
+
+/** The pages of expected payments. @param reading whose statements are limited in time. */
+export function expectedSection(context: Context, reading: Context): Router {
+  const router = createRouter();
+  // before the page of one, whose address has any name
+  router.use([newExpectedForm(context), expectedListPages(reading), expectedPages(context)]);
+  return router;
+}
+
+/** The list of expected payments with its totals by state, and those about which a person may decide. */
+function expectedListPages(context: Context): Router {
+  const router = createRouter();
+  const list = {
+    schema: query,
+    field: 'name',
+    refuse: async (request: Request, response: Response, draft: Draft) =>
+      sendWrongFilters(request, response, {
+        ...EXPECTED,
+        lead: tabs(EXPECTED.address),
+        filters: { ...(await form(context, response, draft)), areSet: true },
+      }),
+  };
+  router.all(EXPECTED.address, encryptFilters(context, list));
+  router.get(EXPECTED.address, async (request, response) => {
+    const { filters: filter, draft } = readSealedFilters(context, request, list);
+    if (filter === undefined) {
+      await list.refuse(request, response, draft);
+      return;
+    }
+    const { rows, next } = await readListPage(context, expectedPayments, request, response, { filter, via: 'console' });
+    const { state: _, ...others } = filter;
+    const actions =
+      hasRole(response, ...putOne.roles) &&
+      html`<p class="actions">${buttonLink(`${EXPECTED.address}/new`, t('Novo pedido'))}${buttonLink('/balances/imports?kind=expected', t('Importar um arquivo'))}</p>`;
+    sendList(request, response, {
+      ...EXPECTED,
+      lead: html`${tabs(EXPECTED.address)}${actions}${totals(await sumExpected(context, others))}`,
+      filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
+      rows: expectedTable(rows),
+      next,
+    });
+  });
+  router.get(UNDECIDED.address, async (request, response) => {
+    const given = { filter: { undecided: true }, via: 'console', limitDefault: UNDECIDED_SHOWN } as const;
+    const { rows, next } = await readListPage(context, expectedPayments, request, response, given);
+    const payments = await readCandidates(context, response, rows);
+    const shown = html`${rows.length === 0 && html`<p class="empty">${t('Nenhum pedido tem pagamento a decidir.')}</p>`}${rows.map(
+      (row) =>
+        html`<section class="act"><h2><a href="${EXPECTED.address}/${row.id}">${row.number}</a> ${stateBadge(row.state)}</h2>${describeFacts(row)}${candidateTable(context, response, { row, payments })}</section>`,
+    )}`;
+    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${tabs(UNDECIDED.address)}`;
+    sendList(request, response, { ...UNDECIDED, lead, rows: shown, next });
+  });
+  return router;
+}
+
+async function form(context: Context, response: Response, draft: Draft) {
+  const fields = [
+    filterField(draft, { name: 'state', label: 'Estado', words: EXPECTED_STATE_WORDS, any: 'Todos' }),
+    inputField(draft, { name: 'number', label: 'Número' }),
+    inputField(draft, { name: 'reference', label: 'Referência' }),
+    inputField(draft, { name: 'name', label: 'Nome' }),
+    inputField(draft, { name: 'document', label: 'Documento' }),
+    inputField(draft, { name: 'amount', label: 'Valor' }),
+    platformField(draft, await readPlatformWords(context, response)),
+    dayField(draft, { name: 'due_from', label: 'Vence de' }),
+    dayField(draft, { name: 'due_to', label: 'Vence até' }),
+  ];
+  return { fields, token: formTokenField(response) };
+}
+
+type Row = Parameters<typeof describeFacts>[0];
+
+/** A table of expected payments, each linked to its page. */
+export function expectedTable(rows: Row[]): Html {
+  return table({
+    caption: 'Pedidos, os mais novos primeiro',
+    rows,
+    empty: 'Nenhum pedido.',
+    columns: [
+      { title: 'Número', cell: (row) => html`<a href="${EXPECTED.address}/${row.id}">${row.number}</a>` },
+      { title: 'Nome', cell: (row) => row.name },
+      { title: 'Vencimento', cell: (row) => formatDay(row.due_day) },
+      { title: 'Estado', cell: (row) => stateBadge(row.state) },
+      { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
+      { title: 'Pago', cell: (row) => moneyOf(row.paid), align: 'end' },
+    ],
+  });
+}
+
+function totals(sums: Awaited<ReturnType<typeof sumExpected>>): Html {
+  const shown = EXPECTED_STATES.flatMap((state) => sums.find((one) => one.state === state) ?? []);
+  return table({
+    caption: 'Totais por estado',
+    rows: shown,
+    empty: 'Nenhum pedido.',
+    columns: [
+      {
+        title: 'Estado',
+        cell: (row) => html`<a href="${EXPECTED.address}?state=${row.state}">${stateBadge(row.state)}</a>`,
+      },
+      { title: 'Quantos', cell: (row) => formatCount(row.count), align: 'end' },
+      { title: 'Valor', cell: (row) => money(row.cents), align: 'end' },
+    ],
+  });
+}
+
+function tabs(here: string): Html {
+  return html`<nav class="tabs" aria-label="${t('Pedidos')}">${[EXPECTED, UNDECIDED].map(
+    ({ address, title }) => html`<a href="${address}"${address === here && html` aria-current="page"`}>${t(title)}</a>`,
+  )}</nav>`;
+}

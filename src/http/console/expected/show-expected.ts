@@ -1,0 +1,140 @@
+import type { Request, Response, Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { maskNote } from '../../../domain/person/mask-mismatch.ts';
+import { readStateReason } from '../../../expected/describe-state.ts';
+import type { PresentedExpected } from '../../../expected/list-expected.ts';
+import { readStory, type StoryStep } from '../../../expected/read-story.ts';
+import { cancelOne, matchOne, reopenOne, showExpected, unmatchOne } from '../../../operations/expected.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { t, words } from '../../../texts/translate.ts';
+import { auditPersonalAccess, canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { serveAction } from '../forms/serve-action.ts';
+import { formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { facts, idText, say, table, transactionLink } from '../parts/page-components.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import {
+  candidateTable,
+  describeFacts,
+  EXPECTED,
+  RULE_WORDS,
+  readCandidates,
+  stateBadge,
+} from './describe-expected.ts';
+
+const NOTE = ['note'];
+const PAIR = ['transaction_id', 'note'];
+
+/** The page of one expected payment, and what people do with it. */
+export function expectedPages(context: Context): Router {
+  const router = createRouter();
+  const to = (id: string): string => `${EXPECTED.address}/${id}`;
+  router.use([
+    serveAction(context, matchOne, { address: `${EXPECTED.address}/:id/match`, fields: PAIR, to }),
+    serveAction(context, unmatchOne, { address: `${EXPECTED.address}/:id/unmatch`, fields: PAIR, to }),
+    serveAction(context, cancelOne, { address: `${EXPECTED.address}/:id/cancel`, fields: [], to }),
+    serveAction(context, reopenOne, { address: `${EXPECTED.address}/:id/reopen`, fields: NOTE, to }),
+  ]);
+  router.get(`${EXPECTED.address}/:id`, async (request: Request<{ id: string }>, response) => {
+    const { id } = request.params;
+    await auditPersonalAccess(context, response, 'expected.show', id, 'console');
+    const row = await showExpected(context, id, getCaller(response));
+    const payments = await readCandidates(context, response, [row]);
+    const story = await readStory(context.db, id);
+    const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
+<div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
+${row.reason && html`<p class="lead">${say(await readStateReason(context.db, id))}</p>`}
+${facts([
+  ['Valor', moneyOf(row.amount)],
+  ['Pago', moneyOf(row.paid)],
+  ['Devolvido', row.refunded === '0.00' ? null : moneyOf(row.refunded)],
+  ['Diferença', row.difference === '0.00' ? null : moneyOf(row.difference)],
+  ['Dias de atraso', row.late_days === 0 ? null : String(row.late_days)],
+])}
+<section><h2>${t('Pagamentos')}</h2>${matchTable(response, row)}</section>
+${row.candidates.length > 0 && html`<section><h2>${t('A decidir')}</h2>${candidateTable(context, response, { row, payments })}</section>`}
+${renderActions(response, row)}
+<section><h2>${t('Fatos')}</h2>${describeFacts(row)}</section>
+<section><h2>${t('História')}</h2>${storyTable(context, response, story)}</section>`;
+    sendPage(request, response, { title: row.number, body });
+  });
+  return router;
+}
+
+function matchTable(response: Response, row: PresentedExpected): Html {
+  const mayUndo = hasRole(response, ...unmatchOne.roles);
+  return table({
+    caption: 'Pagamentos deste pedido',
+    rows: row.matches,
+    empty: 'Nenhum pagamento até agora.',
+    columns: [
+      { title: 'Pagamento', cell: (one) => transactionLink(one.transaction_id) },
+      { title: 'Valor', cell: (one) => moneyOf(one.amount), align: 'end' },
+      { title: 'Como', cell: (one) => describeCode(RULE_WORDS, one.rule) },
+      { title: 'Observação', cell: (one) => one.note },
+      {
+        title: 'Ações',
+        cell: (one) =>
+          mayUndo &&
+          noteForm(response, `${EXPECTED.address}/${row.id}/unmatch`, t('Desfazer'), [
+            ['transaction_id', one.transaction_id],
+          ]),
+      },
+    ],
+  });
+}
+
+function renderActions(response: Response, { id, state }: PresentedExpected): Part {
+  if (!hasRole(response, ...cancelOne.roles)) return undefined;
+  if (state === 'cancelled' || state === 'paid_after_cancel')
+    return html`<section class="act">${noteForm(response, `${EXPECTED.address}/${id}/reopen`, t('Reabrir'))}</section>`;
+  return html`<section class="act">${postForm(response, `${EXPECTED.address}/${id}/cancel`, html`<button class="secondary">${t('Cancelar o pedido')}</button>`)}</section>`;
+}
+
+function noteForm(response: Response, address: string, button: string, hidden: [string, string][] = []): Html {
+  return postForm(
+    response,
+    address,
+    html`${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<input name="note" required maxlength="1000" aria-label="${t('Por quê')}" placeholder="${t('Por quê')}"> <button class="secondary">${button}</button>`,
+  );
+}
+
+const STEP_WORDS: Record<string, string> = words({
+  version: 'Informado',
+  cancelled: 'Cancelado',
+  reopened: 'Reaberto',
+  matched: 'Casado com',
+  unmatched: 'Separado de',
+  state: 'Estado',
+});
+
+function storyTable(context: Context, response: Response, story: StoryStep[]): Html {
+  const full = canSeePersonalData(response);
+  return table({
+    caption: 'O que aconteceu com o pedido',
+    rows: story,
+    empty: 'Nada aconteceu até agora.',
+    columns: [
+      { title: 'Quando', cell: (step) => moment(context.calendar, step.at) },
+      { title: 'O que', cell: (step) => html`${describeCode(STEP_WORDS, step.kind)} ${describeStep(step)}` },
+      { title: 'Quem', cell: (step) => step.by && shortId(step.by) },
+      { title: 'Observação', cell: (step) => ('note' in step ? (full ? step.note : maskNote(step.note)) : null) },
+    ],
+  });
+}
+
+function describeStep(step: StoryStep): Part {
+  switch (step.kind) {
+    case 'version':
+      return html`${moneyOf(step.amount)}, ${t('vence em {day}', { day: formatDay(step.due) })}`;
+    case 'matched':
+      return html`${transactionLink(step.transaction)} ${moneyOf(step.amount)} (${describeCode(RULE_WORDS, step.rule)})`;
+    case 'unmatched':
+      return html`${transactionLink(step.transaction)} ${moneyOf(step.amount)}`;
+    case 'state':
+      return stateBadge(step.state);
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,94 @@
+import { append } from '../../domain/lists.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
+import { expectedFactsSchema, expectedKeySchema } from '../../expected/expected-fields.ts';
+import { type Arrival, isChange, type PutOutcome, putExpected } from '../../expected/put-expected.ts';
+import { refusal } from '../../texts/refuse.ts';
+import { choiceColumn, dayColumn, moneyColumn, textColumn } from '../columns.ts';
+import { defineTable } from '../define-table.ts';
+import type { ImportedRow, ImportFault } from '../import-kind.ts';
+import { LARGE_TABLE_LIMITS } from '../read-table.ts';
+
+/** Rows that are stored together. */
+const BATCH = 1_000;
+/** Bounds a cell; each field has its own limits. */
+const CELL_CHARS_MAX = 8_000;
+/** Between the texts of a cell that may have several. */
+export const SEPARATOR = '|';
+
+const column = (pt: string, en: string, example: string, charsMax = CELL_CHARS_MAX) =>
+  textColumn({ titles: { 'pt-BR': pt, en }, charsMax, example });
+const day = (pt: string, en: string, example: string) => dayColumn({ titles: { 'pt-BR': pt, en }, example });
+
+/** Expected payments: the orders of a shop, or what a company owes. A row takes the place of what its key had. */
+export const EXPECTED = defineTable({
+  titles: { 'pt-BR': 'Pagamentos esperados', en: 'Expected payments' },
+  roles: ['operator', 'accountant'],
+  isWholeState: true,
+  limits: LARGE_TABLE_LIMITS,
+  columns: {
+    source: { ...column('origem', 'source', 'loja'), isRequired: true },
+    number: { ...column('número', 'number', 'pedido-1024'), isRequired: true },
+    operation: choiceColumn({
+      titles: { 'pt-BR': 'operação', en: 'operation' },
+      isRequired: true,
+      words: {
+        cashin: { 'pt-BR': 'a receber', en: 'to receive' },
+        cashout: { 'pt-BR': 'a pagar', en: 'to pay' },
+      },
+      example: 'a receber',
+    }),
+    amount: moneyColumn({ titles: { 'pt-BR': 'valor', en: 'amount' }, isRequired: true, example: '199.90' }),
+    due_day: { ...day('vencimento', 'due day', '2026-11-30'), isRequired: true },
+    issued_day: day('emissão', 'issued day', '2026-11-20'),
+    valid_until: day('válido até', 'valid until', ''),
+    platform: column('plataforma', 'platform', '', PLATFORM_CHARS_MAX),
+    references: column('referências', 'references', `pedido-1024 ${SEPARATOR} PED1024`),
+    e2e_ids: column('ids E2E', 'E2E ids', ''),
+    extra: column('extra', 'extra', ''),
+    document: column('documento', 'document', ''),
+    name: column('nome', 'name', 'Maria Souza'),
+    description: column('descrição', 'description', ''),
+    invoice_key: column('chave da nota', 'invoice key', ''),
+  },
+  toValue({ source, number, amount, references, e2e_ids, ...facts }) {
+    const key = expectedKeySchema.safeParse({ source, number });
+    const parsed = expectedFactsSchema.safeParse({
+      ...facts,
+      amount: amount === null ? null : formatAmount(amount),
+      ...{ references: split(references), e2e_ids: split(e2e_ids) },
+    });
+    if (key.success && parsed.success) return { value: { ...key.data, facts: parsed.data } };
+    const [issue] = [...(key.error?.issues ?? []), ...(parsed.error?.issues ?? [])];
+    const field = String(issue?.path[0] ?? '');
+    return { fault: { column: field, kind: 'refused', value: issue?.message ?? '', field } };
+  },
+  async apply(inner, rows: ImportedRow<Arrival>[], { actor }) {
+    const repeated = listRepeated(rows);
+    if (repeated.length > 0) return { changed: 0, faults: repeated };
+    const outcomes: PutOutcome[] = [];
+    for (let from = 0; from < rows.length; from += BATCH) {
+      const arrivals = rows.slice(from, from + BATCH).map(({ value }) => value);
+      append(outcomes, await putExpected(inner, { arrivals, actor }));
+    }
+    const faults = outcomes.flatMap(({ status }, index): ImportFault[] => {
+      if (status !== 'expected_cancelled' && status !== 'expected_operation') return [];
+      const column = status === 'expected_operation' ? 'operation' : 'number';
+      return [{ row: rows[index]?.number ?? 0, column, kind: 'refused', value: refusal(status)[1], reason: status }];
+    });
+    return { changed: outcomes.filter(isChange).length, faults };
+  },
+});
+
+function split(text: string | null): string[] | null {
+  return text === null ? null : text.split(SEPARATOR).map((one) => one.trim());
+}
+
+/** Which of the rows of a key is meant is unknown: each is a fault. */
+function listRepeated(rows: ImportedRow<Arrival>[]): ImportFault[] {
+  const groups = Map.groupBy(rows, ({ value }) => `${value.source} ${value.number}`);
+  return [...groups.values()]
+    .filter((group) => group.length > 1)
+    .flat()
+    .map(({ number: row }) => ({ row, column: 'number', kind: 'number_repeated' }));
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { OPERATIONS } from '../../domain/statuses.ts';
+import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
+import { amount, component, day, instant, nullableInstant, nullableText } from './row-fields.ts';
+
+const rule = z.string().describe('person, reference, e2e_id, extra or document');
+
+export const expectedPayment = component('ExpectedPayment', {
+  id: z.string(),
+  source: z.string(),
+  number: z.string(),
+  operation: z.enum(OPERATIONS),
+  amount,
+  due_day: day,
+  issued_day: day.describe('as given, else the earlier of due_day and the day on which it first came'),
+  valid_until: day.nullable(),
+  platform: nullableText.describe('null: any'),
+  references: z.array(z.string()),
+  e2e_ids: z.array(z.string()),
+  extra: nullableText,
+  document: nullableText,
+  name: nullableText,
+  description: nullableText,
+  invoice_key: nullableText,
+  revised_at: nullableInstant,
+  state: z.enum(EXPECTED_STATES),
+  reason: nullableText.describe('why, without anybody’s data'),
+  reason_code: nullableText.describe('a stable name of the reason'),
+  paid: amount,
+  refunded: amount,
+  difference: amount.describe('paid − amount'),
+  late_days: z.int().describe('from the due day until the amount was reached, or until today'),
+  matches: z.array(z.object({ transaction_id: z.string(), amount, rule, by: z.string(), note: nullableText })),
+  candidates: z
+    .array(z.object({ transaction_id: z.string(), rule, reason: z.string() }))
+    .describe('at most 20; reason: not_unique, undone (by a person) or pending (not paid yet)'),
+  version: z.int(),
+  matched_to: instant.describe('what was committed before is decided'),
+  created_at: instant,
+  superseded: z.literal(true).optional().describe('what came is older than what is stored, and changed nothing'),
+});
+
+export const expectedResults = component('ExpectedResults', {
+  results: z.array(
+    z.object({
+      row: z.int().describe('from 1'),
+      status: z.int().describe('201, 200, 409 or 422'),
+      id: nullableText,
+      version: z.int().nullable(),
+      reason: nullableText.describe('why it was refused; superseded: what came is older than what is stored'),
+      errors: z.record(z.string(), z.array(z.string())).nullable(),
+    }),
+  ),
+});

@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createToken } from '../../../src/access/tokens.ts';
+import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { callApi } from '../../support/call-api.ts';
+import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+
+let environment: TestEnvironment;
+let url: string;
+const tokens = new Map<string, string>();
+beforeAll(async () => {
+  environment = await openEnvironment();
+  const server = environment.use(
+    await serveHttp(environment.context, createApp(environment.context), TEST_HTTP_LIMITS),
+  );
+  url = `http://127.0.0.1:${server.port}/api/v1`;
+  for (const role of ['viewer', 'operator', 'accountant', 'admin'] as const)
+    tokens.set(role, (await createToken(environment.context, { role, name: role })).token);
+});
+afterAll(() => environment[Symbol.asyncDispose]());
+
+const call = async (method: string, address: string, body?: unknown, role = 'operator') => {
+  const { status, json } = await callApi(
+    { url, token: tokens.get(role) ?? '' },
+    method,
+    `/expected-payments${address}`,
+    body,
+  );
+  return { status, json };
+};
+const FACTS = { operation: 'cashin', amount: '10.00', due_day: '2026-11-20' };
+let count = 0;
+const nextNumber = () => `n${++count}`;
+
+async function pay(reference: string, amount = '10.00') {
+  const row = makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), reference, amount });
+  await applyObservations(environment.context, [observeNow(environment.context, row)]);
+  return row.id;
+}
+
+describe('PUT', () => {
+  it('is 201, then 200; equal facts keep the version, in any order of keys', async () => {
+    const at = `/shop/${nextNumber()}`;
+    const first = await call('PUT', at, { ...FACTS, references: ['x-1', 'x-2'] });
+    expect(first).toMatchObject({
+      status: 201,
+      json: { version: 1, state: 'open', paid: '0.00', difference: '-10.00' },
+    });
+    expect(await call('PUT', at, { ...FACTS, references: ['x-2', 'x-1'] })).toMatchObject({
+      status: 200,
+      json: { version: 1 },
+    });
+    const other = await call('PUT', at, { ...FACTS, amount: '12.5', document: '529.982.247-25' });
+    expect(other).toMatchObject({
+      status: 200,
+      json: { version: 2, amount: '12.50', document: '52998224725', references: [] },
+    });
+    expect(other.json.id).toBe(first.json.id);
+    expect(await call('PUT', at, { ...FACTS, operation: 'cashout' })).toMatchObject({
+      ...{ status: 409, json: { reason: 'expected_operation' } },
+    });
+  });
+
+  it('takes the newest by revised_at, whichever order they come in', async () => {
+    const at = `/shop/${nextNumber()}`;
+    const put = (amount: string, minute: number) =>
+      call('PUT', at, { ...FACTS, amount, revised_at: `2026-11-01T10:0${minute}:00-03:00` });
+    await put('1.00', 1);
+    // equal facts, revised later: what lies between is older
+    await put('1.00', 3);
+    expect(await put('2.00', 2)).toMatchObject({ status: 200, json: { superseded: true, amount: '1.00', version: 1 } });
+    expect(await put('3.00', 4)).toMatchObject({ status: 200, json: { amount: '3.00', version: 2 } });
+  });
+
+  it('refuses by field', async () => {
+    const wrong = {
+      ...FACTS,
+      amount: '0.00',
+      due_day: '2026-02-30',
+      references: ['a', 'a'],
+      document: '52998224726',
+      more: 1,
+    };
+    const { status, json } = await call('PUT', `/shop/${nextNumber()}`, wrong);
+    expect([status, Object.keys(json.errors as object).sort()]).toEqual([
+      422,
+      ['amount', 'body', 'document', 'due_day', 'references'],
+    ]);
+    for (const [address, field] of [
+      ['/Shop/1', 'source'],
+      ['/nfe/1', 'source'],
+      [`/shop/${'9'.repeat(121)}`, 'number'],
+      ['/shop/a%0Ab', 'number'],
+    ] as const)
+      expect(await call('PUT', address, FACTS)).toMatchObject({
+        status: 422,
+        json: { errors: { [field]: [expect.anything()] } },
+      });
+    const late = { ...FACTS, issued_day: '2026-11-21', valid_until: '2026-11-19' };
+    expect((await call('PUT', `/shop/${nextNumber()}`, late)).json.errors).toEqual({
+      ...{ issued_day: ['is after due_day'], valid_until: ['is before due_day'] },
+    });
+  });
+
+  it('is for operators, accountants and admins; viewers read, masked', async () => {
+    const at = `/shop/${nextNumber()}`;
+    const facts = { ...FACTS, name: 'Maria da Silva', document: '52998224725', description: 'de 529.982.247-25' };
+    expect((await call('PUT', at, facts, 'viewer')).status).toBe(403);
+    for (const role of ['operator', 'accountant', 'admin'])
+      expect((await call('PUT', at, facts, role)).status).toBeLessThan(300);
+    const seen = (await call('GET', at, undefined, 'viewer')).json;
+    expect(seen).toMatchObject({ document: '***.982.247-**', description: '***' });
+    expect(JSON.stringify(seen)).not.toMatch(/Silva|52998224725/);
+  });
+});
+
+describe('many at once', () => {
+  it('are answered one by one, in order; a key that comes twice is refused both times', async () => {
+    const [kept, cancelled] = [nextNumber(), nextNumber()];
+    await call('PUT', `/shop/${kept}`, FACTS);
+    await call('PUT', `/shop/${cancelled}`, FACTS);
+    await call('DELETE', `/shop/${cancelled}`);
+    const row = (number: string, more = {}) => ({ ...FACTS, source: 'shop', number, ...more });
+    const body = [row('b1'), row(kept), row('b2'), row('b2', { amount: '1.00' }), row('b3', { amount: 'x' })];
+    const { status, json } = await call('POST', '', {
+      expected_payments: [...body, row(cancelled, { amount: '3.00' })],
+    });
+    expect(status).toBe(200);
+    const results = json.results as { row: number; status: number; reason: string | null; errors: object | null }[];
+    expect(results.map((one) => [one.row, one.status, one.reason])).toEqual([
+      ...[
+        [1, 201, null],
+        [2, 200, null],
+        [3, 422, 'expected_repeated'],
+        [4, 422, 'expected_repeated'],
+      ],
+      ...[
+        [5, 422, 'fields_invalid'],
+        [6, 409, 'expected_cancelled'],
+      ],
+    ]);
+    expect(results[4]?.errors).toEqual({ amount: [expect.any(String)] });
+  });
+
+  it('are up to a thousand, and more than 256 KiB', async () => {
+    const many = (length: number) => ({
+      expected_payments: Array.from({ length }, (_, index) => ({
+        ...{ ...FACTS, source: 'erp', number: `m${index}`, description: 'x'.repeat(500) },
+      })),
+    });
+    const { status, json } = await call('POST', '', many(1_000));
+    expect([status, (json.results as object[]).length]).toEqual([200, 1_000]);
+    expect((await call('POST', '', many(1_001))).status).toBe(422);
+  });
+});
+
+describe('a person', () => {
+  it('cancels and reopens; other facts of a cancelled one are refused, equal ones are not', async () => {
+    const number = nextNumber();
+    const id = String((await call('PUT', `/shop/${number}`, FACTS)).json.id);
+    expect((await call('DELETE', `/shop/${number}`)).status).toBe(200);
+    expect((await call('DELETE', `/shop/${number}`)).status).toBe(200);
+    expect((await call('PUT', `/shop/${number}`, FACTS)).status).toBe(200);
+    expect(await call('PUT', `/shop/${number}`, { ...FACTS, amount: '1.00' })).toMatchObject({
+      ...{ status: 409, json: { reason: 'expected_cancelled' } },
+    });
+    expect(await call('POST', `/${id}/reopen`, {})).toMatchObject({ status: 422, json: { reason: 'note_missing' } });
+    expect((await call('POST', `/${id}/reopen`, { note: 'engano' })).status).toBe(200);
+    expect((await call('PUT', `/shop/${number}`, { ...FACTS, amount: '1.00' })).status).toBe(200);
+    expect((await call('DELETE', '/shop/unknown')).json.reason).toBe('expected_unknown');
+  });
+
+  it('matches a payment in parts, and undoes it, with reasons for what is refused', async () => {
+    const { context } = environment;
+    const id = String((await call('PUT', `/shop/${nextNumber()}`, FACTS)).json.id);
+    const [paid, open] = [await pay(nextNumber()), makeShownTransaction(['pending@1'], { id: randomUUID() })];
+    const out = makeShownTransaction(['paid@1'], { id: randomUUID(), operation: 'cashout' });
+    await applyObservations(context, [observeNow(context, open), observeNow(context, out)]);
+    const match = (more: object) => call('POST', `/${id}/match`, { transaction_id: paid, note: 'visto', ...more });
+    for (const [more, status, reason] of [
+      [{ note: ' ' }, 422, 'note_missing'],
+      [{ transaction_id: randomUUID() }, 404, 'transaction_unknown'],
+      [{ transaction_id: open.id }, 422, 'payment_not_paid'],
+      [{ transaction_id: out.id }, 422, 'operation_differs'],
+      [{ amount: '10.01' }, 422, 'amount_beyond_payment'],
+    ] as const)
+      expect([more, (await match(more)).json]).toMatchObject([more, { status, reason }]);
+    expect(await match({ amount: '4.00' })).toMatchObject({
+      status: 200,
+      json: { matches: [{ amount: '4.00', note: 'visto' }] },
+    });
+    expect((await match({})).status).toBe(200);
+    expect(await match({})).toMatchObject({ status: 409, json: { reason: 'transaction_matched' } });
+    await decideAll(context);
+    expect((await call('GET', `/${id}`)).json).toMatchObject({
+      state: 'paid',
+      reason: null,
+      paid: '10.00',
+      difference: '0.00',
+    });
+    const undo = () => call('POST', `/${id}/unmatch`, { transaction_id: paid, note: 'de outro' });
+    expect((await undo()).json.matches).toEqual([]);
+    expect(await undo()).toMatchObject({ status: 409, json: { reason: 'match_undone' } });
+  });
+});
+
+it('lists by state, source, number, reference, platform and days, and says until when all is decided', async () => {
+  const { context } = environment;
+  const number = nextNumber();
+  const facts = {
+    ...FACTS,
+    platform: 'list-p',
+    references: ['list-r'],
+    due_day: '2026-12-24',
+    issued_day: '2026-12-01',
+  };
+  await call('PUT', `/lists/${number}`, facts);
+  const work = await context.db
+    .selectFrom('expected_work')
+    .select('created_at')
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst();
+  const listed = async (query: string) => {
+    const rows = (await call('GET', `?${query}`)).json.expected_payments as { number: string; matched_to: string }[];
+    expect(rows.every((row) => row.matched_to === work?.created_at.toISOString())).toBe(true);
+    return rows.map((row) => row.number);
+  };
+  for (const query of [
+    'source=lists',
+    `number=${number}`,
+    'reference=list-r',
+    'platform=list-p',
+    'due_from=2026-12-24&due_to=2026-12-24',
+  ])
+    expect([query, await listed(query)]).toEqual([query, [number]]);
+  expect(await listed('source=lists&state=paid')).toEqual([]);
+  expect((await call('GET', '?stat=paid')).status).toBe(422);
+});

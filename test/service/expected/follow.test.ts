@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cancelExpected, reopenExpected } from '../../../src/expected/cancel-expected.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import type { ShownTransaction } from '../../support/make-observations.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
+
+const CPF = '52998224725';
+const by = { actor: 'test', note: 'visto no extrato' };
+
+let environment: TestEnvironment;
+let count = 0;
+beforeAll(async () => {
+  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+});
+afterAll(() => environment[Symbol.asyncDispose]());
+
+async function put(facts: Record<string, unknown>, number = `p-${++count}`): Promise<string> {
+  const given = { operation: 'cashin', amount: '10.00', due_day: '2026-11-20', issued_day: '2026-11-10', ...facts };
+  const arrivals = [{ source: 'shop', number, facts: expectedFactsSchema.parse(given) }];
+  const [outcome] = await putExpected(environment.context, { arrivals, actor: 'test' });
+  return outcome?.id ?? '';
+}
+
+async function pay(more: Partial<ShownTransaction>, history = ['pending@1', 'paid@2']): Promise<ShownTransaction> {
+  const row = makeShownTransaction(history, { id: randomUUID(), ...more });
+  await applyObservations(environment.context, [observeNow(environment.context, row)]);
+  return row;
+}
+
+async function stateOf(id: string) {
+  const { context } = environment;
+  await decideAll(context);
+  const head = await context.db
+    .selectFrom('expected_payments')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const matches = await context.db
+    .selectFrom('expected_matches as made')
+    .innerJoin('transactions', 'transactions.seq', 'made.transaction_seq')
+    .leftJoin('expected_matches as undone', 'undone.undoes_seq', 'made.seq')
+    .select(['transactions.id', 'made.rule'])
+    .where('made.expected_seq', '=', head.seq)
+    .where('made.part', 'is not', null)
+    .where('undone.seq', 'is', null)
+    .orderBy('made.seq')
+    .execute();
+  const candidates = await context.db
+    .selectFrom('expected_candidates')
+    .innerJoin('transactions', 'transactions.seq', 'transaction_seq')
+    .select(['transactions.id', 'rule', 'reason'])
+    .where('expected_seq', '=', head.seq)
+    .execute();
+  return { state: head.state, reason: head.reason_code, matches, candidates };
+}
+
+describe('an expected payment', () => {
+  it('is matched by a reference, in either order of arrival, with any amount', async () => {
+    const before = await put({ references: ['a-1'] });
+    expect(await stateOf(before)).toMatchObject({ matches: [] });
+    const one = await pay({ reference: 'a-1' });
+    expect(await stateOf(before)).toMatchObject({
+      state: 'paid',
+      reason: null,
+      matches: [{ id: one.id, rule: 'reference' }],
+    });
+    const other = await pay({ reference: 'a-2', amount: '7.00' });
+    const after = await put({ references: ['a-2'] });
+    expect(await stateOf(after)).toMatchObject({ state: 'underpaid', matches: [{ id: other.id, rule: 'reference' }] });
+    const rows = await readMismatchRows(environment.context, 'amount_not_expected');
+    expect(rows).toMatchObject([{ severity: 'high', state: 'open', amount: '-3.00' }]);
+    // the source corrects the amount: the state is as before, the difference is not
+    await put({ references: ['a-2'], amount: '9.00' }, `p-${count}`);
+    expect(await stateOf(after)).toMatchObject({ state: 'underpaid' });
+    expect(await readMismatchRows(environment.context, 'amount_not_expected')).toMatchObject([{ amount: '-2.00' }]);
+    await pay({ reference: 'a-2', amount: '2.00' });
+    expect(await stateOf(after)).toMatchObject({ state: 'paid' });
+    expect(await readMismatchRows(environment.context, 'amount_not_expected')).toMatchObject([{ state: 'resolved' }]);
+  });
+
+  it('is matched by document and amount, until a second payment makes it a guess', async () => {
+    const id = await put({ document: CPF, amount: '41.00' });
+    const one = await pay({ document: '529.982.247-25', amount: '41.00' });
+    expect(await stateOf(id)).toMatchObject({ state: 'paid', matches: [{ id: one.id, rule: 'document' }] });
+    const two = await pay({ document: CPF, amount: '41.00' });
+    const found = await stateOf(id);
+    expect(found.matches).toEqual([]);
+    expect(found.candidates.map((row) => row.id).sort()).toEqual([one.id, two.id].sort());
+    await matchExpected(environment.context, { ...by, id, transactionId: two.id });
+    expect(await stateOf(id)).toMatchObject({
+      state: 'paid',
+      matches: [{ id: two.id, rule: 'person' }],
+      candidates: [],
+    });
+    await unmatchExpected(environment.context, { ...by, id, transactionId: two.id });
+    // nobody is matched by elimination
+    expect(await stateOf(id)).toMatchObject({ matches: [] });
+  });
+
+  it('is paid after it was cancelled, and paid once it is reopened; paid twice raises a mismatch', async () => {
+    const id = await put({ references: ['c-1'] });
+    await cancelExpected(environment.context, { id, actor: 'test' });
+    expect(await stateOf(id)).toMatchObject({ state: 'cancelled' });
+    await pay({ reference: 'c-1' });
+    expect(await stateOf(id)).toMatchObject({ state: 'paid_after_cancel' });
+    await reopenExpected(environment.context, { id, ...by });
+    expect(await stateOf(id)).toMatchObject({ state: 'paid' });
+    const second = await pay({ reference: 'c-1' });
+    expect(await stateOf(id)).toMatchObject({ state: 'paid_twice' });
+    // one alert a cause: the repeated reference was alerted when it was booked
+    const firing = () =>
+      environment.context.db.selectFrom('alerts').select('name').where('firing_scope', 'is not', null).execute();
+    const names = (await firing()).map(({ name }) => name);
+    expect([names.includes('duplicate_reference'), names.includes('paid_twice')]).toEqual([true, false]);
+    await pay({ id: second.id, reference: 'c-1' }, ['pending@1', 'paid@2', 'refund@3']);
+    expect(await stateOf(id)).toMatchObject({ state: 'paid' });
+    expect(await readMismatchRows(environment.context, 'paid_twice')).toMatchObject([{ state: 'resolved' }]);
+    expect(await readMismatchRows(environment.context, 'paid_after_cancel')).toMatchObject([{ state: 'resolved' }]);
+  });
+});
