@@ -46,7 +46,7 @@ type Details = {
   values?: RefusalValues | undefined;
   fieldFaults?: FieldFault[] | undefined;
   fields?: Record<string, string[]> | undefined;
-  /** What it says, by names, where its text has them: see `failure` of src/texts. */
+  /** Messages whose English text is the error's: see `failure` of src/texts. */
   said?: readonly Message[] | undefined;
   retryAfterS?: number | undefined;
   members?: Record<string, unknown> | undefined;

@@ -19,9 +19,7 @@ type Table<Given extends Columns, Value> = {
   roles: readonly [Role, ...Role[]];
   columns: Given;
   /** The value of a row, or its fault; undefined for a row without anything to import. */
-  toValue(
-    row: RowOf<Given>,
-  ): { value: Value } | { fault: CellFault & Pick<ImportFault, 'field'> & { column: string } } | undefined;
+  toValue(row: RowOf<Given>): { value: Value } | { fault: CellFault & { column: string } } | undefined;
   /** The name of the column for a field that a change names. */
   columnOf?: Record<string, keyof Given & string>;
   isWholeState?: boolean;
@@ -80,7 +78,7 @@ async function applyRows<Value>(
         throw error;
       // such a change is refused before it writes
       const field = error.code === 'conflict' ? 'conflict' : (Object.keys(error.fields ?? {})[0] ?? '');
-      faults.push({ row, column: columnOf[field] ?? null, kind: 'refused', value: error.message, field });
+      faults.push({ row, column: columnOf[field] ?? null, kind: 'refused', error });
     }
   }
   return { changed, faults };

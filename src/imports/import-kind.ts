@@ -7,7 +7,7 @@ import type { BankImport } from '../ledger/bank/import-bank-file.ts';
 import { BANK_QUESTIONS, type BankQuestion, STATEMENT_QUESTIONS } from '../ledger/bank/statement-faults.ts';
 import { describeSaid, type Said } from '../texts/messages.ts';
 import type { MESSAGES_EN } from '../texts/messages-en.ts';
-import { type Reason, refusal } from '../texts/refuse.ts';
+import { refusal } from '../texts/refuse.ts';
 
 type Faults<Of extends keyof typeof MESSAGES_EN> = {
   of: Of;
@@ -29,10 +29,8 @@ export type ImportFault = {
   line?: number;
   /** Why a file is unreadable, in place of `value`. */
   said?: Said;
-  /** The field that a refused change named; `value` is the refusal's message in English. */
-  field?: string;
-  /** The reason of such a change, where the console has no text of its own for the field. */
-  reason?: Reason;
+  /** The error that refused a change, in place of `value`. */
+  error?: ConfereError;
 } & ((CellFault & { of?: undefined }) | Faults<'ofx'> | Faults<'statement'> | Faults<'account'>);
 
 /** Names in the languages of templates. A file may use either. */
@@ -111,8 +109,8 @@ export type ImportKind<Value = unknown> = {
 };
 
 /** The text of a fault without its place. */
-export function sayImportFault({ of, kind, value = '', said }: ImportFault, language: Language = 'en'): string {
-  const values = { value: said ? describeSaid(said, language) : value };
+export function sayImportFault({ of, kind, said, ...fault }: ImportFault, language: Language = 'en'): string {
+  const values = { value: said ? describeSaid(said, language) : (fault.error?.message ?? fault.value ?? '') };
   return describeSaid([{ name: `${of ?? 'row'}.${kind}`, values }], language);
 }
 

@@ -14,17 +14,17 @@ export const FILTER_LIMITS = {
   bytesMax: 16 * 1024,
 } as const;
 
-/** The reasons for which a merchant is disabled. Its column holds the text, which the API gives: a text must not change. */
+/**
+ * The reasons for which a merchant is disabled: `filter`, where one was stored before these limits. The column holds the text, as
+ * the API gives it: it must not change.
+ */
 export const DISABLED = MESSAGES_EN.merchant;
 
-/** What a stored reason says. */
+/** Reads the column: a reason that it lacks is of another version. */
 export function readDisabledReason(stored: string): Said {
   const found = Object.entries(DISABLED).find(([, text]) => text === stored);
   return found ? [{ name: `merchant.${found[0]}`, values: {} }] : stored;
 }
-
-/** Why a merchant is disabled whose filter was stored before these limits, or by a version without them. */
-export const FILTER_BEYOND_LIMITS = DISABLED.filter;
 
 const { listMax, textCharsMax, matchKeysMax, keyCharsMax, valueCharsMax, bytesMax } = FILTER_LIMITS;
 

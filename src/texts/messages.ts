@@ -11,11 +11,10 @@ import { MESSAGES_PT_BR } from './messages-pt-br.ts';
 
 type Catalogue = typeof MESSAGES_EN;
 type Group = keyof Catalogue;
-type TextsByName = {
-  [G in Group]: { [Name in keyof Catalogue[G] as `${G}.${Name & string}`]: Catalogue[G][Name] };
-}[Group];
-type TextOf<Name extends MessageName> = Extract<TextsByName, Record<Name, string>>[Name];
 export type MessageName = { [G in Group]: `${G}.${keyof Catalogue[G] & string}` }[Group];
+type TextOf<Name> = Name extends `${infer G extends Group}.${infer Own}`
+  ? Extract<Own extends keyof Catalogue[G] ? Catalogue[G][Own] : never, string>
+  : never;
 
 /** Messages, read as one text; or a text that only English has, such as that of another program. */
 export type Said = string | readonly Message[];
@@ -31,10 +30,11 @@ export function message<Name extends MessageName>(name: Name, ...[values]: Value
   return { name, values: values ?? {} };
 }
 
-/** Creates an error that says messages. */
-export function failure(code: ErrorCode, said: Message | readonly Message[], options: { cause?: unknown } = {}) {
-  const messages = 'name' in said ? [said] : said;
-  return new ConfereError(code, describeSaid(messages), { ...options, said: messages });
+/** Creates an error that says messages, or a text that only English has. */
+export function failure(code: ErrorCode, what: Message | Said, options: { cause?: unknown } = {}): ConfereError {
+  if (typeof what === 'string') return new ConfereError(code, what, options);
+  const said = 'name' in what ? [what] : what;
+  return new ConfereError(code, describeSaid(said), { ...options, said });
 }
 
 export function saidBy({ said, message: text }: ConfereError): Said {

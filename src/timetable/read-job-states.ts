@@ -28,7 +28,7 @@ export type JobState = {
   failing: boolean;
 };
 
-export type LastTick = {
+type LastTick = {
   dueAt: Date;
   startedAt: Date | null;
   finishedAt: Date | null;

@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { ProviderError } from '../../provider/provider-error.ts';
@@ -33,7 +32,7 @@ export function trackWindowErrors(
   run: RunRef,
   before: Said | undefined,
 ): WindowErrorTracker {
-  let first = before === undefined ? undefined : { error: toError(before) };
+  let first = before === undefined ? undefined : { error: failure('provider_unavailable', before) };
   const broken: { window: WindowRef; said: Said }[] = [];
   let consecutive = 0;
   return {
@@ -65,10 +64,4 @@ export function trackWindowErrors(
       if (first) throw first.error;
     },
   };
-}
-
-function toError(said: Said): ConfereError {
-  return typeof said === 'string'
-    ? new ConfereError('provider_unavailable', said)
-    : failure('provider_unavailable', said);
 }

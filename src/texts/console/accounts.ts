@@ -52,10 +52,4 @@ export const ACCOUNTS_EN = {
   'acima do cabeçalho': 'above the header',
   'o total': 'the total',
   'uma nota': 'a note',
-  'Este dia não pode ser: ainda não começou, ou os livros da plataforma abrem depois dele.':
-    'This day cannot be: it has not begun, or the books of the platform open after it.',
-  'Este instante não pode ser: ainda não passou, ou é de antes do PIX.':
-    'This instant cannot be: it has not passed, or it is before PIX.',
-  'Este nome não pode ser: até 60 caracteres numa linha, sem documento, telefone ou e-mail.':
-    'This name cannot be: up to 60 characters on one line, without a document, a phone or an e-mail.',
 };

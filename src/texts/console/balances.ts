@@ -42,7 +42,6 @@ export const BALANCES_EN = {
   Bloqueio: 'Block',
   Outro: 'Other',
   // names of platforms
-  'Nenhuma transação mostra esta plataforma.': 'No transaction shows this platform.',
   'Outra plataforma já tem este nome.': 'Another platform has this name.',
   'O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.':
     'The name appears in the workbooks and the console; the id stays valid everywhere else.',

@@ -7,19 +7,10 @@ import {
 } from '../../../imports/import-kind.ts';
 import { findImportKind, type ImportKindName } from '../../../imports/import-kinds.ts';
 import { language } from '../../../texts/language.ts';
-import { describe } from '../../../texts/refuse.ts';
-import { type PlainText, t, words } from '../../../texts/translate.ts';
+import { sayFaults, sayRefusal } from '../../../texts/say-refusal.ts';
+import { t, words } from '../../../texts/translate.ts';
 import { formatCount } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-
-/** What a change refused, by the field that it names. */
-const REFUSALS = new Map<string, PlainText>([
-  ['platform', 'Nenhuma transação mostra esta plataforma.'],
-  ['day', 'Este dia não pode ser: ainda não começou, ou os livros da plataforma abrem depois dele.'],
-  ['at', 'Este instante não pode ser: ainda não passou, ou é de antes do PIX.'],
-  ['name', 'Este nome não pode ser: até 60 caracteres numa linha, sem documento, telefone ou e-mail.'],
-  ['conflict', 'Outra plataforma já tem este nome.'],
-]);
 
 /** `linha 3, valor: …` in the language of the request. */
 export function describeFault(fault: ImportFault, { columns }: Pick<ImportKind, 'columns'>): string {
@@ -33,9 +24,14 @@ export function describeFault(fault: ImportFault, { columns }: Pick<ImportKind, 
 }
 
 function say(fault: ImportFault): string {
-  if (fault.reason) return describe(fault.reason, {}, language());
-  const refused = fault.kind === 'refused' ? REFUSALS.get(fault.field ?? '') : undefined;
-  return refused === undefined ? sayImportFault(fault, language()) : t(refused);
+  const { error } = fault;
+  const refusal =
+    error &&
+    (sayRefusal(error) ??
+      sayFaults(error)
+        .map(({ text }) => text)
+        .join(' '));
+  return refusal || sayImportFault(fault, language());
 }
 
 const LEFT_OUT = words<LeftOutReason>({ above_header: 'acima do cabeçalho', total: 'o total', note: 'uma nota' });

@@ -8,7 +8,7 @@ import {
   readPageProgress,
 } from '../../../reconciliation/numbers/read-runs.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { readError, type Said } from '../../../texts/messages.ts';
+import { readError } from '../../../texts/messages.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
@@ -52,7 +52,8 @@ export function runPages(context: Context): Router {
     const run = presentPlatform(getCaller(response), found);
     const isOpen = run.state === 'queued' || run.state === 'running';
     const windows = await readWindows(context, run.seq);
-    const said = await readRunError(context, run.seq);
+    const stored = context.db.selectFrom('runs').select(['error', 'error_says']).where('seq', '=', run.seq);
+    const said = readError(await stored.executeTakeFirstOrThrow());
     const body = html`<p class="crumb"><a href="/reconciliations">${t('Conferências')}</a></p>
 <div class="head"><h1>${formatDayRange(run)}</h1> ${badge(RUN_STATE_WORDS, run.state)}</div>
 <p class="sub">${idText(run.id)}</p>
@@ -113,34 +114,13 @@ function renderKinds(run: PresentedRun): Html {
   });
 }
 
-function describeError(row: Window): Part {
-  const said = readError(row);
-  return said && html` <span class="hint">${say(said)}</span>`;
-}
-
-async function readRunError({ db }: Context, seq: number): Promise<Said | undefined> {
-  const run = db.selectFrom('runs').select(['error', 'error_says']).where('seq', '=', seq);
-  return readError(await run.executeTakeFirstOrThrow());
-}
-
 type Window = Awaited<ReturnType<typeof readWindows>>[number];
 
 async function readWindows({ db }: Context, runSeq: number) {
   return await db
     .selectFrom('run_windows')
-    .select([
-      'from_day',
-      'to_day',
-      'state',
-      'passes',
-      'total',
-      'seen',
-      'applied',
-      'asked_at',
-      'error',
-      'error_says',
-      'folded_at',
-    ])
+    .select(['from_day', 'to_day', 'state', 'passes', 'total', 'seen', 'applied', 'asked_at', 'folded_at'])
+    .select(['error', 'error_says'])
     .select((eb) => [
       eb
         .selectFrom('run_pages')
@@ -183,7 +163,8 @@ function renderWindows(context: Context, rows: Window[]): Html {
       { title: 'Dias', cell: (row) => formatDayRange({ from: row.from_day, to: row.to_day }) },
       {
         title: 'Estado',
-        cell: (row) => html`${badge(WINDOW_WORDS, row.state)}${describeError(row)}`,
+        cell: (row) =>
+          html`${badge(WINDOW_WORDS, row.state)}${row.error && html` <span class="hint">${say(readError(row) ?? '')}</span>`}`,
       },
       { title: 'Páginas', cell: (row) => (isRead(row) ? pagesOf(row) : EMPTY_VALUE), align: 'end' },
       { title: 'Passadas', cell: (row) => (row.state === 'planned' ? EMPTY_VALUE : row.passes), align: 'end' },

@@ -7,7 +7,7 @@ import { examineSystem, type Finding } from '../../../doctor/examine-system.ts';
 import { type LiveProcess, readProcesses, stateOf } from '../../../runtime/read-processes.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t, words } from '../../../texts/translate.ts';
-import { type JobState, type LastTick, readJobStates } from '../../../timetable/read-job-states.ts';
+import { type JobState, readJobStates } from '../../../timetable/read-job-states.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { EMPTY_VALUE, formatAge, formatCount, formatDuration, moment } from '../parts/format.ts';
@@ -83,15 +83,12 @@ function jobTable({ calendar }: Context, jobs: JobState[]): Html {
 }
 
 function outcomeCell({ last, overdue, failing, cron }: JobState): Html {
+  const error = last?.error;
   const outcome = cron === 'off' ? 'off' : overdue ? 'overdue' : (last?.outcome ?? 'never');
   return html`${badge(JOB_OUTCOME_WORDS, outcome)}${failing && html` ${badge(JOB_OUTCOME_WORDS, 'failing')}`}${
-    last?.error && html`<br><span class="hint">${describeError(last.error)}</span>`
+    error &&
+    html`<br><span class="hint">${error.said ? html`${error.code}: ${say(error.said)}` : say(error.text)}</span>`
   }`;
-}
-
-/** `provider_unavailable: o provedor respondeu 503` */
-function describeError({ code, text, said }: NonNullable<LastTick['error']>): Html {
-  return said ? html`${code}: ${say(said)}` : say(text);
 }
 
 function processTable(context: Context, processes: LiveProcess[]): Html {
