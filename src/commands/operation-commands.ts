@@ -13,16 +13,18 @@ import { print, withContext } from './with-context.ts';
 
 const LIST_MAX = 200;
 
-type Options = Record<string, unknown>;
+export type Options = Record<string, unknown>;
 /** Options as commander takes them, with their help: the field of `--new-platform` is `new_platform`. */
 type OptionTexts = Record<`--${string}`, string>;
 
 /** What a command did. */
-type Done<Made> = { made: Made | undefined; id: string; given: Options; context: Context };
+type Done<Given, Made> = { given: Given; made: Made | undefined; id: string; context: Context };
 
-type ChangeForm<Made, Body> = {
+type ChangeForm<Given, Made, Body> = {
   description?: string;
   options?: OptionTexts;
+  /** Options that may be given several times. */
+  repeatedOptions?: OptionTexts;
   /** Options of earlier versions, without a text. */
   formerOptions?: readonly `--${string}`[];
   /** The field of an option that is called otherwise. */
@@ -33,16 +35,20 @@ type ChangeForm<Made, Body> = {
   params?: readonly string[];
   /** What the command asks for by its fields and arguments, where that is no single change of one item. */
   ask?(fields: Options, args: string[]): { change?: Change; id?: string; fields?: Options };
-  /** Fields of options that are not texts as they are: files, secrets, numbers. */
+  /** Fields of options that are not texts as they are: files, secrets, numbers. One that is undefined is left out. */
   read?(options: Options): Promise<Options> | Options;
+  /** Waits for what follows, or reads more than the API answers. @returns what `say` and `json` get. */
+  follow?(body: Body, done: Done<Given, Made>): Promise<Body>;
   /** The text for people. */
-  say(body: Body, done: Done<Made>): string | Promise<string>;
+  say(body: Body, done: Done<Given, Made>): string | Promise<string>;
   /** The exit code; default: 0. */
   code?(body: Body): number;
-  /** What `--json` prints; default: the body of the API's answer. */
-  json?(body: Body, done: Done<Made>): object;
+  /** What `--json` prints; default: the body. */
+  json?(body: Body, done: Done<Given, Made>): object;
   /** Names of earlier versions. */
   formerly?: readonly string[];
+  /** Opens the context; default: `withContext`. */
+  open?: typeof withContext;
 };
 
 /** Adds a command that makes a change. @param usage such as `undo <id>`. @param changes of several, an option chooses one. */
@@ -50,7 +56,7 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
   parent: Command,
   usage: string,
   changes: Change<Given, Made> | readonly [Change<Given, Made>, ...Change<Given, Made>[]],
-  form: ChangeForm<NoInfer<Made>, Body>,
+  form: ChangeForm<NoInfer<Given>, NoInfer<Made>, Body>,
 ): void {
   const [name = '', ...args] = usage.split(' ');
   const [first, ...others] = [changes].flat() as [Change<Given, Made>, ...Change<Given, Made>[]];
@@ -58,6 +64,8 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
     const command = parent.command([one, ...args].join(' '), { hidden: one !== name });
     command.description(form.description ?? lowerFirst(first.summary));
     for (const [flags, text] of Object.entries(form.options ?? {})) command.option(flags, text);
+    for (const [flags, text] of Object.entries(form.repeatedOptions ?? {}))
+      command.option(flags, text, (value: string, before: string[] | undefined) => [...(before ?? []), value]);
     for (const flags of form.formerOptions ?? []) command.addOption(new Option(flags).hideHelp());
     command.option('--json', 'print one JSON object');
     takeKey(command);
@@ -79,17 +87,20 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
         delete fields[one];
       }
       const asked = form.ask?.(fields, values) ?? {};
-      const input = { ...(asked.fields ?? fields), ...(await form.read?.(fields)) };
+      const read = Object.entries({ ...(asked.fields ?? fields), ...(await form.read?.(fields)) });
+      const input = Object.fromEntries(read.filter(([, value]) => value !== undefined));
       const chosen = others.find(({ chosenBy = '' }) => fields[chosenBy] !== undefined) ?? first;
       const change = (asked.change ?? chosen) as Change<Given, Made>;
       const name = (field: string) => (field === form.argument ? 'the argument' : nameOption(field, form.fields));
       const parsed = (change.input ? parseInput(input, change.input, name) : undefined) as Given;
-      await withContext({}, async (context) => {
+      await (form.open ?? withContext)({}, async (context) => {
         const id = asked.id ?? (form.argument === undefined ? argument : '');
-        const { body = {}, made } = await answerChange(context, change, parsed, { caller: COMMAND, id, params });
-        const done = { made, id: argument, given: input, context };
-        print(json, form.json?.(body as Body, done) ?? body, await form.say(body as Body, done));
-        return form.code?.(body as Body);
+        const by = { caller: COMMAND, id, params };
+        const { body: answer = {}, made } = await answerChange(context, change, parsed, by);
+        const done = { given: parsed, made, id: argument, context };
+        const body = (await form.follow?.(answer as Body, done)) ?? (answer as Body);
+        print(json, form.json?.(body, done) ?? (body as object), await form.say(body, done));
+        return form.code?.(body);
       });
     });
   }
@@ -102,6 +113,8 @@ type ListForm<Row> = {
   options?: OptionTexts;
   /** The field of an option that is called otherwise. */
   fields?: Record<string, string>;
+  /** Rows at most; default: 200. */
+  max?: number;
   /** Prints all rows, and takes no limit. */
   isWhole?: true;
   /** The text of an empty list. */
@@ -110,23 +123,21 @@ type ListForm<Row> = {
   say(row: Row, context: Context): string | Promise<string>;
 };
 
-/** Adds `list`, which prints the newest rows. */
+/** Adds `list`, which prints the first rows. */
 export function listCommand<Row extends { seq: number }, Filter>(
   parent: Command,
   list: List<Row, Filter>,
   form: ListForm<NoInfer<Row>>,
 ): void {
-  const command = parent.command(form.name ?? 'list').description(form.description);
+  const { name = 'list', fields, max = LIST_MAX } = form;
+  const command = parent.command(name).description(form.description);
   for (const [flags, text] of Object.entries(form.options ?? {})) command.option(flags, text);
-  if (!form.isWhole) command.option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50');
+  if (!form.isWhole) command.option('--limit <count>', `rows at most, up to ${max}`, '50');
   command.option('--json', 'print one JSON object');
   command.action(async ({ limit: text, json, ...options }: Options & { limit?: string; json?: boolean }) => {
-    const limit = form.isWhole ? LIST_MAX : parseLimit(text ?? '', LIST_MAX);
-    const { fields } = form;
-    const given = readFields(options, fields);
-    const filter = (
-      list.filters ? parseInput(given, list.filters, (field) => nameOption(field, fields)) : {}
-    ) as Filter;
+    const limit = form.isWhole ? max : parseLimit(text ?? '', max);
+    const nameField = (field: string) => nameOption(field, fields);
+    const filter = (list.filters ? parseInput(readFields(options, fields), list.filters, nameField) : {}) as Filter;
     await withContext({}, async (context) => {
       const rows: Row[] = [];
       for (let after: number | undefined; ; ) {
@@ -168,8 +179,9 @@ function toField(option: string): string {
 
 function nameOption(field: string, fields: Record<string, string> = {}): string {
   if (field === 'body') return 'the options:';
-  const option = Object.keys(fields).find((one) => fields[one] === field) ?? field;
-  return `--${option.replaceAll('_', '-')}`;
+  const option =
+    Object.keys(fields).find((one) => field === fields[one] || field.startsWith(`${fields[one]}.`)) ?? field;
+  return `--${toField(option).replaceAll('_', '-')}`;
 }
 
 function lowerFirst(text: string): string {

@@ -4,6 +4,7 @@ import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
 import { SUBJECTS } from '../operations/catalogue.ts';
 import { EXPECTED_BODY_BYTES_MAX } from '../operations/expected.ts';
+import { PORTAL } from '../operations/merchants/portal.ts';
 import { refuse } from '../texts/refuse.ts';
 import { answerAfterOther, answerOnce } from './access/answer-once.ts';
 import { authenticate } from './access/authorize.ts';
@@ -11,10 +12,8 @@ import { checkHost } from './access/check-host.ts';
 import { createAuthGuard } from './access/guard-auth-attempts.ts';
 import { authenticateMerchant } from './access/require-scope.ts';
 import { answerWithoutDatabase } from './answer-without-database.ts';
-import { auditRoutes } from './api/audit.ts';
 import { expectedRoutes } from './api/expected.ts';
 import { importRoutes } from './api/imports/imports.ts';
-import { callbackRoutes } from './api/merchants/callbacks.ts';
 import { eventRoutes } from './api/merchants/events.ts';
 import { manifestKeyRoutes, manifestRoutes } from './api/merchants/manifests.ts';
 import { merchantRoutes } from './api/merchants/merchants.ts';
@@ -68,7 +67,8 @@ export function createApp(
   // before `authenticate`: merchants send tokens of their own
   app.use('/api/v1', eventRoutes(context, guard));
   app.use('/api/v1', manifestRoutes(context, guard, [authenticate(context, guard), checked]));
-  app.use('/api/v1', portalRoutes(context, [authenticateMerchant(context, guard), checked, json, once]));
+  app.use('/api/v1/portal', authenticateMerchant(context, guard), checked, json, once);
+  app.use('/api/v1', mountOperations(context, PORTAL), portalRoutes());
   app.use('/api/v1', authenticate(context, guard), checked);
   // before JSON: the body is a file
   app.use('/api/v1', importRoutes(context, once));
@@ -79,10 +79,8 @@ export function createApp(
     numberRoutes(context),
     seriesRoutes(context),
     merchantRoutes(context),
-    callbackRoutes(context),
     reportRoutes(context),
     expectedRoutes(context),
-    auditRoutes(context),
     ...SUBJECTS.map((subject) => mountOperations(context, subject)),
     openapiRoutes(context),
   ]);

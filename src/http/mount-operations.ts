@@ -1,13 +1,15 @@
 /** Routes of the API for changes and lists that `src/operations` declares. */
-import type { Request, Response, Router } from 'express';
+import type { Request, RequestHandler, Response, Router } from 'express';
+import type { Role } from '../access/roles.ts';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
 import type { Subject } from '../operations/catalogue.ts';
-import { answerChange, type By, type Change } from '../operations/define-change.ts';
+import { type AnyChange, answerChange, type By } from '../operations/define-change.ts';
 import { type List, readList } from '../operations/define-list.ts';
 import { parseInput } from '../operations/parse-input.ts';
 import { withoutSeq } from '../operations/present-row.ts';
 import { getCaller, requireRole } from './access/authorize.ts';
+import { getScope, requireScope } from './access/require-scope.ts';
 import { createRouter } from './create-router.ts';
 import { parseNumberedPage, presentPage } from './parse-page.ts';
 
@@ -18,16 +20,12 @@ export function mountOperations(context: Context, { changes = [], lists = [], it
   for (const route of new Set(changes.flatMap((one) => one.route ?? []))) {
     const [method = '', path = ''] = route.split(' ');
     const own = changes.filter((one) => one.route === route);
-    const roles = own.flatMap((one) => one.roles) as Change['roles'][number][];
-    router[method.toLowerCase() as 'post'](
-      toExpress(path),
-      requireRole(...(roles as [(typeof roles)[0]])),
-      async (request, response) => {
-        await answer(context, choose(own, request.body), request, response);
-      },
-    );
+    router[method.toLowerCase() as 'post'](toExpress(path), admit(own), async (request, response) => {
+      await answer(context, choose(own, request.body), request, response);
+    });
   }
   for (const list of lists) {
+    if (!list.route) continue;
     router.get(toExpress(list.route), requireRole(...list.roles), async (request, response) => {
       const { rows, next } = await readListPage(context, list, request, response);
       const shown = list.present ? rows.map((row) => list.present?.(row, getCaller(response)) ?? row) : rows;
@@ -70,9 +68,24 @@ export async function readListPage<Row extends { seq: number }, Filter>(
   return await readList(context, list, { filter, page: parseNumberedPage(request, given.limitDefault), ...by });
 }
 
-async function answer(context: Context, change: Change, request: Request, response: Response): Promise<void> {
-  const params = request.params as Record<string, string>;
-  const by: By = { caller: getCaller(response), id: idOf(request), params };
+/** Passes those who may make one of these changes. @throws ConfereError `forbidden`, `unauthorized`. */
+export function admit(changes: readonly Pick<AnyChange, 'roles'>[]): RequestHandler {
+  const roles = changes.flatMap((one) => (one.roles === 'merchant' ? [] : one.roles));
+  return roles.length === 0 ? requireScope : requireRole(...(roles as [Role, ...Role[]]));
+}
+
+/** Says who asks for a change: a caller of ours, or the merchant whose scope the request has. @param isPage whether a form asks. */
+export function byOf({ roles }: Pick<AnyChange, 'roles'>, request: Request, response: Response, isPage: boolean): By {
+  const [id, params] = [idOf(request), request.params as Record<string, string>];
+  if (roles !== 'merchant') return { caller: getCaller(response), id, params, ...(isPage ? { via: 'console' } : {}) };
+  const scope = getScope(response);
+  // a merchant has no role of ours
+  const caller = { id: scope.actor, role: 'viewer' } as const;
+  return { caller, id: id || scope.merchant.id, params, scope, ...(isPage ? { via: 'portal' } : {}) };
+}
+
+async function answer(context: Context, change: AnyChange, request: Request, response: Response): Promise<void> {
+  const by = byOf(change, request, response, false);
   const given = change.input ? parseInput(request.body ?? {}, change.input) : undefined;
   const { status, body, location } = await answerChange(context, change, given, by);
   if (location !== undefined) response.location(location);
@@ -81,9 +94,9 @@ async function answer(context: Context, change: Change, request: Request, respon
   else response.json(body);
 }
 
-function choose([first, ...others]: readonly Change[], body: unknown): Change {
+function choose([first, ...others]: readonly AnyChange[], body: unknown): AnyChange {
   const given = (body ?? {}) as Record<string, unknown>;
-  return others.find(({ chosenBy = '' }) => (given[chosenBy] ?? null) !== null) ?? (first as Change);
+  return others.find(({ chosenBy = '' }) => (given[chosenBy] ?? null) !== null) ?? (first as AnyChange);
 }
 
 function toExpress(path: string): string {

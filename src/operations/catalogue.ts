@@ -1,5 +1,8 @@
 /** All that people may change and list, by subject. The API, its document and the tests read it whole. */
 
+import { auditRows } from './access/audit.ts';
+import { addToken, revokeOneToken, tokens } from './access/tokens.ts';
+import { forgetOneUser, logOutOneUser, users } from './access/users.ts';
 import { alerts } from './alerts.ts';
 import { accounts, mapAccounts } from './books/accounts.ts';
 import { addAdjustment, adjustments, undoAdjustment } from './books/adjustments.ts';
@@ -18,20 +21,37 @@ import { closeOneMonth, months, oneMonth, reopenOneMonth } from './books/months.
 import { addOpening, openings, undoOpening } from './books/openings.ts';
 import { namePlatform, platforms } from './books/platforms.ts';
 import { addStatement, statements } from './books/statements.ts';
-import type { Change } from './define-change.ts';
+import type { AnyChange, Change } from './define-change.ts';
 import type { Item } from './define-item.ts';
 import type { List } from './define-list.ts';
 import { cancelOne, expectedPayments, matchOne, putMany, putOne, reopenOne, unmatchOne } from './expected.ts';
 import { jobs } from './jobs.ts';
+import { callbacks, redeliverCallback, replayCallbacks } from './merchants/callbacks.ts';
+import {
+  addMerchant,
+  changeMerchant,
+  enableMerchant,
+  endPullToken,
+  givePullToken,
+  merchants,
+  pauseMerchant,
+  removeOneMerchant,
+  rotateMerchantSecret,
+  testMerchant,
+} from './merchants/merchants.ts';
 import { acknowledgeMismatches, mismatchDecisions, mismatches, oneMismatch, resolveMismatches } from './mismatches.ts';
 import { oneRun, runPages, runs, startOneRun } from './runs.ts';
-import { addToken, revokeOneToken, tokens } from './tokens.ts';
 import { oneWebhook, purgeManyWebhooks, reprocessOneWebhook, webhooks } from './webhooks.ts';
 
 /** @property tag the section of the API's document. */
-export type Subject = { tag: string; changes?: readonly Change[]; lists?: readonly List[]; items?: readonly Item[] };
+export type Subject<C = AnyChange> = {
+  tag: string;
+  changes?: readonly C[];
+  lists?: readonly List[];
+  items?: readonly Item[];
+};
 
-export const SUBJECTS: readonly Subject[] = [
+export const SUBJECTS: readonly Subject<Change>[] = [
   { tag: 'Ledger', changes: [addOpening, undoOpening], lists: [openings] },
   { tag: 'Ledger', changes: [addAdjustment, undoAdjustment], lists: [adjustments] },
   { tag: 'Ledger', changes: [addStatement], lists: [statements] },
@@ -60,5 +80,16 @@ export const SUBJECTS: readonly Subject[] = [
   { tag: 'Webhooks', changes: [reprocessOneWebhook, purgeManyWebhooks], lists: [webhooks], items: [oneWebhook] },
   { tag: 'Reports', changes: [closeOneMonth, reopenOneMonth], lists: [months], items: [oneMonth] },
   { tag: 'Service', items: [jobs] },
+  {
+    tag: 'Merchants',
+    changes: [
+      ...[addMerchant, changeMerchant, removeOneMerchant, rotateMerchantSecret, enableMerchant, pauseMerchant],
+      ...[testMerchant, givePullToken, endPullToken],
+    ],
+    lists: [merchants],
+  },
+  { tag: 'Callbacks', changes: [redeliverCallback, replayCallbacks], lists: [callbacks] },
   { tag: 'Access', changes: [addToken, revokeOneToken], lists: [tokens] },
+  { tag: 'Access', changes: [logOutOneUser, forgetOneUser], lists: [users] },
+  { tag: 'Access', lists: [auditRows] },
 ];

@@ -7,41 +7,44 @@ import { type AuditedAction, auditChange, auditChangeOnce } from '../access/audi
 import type { Role } from '../access/roles.ts';
 import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
+import type { MerchantScope } from '../portal/open-scope.ts';
 import type { Reason } from '../texts/refuse.ts';
 import type { Responses } from './describe-operation.ts';
 
 /** Who asks, and for what. */
 export type By = {
   caller: Caller;
-  /** The item that the address names; '' where it names none. */
+  /** The item that the address names; where it names none: '', in the portal the merchant. */
   id: string;
   /** What the address names otherwise than by `id`. */
   params?: Readonly<Record<string, string>>;
   /** Where from, for the audit; the API and the command line say nothing. */
-  via?: 'console';
+  via?: 'console' | 'portal';
+  /** Of a change in the portal: what its merchant may do. The caller is the merchant's token then. */
+  scope?: MerchantScope;
 };
 
 /** The command line, as the audit names it: who may run it may do everything. */
 export const COMMAND: Caller = { id: 'command', role: 'admin' };
 
+type Roles = readonly [Role, ...Role[]];
+
 /** @template Given the body, parsed. @template Made what the change returns. */
-export type Change<Given = unknown, Made = unknown> = {
+type Parts<Given, Made> = {
   /** `subject.verb`. */
   name: `${string}.${string}`;
   /** The action of its audit row, as rows of earlier versions have it; default: the name. */
   audit?: string;
-  /** An admin may do everything. */
-  roles: readonly [Role, ...Role[]];
-  /** Below `/api/v1`, as OpenAPI writes it; without it, the API does not have the change. */
+  /** Below `/api/v1`, as OpenAPI writes it; without it, the API does not make the change. */
   route?: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
-  /** Of several changes on one route: the field of the body that chooses this one. */
+  /** Of several changes on one route, or of one command: the field that chooses this one. */
   chosenBy?: string;
   summary: string;
   /** The body; without it, none is read. */
   input?: z.ZodType<Given>;
-  /** By status; the first one is that of the change. */
+  /** By status; the highest one is that of the change, a dry run answers 200. */
   answers: Responses;
-  /** Which of several answers it is; default: the first. */
+  /** Which of several answers it is; default: the highest. */
   status?(made: Made): number;
   /** For which reasons it is refused, beside those of its fields, of roles, and of an unknown item. */
   refuses?: readonly Reason[];
@@ -66,12 +69,26 @@ export type Change<Given = unknown, Made = unknown> = {
   location?(made: Made): string;
 };
 
+/** A change of ours: an admin may make each. */
+export type Change<Given = unknown, Made = unknown> = Parts<Given, Made> & { roles: Roles };
+
+/** Also one that a merchant makes in its portal, and nobody else. */
+export type AnyChange<Given = unknown, Made = unknown> = Parts<Given, Made> & { roles: Roles | 'merchant' };
+
 /** The body of a change, parsed. */
-export type GivenOf<C> = C extends Change<infer Given, infer _> ? Given : never;
+export type GivenOf<C> = C extends AnyChange<infer Given, infer _> ? Given : never;
+
+/** What a change returns. */
+export type MadeOf<C> = C extends { change(...given: never[]): Promise<infer Made> } ? Made : never;
 
 /** Declares a change. */
 export function defineChange<Given = unknown, Made = unknown>(change: Change<Given, Made>): Change<Given, Made> {
   return change;
+}
+
+/** Declares a change that a merchant makes in its portal. */
+export function defineOwnChange<Given = unknown, Made = unknown>(change: Parts<Given, Made>): AnyChange<Given, Made> {
+  return { ...change, roles: 'merchant' };
 }
 
 export type Once = {
@@ -87,7 +104,7 @@ export type Once = {
  */
 export async function makeChange<Given, Made>(
   context: Context,
-  change: Change<Given, Made>,
+  change: AnyChange<Given, Made>,
   { given, by, once }: { given: Given; by: By; once?: Once },
 ): Promise<{ made: Made | undefined; followed: unknown }> {
   const prepared = change.prepare ? await change.prepare(context, given, by) : given;
@@ -118,7 +135,7 @@ export async function makeChange<Given, Made>(
 /** Makes a change, or only counts. @returns the status and the body that answer it, and what the change returned. */
 export async function answerChange<Given, Made>(
   context: Context,
-  change: Change<Given, Made>,
+  change: AnyChange<Given, Made>,
   given: Given,
   by: By,
 ): Promise<{ status: number; body?: object; made?: Made; location?: string }> {
@@ -127,7 +144,7 @@ export async function answerChange<Given, Made>(
   const { made: result, followed } = await makeChange(context, change, { given, by });
   const made = result as Made; // without a key, a change is made
   return {
-    ...{ status: change.status?.(made) ?? Number(Object.keys(change.answers)[0]), made },
+    ...{ status: change.status?.(made) ?? Number(Object.keys(change.answers).at(-1)), made },
     ...(change.answer ? { body: await change.answer(context, made, { given, by, followed }) } : {}),
     ...(change.location ? { location: change.location(made) } : {}),
   };

@@ -20,8 +20,8 @@ export type List<Row extends Numbered = Numbered, Filter = unknown> = {
   /** The plural of its items, by which the answer has them. */
   name: string;
   roles: readonly [Role, ...Role[]];
-  /** Below `/api/v1`, as OpenAPI writes it; it ends in the name. */
-  route: `/${string}`;
+  /** Below `/api/v1`, as OpenAPI writes it; it ends in the name. Without it, the API does not have the list. */
+  route?: `/${string}`;
   filters?: z.ZodObject & z.ZodType<Filter>;
   /** An item of the answer. */
   row: z.ZodType;

@@ -5,10 +5,14 @@ import { isDay } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../domain/money.ts';
 import { PLATFORM_CHARS_MAX } from '../domain/platform.ts';
+import { OPERATIONS } from '../domain/statuses.ts';
+import { FILTER_LIMITS, findFilterFaults } from '../merchants/check-filter.ts';
+import { describe } from '../texts/refuse.ts';
 
 export const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
 
 export const instant = z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T00:00:00-03:00' });
+export const parsedInstant = instant.transform((text) => new Date(text));
 
 export const platform = z.string('must be a platform id').min(1).max(PLATFORM_CHARS_MAX);
 /** The query of a list whose items belong to a platform. */
@@ -42,3 +46,27 @@ export function wholeNumber(min: number, max: number) {
   const fault = `must be a whole number from ${min} to ${max}`;
   return z.coerce.number(fault).int(fault).min(min, fault).max(max, fault);
 }
+
+const { listMax, textCharsMax, matchKeysMax, keyCharsMax, valueCharsMax, bytesMax } = FILTER_LIMITS;
+
+const texts = z.array(z.string().min(1));
+const operation: z.ZodType<string> = z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`);
+
+/** The events that a merchant receives. An omitted or empty list matches all. */
+export const filterInput = z
+  .strictObject({
+    platforms: texts.describe('none: what has no platform'),
+    operations: z.array(operation),
+    statuses: texts,
+    reference_prefixes: texts,
+    extra_prefixes: texts,
+    extra_match: z.record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()])),
+  })
+  .partial()
+  .describe(
+    `lists have up to ${listMax} values of ${textCharsMax} characters; extra_match ${matchKeysMax} keys of ${keyCharsMax}, and values of ${valueCharsMax}; all together ${bytesMax / 1024} KiB`,
+  )
+  .superRefine((filter, found) => {
+    for (const { field, reason, values } of findFilterFaults(filter))
+      found.addIssue({ code: 'custom', path: [field], message: describe(reason, values) });
+  });

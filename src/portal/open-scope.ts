@@ -2,7 +2,7 @@
  * The scope of a request of the portal: what the merchant of its token may read and change. It alone holds the database.
  * Each function passes on the row number of that merchant, and none takes a merchant from the request.
  */
-import { audit, auditChange, auditParts, auditShown } from '../access/audit.ts';
+import { audit, auditParts, auditShown } from '../access/audit.ts';
 import { findMerchantSession } from '../access/sessions.ts';
 import { findMerchantToken, type MerchantCaller } from '../access/tokens.ts';
 import { presentAttempt, presentOwnCallback } from '../callbacks/manage/present-callback.ts';
@@ -12,7 +12,7 @@ import { readDelivery } from '../callbacks/manage/read-delivery.ts';
 import { readMessage } from '../callbacks/manage/read-message.ts';
 import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../callbacks/manage/read-own-callbacks.ts';
 import { findHold } from '../callbacks/manage/redeliver.ts';
-import { assertReplays, type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
+import { type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
@@ -84,18 +84,6 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
       };
     },
 
-    /** Makes a change and audits it, in one transaction. @param describeTo the audit's target; default: the merchant. */
-    change: <T>(
-      action: string,
-      work: (changes: OwnChanges) => Promise<T>,
-      { target = () => id, detail }: { target?: (result: T) => string; detail?: string } = {},
-    ): Promise<T> =>
-      auditChange(
-        context,
-        (inner) => work(listChanges(inner, merchant)),
-        (result) => describe(action, target(result), detail),
-      ),
-
     /** The changes in a transaction that somebody else audits. */
     changesIn: (inner: Context): OwnChanges => listChanges(inner, merchant),
 
@@ -109,10 +97,6 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
       const inParts = auditParts(context, (count) => describe('callbacks.replayed', id, detailOf(count)));
       return replay(context, { ...range, merchant: id, dryRun: false }, inParts);
     },
-
-    /** Audits the request to send a range again. @throws ConfereError `conflict`. */
-    askReplay: (detail: string): Promise<void> =>
-      auditChange(context, (inner) => assertReplays(inner, id), describe('callbacks.replay_requested', id, detail)),
   };
 }
 

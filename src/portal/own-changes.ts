@@ -1,6 +1,7 @@
 import { presentOwnCallback } from '../callbacks/manage/present-callback.ts';
 import { findOwnCallback } from '../callbacks/manage/read-own-callbacks.ts';
 import { redeliver } from '../callbacks/manage/redeliver.ts';
+import { assertReplays } from '../callbacks/manage/replay.ts';
 import { sendTest } from '../callbacks/manage/send-test.ts';
 import type { Context } from '../context.ts';
 import { setOwnFilter, setOwnState } from '../merchants/change-own.ts';
@@ -21,6 +22,11 @@ export function listChanges(inner: Context, { seq, id }: MerchantRow) {
     async redeliver(webhookId: string) {
       const row = await findOwnCallback(inner.db, seq, webhookId);
       return await present(await redeliver(inner, `cb_${row.seq}`));
+    },
+    /** @returns true. @throws ConfereError `conflict` while nothing would be sent. */
+    async assertReplays() {
+      await assertReplays(inner, id);
+      return true;
     },
     /** Sends a signed test callback, in any state of the merchant. */
     sendTest: async () => await present(await sendTest(inner, id)),

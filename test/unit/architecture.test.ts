@@ -67,7 +67,7 @@ const INNER: Record<string, string[]> = {
   'src/reconciliation': ['windows', 'numbers', 'watches', 'runs'],
   'src/reports': ['xlsx', 'plan', 'read', 'render', 'readback', 'revisions', 'serve', 'months'],
   'src/expected': ['decide', 'follow'],
-  'src/operations': ['rows', 'books'],
+  'src/operations': ['rows', 'books', 'merchants', 'access'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
   'src/http/console': [
     'parts',
@@ -210,7 +210,8 @@ describe('the code', () => {
   });
 
   it('gives routes and pages of the portal no database, but the scope of one merchant', () => {
-    const PORTAL = /^src\/http\/(?:console\/portal\/|api\/merchants\/portal\.ts)/;
+    const PORTAL =
+      /^src\/http\/(?:console\/portal\/|api\/merchants\/portal\.ts)|^src\/operations\/merchants\/portal\.ts$/;
     /** The router, and what opens sessions and makes forms: they pass the context on. */
     const OPENERS = /^src\/http\/console\/portal\/(?:routes|portal-form|show-portal-login)\.ts$/;
     const own = sources.filter(({ file }) => PORTAL.test(file));
@@ -228,6 +229,24 @@ describe('the code', () => {
       'src/http/access/require-scope.ts',
       'src/http/console/portal/routes.ts',
       'src/portal/open-scope.ts',
+    ]);
+  });
+
+  it('makes what people change by src/operations, which declare it', () => {
+    const doors = sources.filter(
+      ({ file, text }) => /^src\/(?:http|commands)\//.test(file) && /\baudit(?:Change|ChangeOnce|Parts)\(/.test(text),
+    );
+    // log-ins; what a job, a report and a key are made by; the erasure of a person, in parts
+    expect(doors.map(({ file }) => file).sort()).toEqual([
+      'src/commands/forget/forget.ts',
+      'src/commands/jobs.ts',
+      'src/commands/merchants/manifests.ts',
+      'src/commands/rotate-key.ts',
+      'src/http/api/reports.ts',
+      'src/http/console/access/log-in-by-issuer.ts',
+      'src/http/console/access/show-login.ts',
+      'src/http/console/months/month-forms.ts',
+      'src/http/console/portal/show-portal-login.ts',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { TOKEN_ROLES } from '../../access/roles.ts';
-import { addToken, revokeOneToken, tokens } from '../../operations/tokens.ts';
+import { addToken, revokeOneToken, tokens } from '../../operations/access/tokens.ts';
 import { changeCommand, listCommand } from '../operation-commands.ts';
 import { formatTime } from '../with-context.ts';
 

@@ -1,200 +1,158 @@
 import type { Command } from 'commander';
-import { auditChange } from '../../access/audit.ts';
 import { presentCallback } from '../../callbacks/manage/present-callback.ts';
+import { previewFilter } from '../../callbacks/manage/preview-filter.ts';
 import { findCallback } from '../../callbacks/manage/read-callbacks.ts';
-import { sendTest } from '../../callbacks/manage/send-test.ts';
+import { PREVIEW_DAYS } from '../../callbacks/manage/read-previewed-events.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { append } from '../../domain/lists.ts';
-import { createMerchant, removeMerchant, setMerchantState } from '../../merchants/change-merchants.ts';
-import { presentMerchant } from '../../merchants/present-merchant.ts';
-import { issuePullToken, revokePullToken } from '../../merchants/pull-token.ts';
-import { listMerchants } from '../../merchants/read-merchants.ts';
-import { rotateSecret } from '../../merchants/secrets.ts';
-import { parseInstant } from '../parse-options.ts';
-import { formatTime, print, withContext } from '../with-context.ts';
-import { awaitTest } from './callbacks.ts';
+import { completeFilter, filtersOf } from '../../merchants/match-filter.ts';
+import type { presentMerchant } from '../../merchants/present-merchant.ts';
+import { findMerchant } from '../../merchants/read-merchants.ts';
+import type { GivenOf } from '../../operations/define-change.ts';
 import {
-  addFilterOptions,
-  addRequestOptions,
-  addUpdateCommand,
-  type FilterOptions,
-  type RequestOptions,
-  readFilter,
-  readRequest,
-} from './update-merchant.ts';
+  addMerchant,
+  changeMerchant,
+  enableMerchant,
+  endPullToken,
+  givePullToken,
+  merchants,
+  nameFields,
+  pauseMerchant,
+  removeOneMerchant,
+  rotateMerchantSecret,
+  testMerchant,
+} from '../../operations/merchants/merchants.ts';
+import { changeCommand, listCommand } from '../operation-commands.ts';
+import { formatTime, type withContext } from '../with-context.ts';
+import { awaitTest } from './callbacks.ts';
+import { MERCHANT_OPTIONS, OPTION_FIELDS, REPEATED_OPTIONS, readMerchantOptions } from './merchant-options.ts';
 
-const PAGE_ROWS = 200;
-const ACTOR = 'command';
+type Merchant = ReturnType<typeof presentMerchant>;
 
 /** `confere merchants …`: merchants, which receive callbacks. */
 export function merchantsCommand(program: Command, open: typeof withContext): void {
-  const merchants = program.command('merchants').description('merchants, which receive callbacks');
-  addAddCommand(merchants);
-  addUpdateCommand(merchants);
-  merchants
-    .command('list')
-    .description('list the merchants')
-    .option('--json', 'print one JSON object')
-    .action((options: Output) => withContext({}, (context) => list(context, options)));
-  addStateCommands(merchants);
-  merchants
-    .command('rotate-secret <id>')
-    .description('give a merchant a new secret; the old one also signs for 24 hours')
-    .option('--json', 'print one JSON object')
-    .action((id: string, options: Output) => withContext({}, (context) => rotate(context, id, options)));
-  merchants
-    .command('test <id>')
-    .description('send a merchant a signed test and say what came back (a running worker sends it)')
-    .option('--json', 'print one JSON object')
-    .action((id: string, options: Output) => open({}, (context) => test(context, id, options)));
-  merchants
-    .command('pull-token <id>')
-    .description('give a merchant a token that fetches its events; it replaces an older one and is shown once')
-    .option('--expires-at <instant>', 'when it ends (default: not by itself)')
-    .option('--revoke', 'revoke its token instead')
-    .option('--json', 'print one JSON object')
-    .action((id: string, options: TokenOptions & { revoke?: boolean }) =>
-      withContext({}, (context) =>
-        options.revoke ? revokeToken(context, id, options) : giveToken(context, id, options),
-      ),
-    );
-  merchants
-    .command('remove <id>')
-    .description('remove a merchant: it receives nothing more')
-    .option('--json', 'print one JSON object')
-    .action((id: string, options: Output) => withContext({}, (context) => remove(context, id, options)));
-}
-
-type Output = { json?: boolean };
-type TokenOptions = Output & { expiresAt?: string };
-
-type AddOptions = Output &
-  FilterOptions &
-  RequestOptions & {
-    name: string;
-    url?: string;
-    email?: string;
-    rate?: string;
-    eventsSince?: string;
-  };
-
-function addAddCommand(merchants: Command): void {
-  const command = merchants
-    .command('add')
-    .description('add a merchant; its secret is printed once')
-    .requiredOption('--name <name>', 'its name for people')
-    .option('--url <url>', 'where callbacks go: https://…; without it, the merchant fetches its events')
-    .option('--email <address>', 'who gets a mail while its callbacks fail')
-    .option('--rate <n>', 'callbacks a second at most')
-    .option('--events-since <instant>', 'send events from then on (default: now)')
-    .option('--json', 'print one JSON object');
-  addFilterOptions(addRequestOptions(command)).action(async (options: AddOptions) => {
-    const request = await readRequest(options);
-    await withContext({}, (context) => add(context, options, request));
+  const group = program.command('merchants').description('merchants, which receive callbacks');
+  changeCommand(group, 'add', addMerchant, {
+    description: 'add a merchant; its secret is printed once',
+    options: MERCHANT_OPTIONS,
+    repeatedOptions: REPEATED_OPTIONS,
+    fields: OPTION_FIELDS,
+    read: readMerchantOptions,
+    say: ({ id, name, secret }: Merchant & { secret: string }) =>
+      `added ${id} (${name})\nsecret: ${secret}\nkeep it now: it is not shown again`,
+  });
+  addUpdateCommand(group);
+  listCommand(group, merchants, {
+    description: 'list the merchants',
+    isWhole: true,
+    none: 'there is no merchant yet: confere merchants add',
+    // only the host: the rest of an address may hold a secret
+    say: ({ id, state, name, url }) =>
+      `${id}  ${state.padEnd(8)}  ${name}  ${url === null ? 'fetches' : new URL(url).host}`,
+  });
+  const sayState = ({ id, name, state }: Merchant) => `${id} (${name}) is ${state}`;
+  changeCommand(group, 'pause <id>', pauseMerchant, {
+    description: "hold a merchant's callbacks until it is enabled",
+    say: sayState,
+  });
+  changeCommand(group, 'enable <id>', enableMerchant, {
+    description: 'enable a merchant; what was held is delivered, oldest first',
+    say: sayState,
+  });
+  changeCommand(group, 'rotate-secret <id>', rotateMerchantSecret, {
+    description: 'give a merchant a new secret; the old one also signs for 24 hours',
+    json: ({ id, secret, old_secret_until }: { id: string; secret: string; old_secret_until: string }) => ({
+      ...{ id, secret, old_secret_until },
+    }),
+    say: ({ secret, old_secret_until: until }, { context }) => `secret: ${secret}
+keep it now: it is not shown again; the old one signs too until ${formatTime(context, until)}`,
+  });
+  changeCommand(group, 'test <id>', testMerchant, {
+    description: 'send a merchant a signed test and say what came back (a running worker sends it)',
+    open,
+    follow: ({ id }: Tested, { context }) => readOutcome(context, id),
+    say: ({ id, attempt }) => `${id} is delivered: ${attempt.response_status} after ${attempt.duration_ms} ms`,
+  });
+  changeCommand<unknown, unknown, { token: string }>(group, 'pull-token <id>', [givePullToken, endPullToken], {
+    description: 'give a merchant a token that fetches its events; it replaces an older one and is shown once',
+    options: {
+      '--expires-at <instant>': 'when it ends (default: not by itself)',
+      '--revoke': 'revoke its token instead',
+    },
+    json: (body, { id }) => ('token' in body ? body : { id, revoked: true }),
+    say: (body, { id }) =>
+      'token' in body ? `${body.token}\nkeep it now: it is not shown again` : `${id} has no token any more`,
+  });
+  changeCommand(group, 'remove <id>', removeOneMerchant, {
+    description: 'remove a merchant: it receives nothing more',
+    json: (_body, { id }) => ({ id, removed: true }),
+    say: (_body, { id }) => `removed ${id}`,
   });
 }
 
-async function add(
-  context: Context,
-  options: AddOptions,
-  request: Awaited<ReturnType<typeof readRequest>>,
-): Promise<void> {
-  const input = {
-    name: options.name,
-    url: options.url ?? null,
-    email: options.email,
-    filter: readFilter(options),
-    rate: options.rate === undefined ? undefined : Number(options.rate),
-    eventsSince: parseInstant('--events-since', options.eventsSince),
-    ...request,
-  };
-  const { merchant, secret } = await auditChange(
-    context,
-    (inner) => createMerchant(inner, input),
-    (made) => ({ actor: ACTOR, action: 'merchant.added', target: made.merchant.id }),
-  );
-  const text = `added ${merchant.id} (${merchant.name})\nsecret: ${secret}\nkeep it now: it is not shown again`;
-  print(options.json, { ...presentMerchant(merchant), secret }, text);
-}
+type Tested = ReturnType<typeof presentCallback> & { attempt: NonNullable<Awaited<ReturnType<typeof awaitTest>>> };
 
-function addStateCommands(merchants: Command): void {
-  const set = (state: 'enabled' | 'paused', action: string) => (id: string, options: Output) =>
-    withContext({}, async (context) => {
-      const merchant = await auditChange(context, (inner) => setMerchantState(inner, id, state), {
-        actor: ACTOR,
-        action,
-        target: id,
-      });
-      print(options.json, presentMerchant(merchant), `${merchant.id} (${merchant.name}) is ${merchant.state}`);
-    });
-  merchants
-    .command('pause <id>')
-    .description("hold a merchant's callbacks until it is enabled")
-    .option('--json', 'print one JSON object')
-    .action(set('paused', 'merchant.paused'));
-  merchants
-    .command('enable <id>')
-    .description('enable a merchant; what was held is delivered, oldest first')
-    .option('--json', 'print one JSON object')
-    .action(set('enabled', 'merchant.enabled'));
-}
-
-async function list(context: Context, options: Output): Promise<void> {
-  const merchants: Array<ReturnType<typeof presentMerchant>> = [];
-  for (let after = 0; ; ) {
-    const rows = await listMerchants(context.db, { limit: PAGE_ROWS, after });
-    append(merchants, rows.map(presentMerchant));
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE_ROWS) break;
-    after = last.seq;
-  }
-  // only the host: the rest of an address may hold a secret
-  const lines = merchants.map(
-    (one) => `${one.id}  ${one.state.padEnd(8)}  ${one.name}  ${one.url === null ? 'fetches' : new URL(one.url).host}`,
-  );
-  print(options.json, { merchants }, lines.join('\n') || 'there is no merchant yet: confere merchants add');
-}
-
-async function rotate(context: Context, id: string, options: Output): Promise<void> {
-  const done = { actor: ACTOR, action: 'merchant.secret_rotated', target: id };
-  const { secret, oldUntil } = await auditChange(context, (inner) => rotateSecret(inner, id), done);
-  const text = `secret: ${secret}
-keep it now: it is not shown again; the old one signs too until ${formatTime(context, oldUntil)}`;
-  print(options.json, { id, secret, old_secret_until: oldUntil.toISOString() }, text);
-}
-
-async function test(context: Context, id: string, options: Output): Promise<void> {
-  const done = { actor: ACTOR, action: 'merchant.tested', target: id };
-  const callback = presentCallback(await auditChange(context, (inner) => sendTest(inner, id), done));
-  const attempt = await awaitTest(context, callback.id);
-  if (!attempt)
-    throw new ConfereError('unavailable', `no worker has sent ${callback.id} yet: is one running? confere serve`);
+/** @throws ConfereError `unavailable` where the test was not sent, or failed. */
+async function readOutcome(context: Context, id: string): Promise<Tested> {
+  const attempt = await awaitTest(context, id);
+  if (!attempt) throw new ConfereError('unavailable', `no worker has sent ${id} yet: is one running? confere serve`);
   const { response_status: status, error_class: error, duration_ms: ms } = attempt;
-  if (error !== null) throw new ConfereError('unavailable', `${callback.id} failed: ${status ?? error} after ${ms} ms`);
-  const outcome = { ...presentCallback(await findCallback(context.db, callback.id)), attempt };
-  print(options.json, outcome, `${callback.id} is delivered: ${status} after ${ms} ms`);
+  if (error !== null) throw new ConfereError('unavailable', `${id} failed: ${status ?? error} after ${ms} ms`);
+  return { ...presentCallback(await findCallback(context.db, id)), attempt };
 }
 
-async function giveToken(context: Context, id: string, options: TokenOptions): Promise<void> {
-  const expiresAt = parseInstant('--expires-at', options.expiresAt);
-  const done = { actor: ACTOR, action: 'merchant.pull_token_given', target: id };
-  const token = await auditChange(context, (inner) => issuePullToken(inner, id, expiresAt), done);
-  print(
-    options.json,
-    { id, token, expires_at: expiresAt?.toISOString() ?? null },
-    `${token}\nkeep it now: it is not shown again`,
-  );
+type Changed = Merchant & { dry_run?: true };
+
+/** `confere merchants update`: changes what is given. */
+function addUpdateCommand(group: Command): void {
+  const { '--url <url>': _, ...options } = MERCHANT_OPTIONS;
+  changeCommand(group, 'update <id>', changeMerchant, {
+    description: 'change a merchant; any option of the filter replaces the whole filter',
+    options: {
+      ...options,
+      '--url <url>': 'where callbacks go: https://…',
+      '--events-since <instant>': 'send events from then on',
+      '--manifests <on|off>': 'whether day manifests are sent to it',
+      '--everything': 'remove the filter',
+      '--dry-run':
+        'change nothing: say which of the last events the new filter would have matched, and how many past ones would follow',
+    },
+    repeatedOptions: REPEATED_OPTIONS,
+    fields: OPTION_FIELDS,
+    async read({ everything, manifests, ...given }) {
+      const read = await readMerchantOptions(given);
+      if (everything && read.filter)
+        throw new ConfereError('wrong_use', '--everything goes with no option of the filter');
+      if (manifests !== undefined && manifests !== 'on' && manifests !== 'off')
+        throw new ConfereError('wrong_use', '--manifests is on or off');
+      if (Object.keys(given).length === 0 && !everything && manifests === undefined)
+        throw new ConfereError('wrong_use', 'say what to change: --name, --url, …');
+      return {
+        ...read,
+        everything: undefined,
+        ...(everything ? { filter: {} } : {}),
+        ...(manifests === undefined ? {} : { manifests: manifests === 'on' }),
+      };
+    },
+    follow: async (body: Changed, { context, id, given }) =>
+      body.dry_run ? ((await compare(context, id, given, body)) as unknown as Changed) : body,
+    say(body, { given }) {
+      if (!body.dry_run) return `changed ${nameFields(given)} of ${body.id} (${body.name})`;
+      const { events, complete, matched, before, past } = body as unknown as Awaited<ReturnType<typeof compare>>;
+      return `of ${events} events of the last ${PREVIEW_DAYS} days${complete ? '' : ' (the newest ones)'} the filter matches ${matched}; today's matches ${before?.matched}
+${past.complete ? '' : 'at least '}${past.callbacks} callbacks of past events would follow`;
+    },
+  });
 }
 
-async function revokeToken(context: Context, id: string, options: Output): Promise<void> {
-  const done = { actor: ACTOR, action: 'merchant.pull_token_revoked', target: id };
-  await auditChange(context, (inner) => revokePullToken(inner, id), done);
-  print(options.json, { id, revoked: true }, `${id} has no token any more`);
-}
-
-async function remove(context: Context, id: string, options: Output): Promise<void> {
-  const done = { actor: ACTOR, action: 'merchant.removed', target: id };
-  await auditChange(context, (inner) => removeMerchant(inner, id), done);
-  print(options.json, { id, removed: true }, `removed ${id}`);
+/** Compares the new filter with today's, of the last events. @param counted what the API counts of past events. */
+async function compare(context: Context, id: string, { filter }: GivenOf<typeof changeMerchant>, counted: object) {
+  const row = await findMerchant(context.db, id);
+  const filters = filtersOf(filter ? { ...row, filter: JSON.stringify(completeFilter(filter)) } : row);
+  const { events, complete, matched, before } = await previewFilter(context, filters, { before: filtersOf(row) });
+  const { dry_run: _, events_since: __, ...past } = counted as { [name: string]: unknown };
+  return {
+    ...{ dry_run: true, days: PREVIEW_DAYS, events, complete, matched, before },
+    past: past as { complete: boolean; callbacks: number },
+  };
 }

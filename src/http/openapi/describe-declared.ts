@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Subject } from '../../operations/catalogue.ts';
+import type { AnyChange } from '../../operations/define-change.ts';
 import { describeTag, type Operation } from '../../operations/describe-operation.ts';
 
 /** Describes the changes and lists of a subject: the changes of a route as one operation. */
 export function describeDeclared({ tag, changes = [], lists = [], items = [] }: Subject): Operation[] {
   const described = describeTag(tag);
   return [
-    ...lists.map(({ route, row, filters, roles }) => described.list(route, row, filters, roles)),
+    ...lists.flatMap(({ route, row, filters, roles }) => (route ? described.list(route, row, filters, roles) : [])),
     ...items.map(({ route, summary, item }) => described.get(route, summary, item)),
     ...[...new Set(changes.flatMap(({ route }) => route ?? []))].map((route) => {
       const own = changes.filter((one) => one.route === route);
@@ -15,12 +16,17 @@ export function describeDeclared({ tag, changes = [], lists = [], items = [] }: 
       return {
         ...{ method: method.toLowerCase() as Operation['method'], path: `/api/v1${path}`, tag },
         summary: own.map(({ summary }, index) => (index === 0 ? summary : lowerFirst(summary))).join(', or '),
-        access: [...new Set(own.flatMap(({ roles }) => roles))],
+        access: accessOf(own),
         body: inputs.length > 1 ? z.union(inputs) : inputs[0],
         responses: Object.fromEntries(own.flatMap(({ answers }) => Object.entries(answers))) as Operation['responses'],
       };
     }),
   ];
+}
+
+function accessOf(changes: readonly AnyChange[]): Operation['access'] {
+  const roles = changes.flatMap((one) => (one.roles === 'merchant' ? [] : one.roles));
+  return roles.length === 0 ? 'portal' : [...new Set(roles)];
 }
 
 function lowerFirst(text: string): string {

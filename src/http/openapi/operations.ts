@@ -4,19 +4,15 @@
  */
 import { z } from 'zod';
 import { SUBJECTS } from '../../operations/catalogue.ts';
-import { accepted, created, describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
+import { describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
 import { expectedFilters } from '../../operations/expected.ts';
-import { auditRow } from '../../operations/rows/access.ts';
-import { callback, callbackWithAttempts } from '../../operations/rows/callbacks.ts';
+import { callbackWithAttempts } from '../../operations/rows/callbacks.ts';
 import { expectedPayment } from '../../operations/rows/expected.ts';
 import * as ledger from '../../operations/rows/ledger.ts';
-import { backfillCount, merchant, newMerchant, pullToken, rotatedMerchant } from '../../operations/rows/merchants.ts';
+import { merchant } from '../../operations/rows/merchants.ts';
 import { problem } from '../../operations/rows/problem.ts';
 import { numbers } from '../../operations/rows/reconciliation.ts';
 import { callbackSeries, moneySeries } from '../../operations/rows/series.ts';
-import { auditQuerySchema } from '../api/audit.ts';
-import { callbackQuerySchema, replaySchema } from '../api/merchants/callbacks.ts';
-import { merchantChangeSchema, newMerchantSchema, pullTokenSchema } from '../api/merchants/merchants.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
 import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series.ts';
 import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
@@ -31,7 +27,6 @@ const Expected = describeTag('Expected payments');
 const Mismatches = describeTag('Mismatches');
 const Merchants = describeTag('Merchants');
 const Callbacks = describeTag('Callbacks');
-const Access = describeTag('Access');
 const Service = describeTag('Service');
 
 const received = z.object({ received: z.literal(true), id: z.string(), duplicate: z.boolean() });
@@ -44,7 +39,6 @@ const receiving = {
   responses: ok('Kept', received),
 } as const;
 const checked = { method: 'get', tag: 'Service', access: 'nothing' } as const;
-const replayed = z.object({ merchant: z.string(), count: z.int(), dry_run: z.boolean() });
 
 /** All routes of the API, the receiver and the health checks. A test compares this list with the mounted routes. */
 export const API_OPERATIONS: readonly Operation[] = [
@@ -87,61 +81,10 @@ export const API_OPERATIONS: readonly Operation[] = [
     numbers,
     numbersQuerySchema,
   ),
-  Merchants.list('/merchants', merchant),
-  Merchants.post(
-    '/merchants',
-    'admin',
-    'Add a merchant',
-    {
-      ...created('Its secret is shown this once', newMerchant),
-      ...ok('Counted: it was a dry run', backfillCount),
-    },
-    newMerchantSchema,
-  ),
   Merchants.get('/merchants/{id}', 'One merchant', merchant),
-  Merchants.patch(
-    '/merchants/{id}',
-    'admin',
-    'Change a merchant',
-    ok('Changed, or counted: it was a dry run', z.union([merchant, backfillCount])),
-    merchantChangeSchema,
-  ),
-  Merchants.delete('/merchants/{id}', 'admin', 'Remove a merchant', 'Removed'),
-  Merchants.post(
-    '/merchants/{id}/rotate-secret',
-    'admin',
-    'Give it a new secret; the old one stays valid for a while',
-    ok('Rotated', rotatedMerchant),
-  ),
-  Merchants.post('/merchants/{id}/enable', 'admin', 'Enable it: what was held drains', ok('Enabled', merchant)),
-  Merchants.post('/merchants/{id}/pause', 'admin', 'Pause it: its callbacks are held', ok('Paused', merchant)),
-  Merchants.post('/merchants/{id}/test', 'admin', 'Send it a signed test', accepted('Queued', callback)),
-  Merchants.post(
-    '/merchants/{id}/pull-token',
-    'admin',
-    'Give it a token for /events',
-    ok('Shown this once', pullToken),
-    pullTokenSchema,
-  ),
-  Merchants.delete('/merchants/{id}/pull-token', 'admin', 'End its token for /events', 'Ended'),
   ...PORTAL_OPERATIONS,
-  Callbacks.list('/callbacks', callback, callbackQuerySchema),
   Callbacks.get('/series/callbacks', 'How merchants answer, of a sample', callbackSeries, callbackSeriesQuerySchema),
   Callbacks.get('/callbacks/{id}', 'One callback, try by try', callbackWithAttempts),
-  Callbacks.post(
-    '/callbacks/{id}/redeliver',
-    'operator',
-    'Deliver it once more, under its webhook-id',
-    accepted('Queued', callback),
-  ),
-  Callbacks.post(
-    '/callbacks/replay',
-    'operator',
-    'Deliver a range once more, or count it',
-    { ...ok('Counted: it was a dry run', replayed), ...accepted('Queued', replayed) },
-    replaySchema,
-  ),
   ...REPORT_OPERATIONS,
-  Access.list('/audit', auditRow, auditQuerySchema, 'admin'),
   Service.get('/openapi.json', 'This document', z.record(z.string(), z.unknown())),
 ];

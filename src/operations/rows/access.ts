@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { TOKEN_ROLES } from '../../access/roles.ts';
-import { component, instant, nullableInstant } from './row-fields.ts';
+import { ROLES, TOKEN_ROLES } from '../../access/roles.ts';
+import { component, instant, nullableInstant, nullableText } from './row-fields.ts';
 
 const tokenFields = { id: z.string(), role: z.enum(TOKEN_ROLES) };
 
@@ -20,6 +20,12 @@ export const newToken = component('NewToken', {
   token: z.string().describe('shown this once'),
   merchant: z.string().optional().describe('with the role merchant'),
   expires_at: instant.optional().describe('where it expires'),
+});
+
+export const user = z.object({
+  id: z.string(),
+  ...{ name: nullableText, issuer: z.string(), subject: nullableText, role: z.enum(ROLES).nullable() },
+  ...{ sessions: z.int().describe('open ones'), created_at: instant, last_login_at: instant },
 });
 
 export const auditRow = component('AuditRow', {

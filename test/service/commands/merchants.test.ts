@@ -103,6 +103,8 @@ test('merchants are changed and tested, and callbacks listed and sent again, by 
   await env.advanceUntil('sent once more', () => shop.acceptedCalls('/a').length === before + 2);
   const audited = await db.selectFrom('audit').select('action').where('actor', '=', 'command').orderBy('seq').execute();
   expect(audited.map(({ action }) => action)).toEqual([
+    // a count reveals what a filter matches, by command as by API
+    ...['merchant.backfill_counted', 'merchant.backfill_counted'],
     ...['merchant.changed', 'merchant.changed', 'manifests.key_rotated', 'merchant.changed', 'merchant.changed'],
     ...['merchant.added', 'merchant.tested', 'merchant.tested', 'callback.redelivered'],
     ...['callbacks.replay_requested', 'callbacks.replay_requested', 'callbacks.replayed'],

@@ -5,6 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mayActAs, ROLES, type Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
+import { recordUser } from '../../../src/access/users.ts';
+import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
 import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { matchExpected } from '../../../src/expected/match-by-hand.ts';
@@ -12,6 +14,8 @@ import { putExpected } from '../../../src/expected/put-expected.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { stateContract } from '../../../src/ledger/stated/commission-contracts.ts';
 import { stateOpening } from '../../../src/ledger/stated/state-opening.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { SUBJECTS } from '../../../src/operations/catalogue.ts';
 import { callApi } from '../../support/call-api.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -25,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => env[Symbol.asyncDispose]());
 
-/** One change by each door. `form`: its address and fields; none: the console has no such form. */
+/** One change by each door; a change without a route has no door of the API. `form`: its address and fields; none: the console has no such form. */
 type Doors = {
   id?: string;
   /** In the place of the key that the address has. */
@@ -38,6 +42,7 @@ type Doors = {
 /** Returns what each door is given; it is called for each, since a change may be possible once alone. */
 type Prepare = () => Doors | Promise<Doors>;
 
+const SINCE = '2026-01-01T00:00:00Z';
 let made = 0;
 let taken = 0;
 const day = () => env.today;
@@ -193,7 +198,79 @@ const CHANGES: Record<string, Prepare> = {
     const { id } = await createToken(env.context, { name: 'old', role: 'viewer' });
     return { id, command: ['tokens', 'revoke', id], form: { address: `/tokens/${id}/revoke` } };
   },
+  'merchants.add': () => ({
+    body: { name: 'Loja', events_since: SINCE },
+    command: ['merchants', 'add', '--name', 'Loja', '--events-since', SINCE],
+    form: { address: '/merchants/new', fields: { name: 'Loja' } },
+  }),
+  'merchants.update': async () => {
+    const id = await addMerchant();
+    return {
+      ...{ id, body: { name: 'Nova', rate: 5 }, command: ['merchants', 'update', id, '--name', 'Nova', '--rate', '5'] },
+      form: { address: `/merchants/${id}/edit`, fields: { name: 'Nova', rate: '5' } },
+    };
+  },
+  'merchants.remove': async () => {
+    const id = await addMerchant();
+    return { id, command: ['merchants', 'remove', id] };
+  },
+  'merchants.rotate_secret': () => ofMerchant('rotate-secret'),
+  'merchants.enable': () => ofMerchant('enable'),
+  'merchants.pause': () => ofMerchant('pause'),
+  // the command waits for a worker: merchants.test.ts
+  'merchants.test': async () => {
+    const { command: _, ...doors } = await ofMerchant('test');
+    return doors;
+  },
+  'merchants.give_pull_token': () => ofMerchant('pull-token'),
+  'merchants.revoke_pull_token': async () => {
+    const id = await addMerchant();
+    await issuePullToken(env.context, id, undefined);
+    const form = { address: `/merchants/${id}/revoke-pull-token` };
+    return { id, command: ['merchants', 'pull-token', id, '--revoke'], form };
+  },
+  'callbacks.redeliver': async () => {
+    const { seq } = await sendTest(env.context, await addMerchant());
+    const id = `cb_${seq}`;
+    return { id, command: ['callbacks', 'redeliver', id], form: { address: `/callbacks/${id}/redeliver` } };
+  },
+  'callbacks.replay': async () => {
+    const [merchant, from, to] = [await addMerchant(), '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
+    return {
+      body: { merchant, from, to },
+      command: ['callbacks', 'replay', '--merchant', merchant, '--from', from, '--to', to],
+      form: {
+        address: `/merchants/${merchant}/replay`,
+        fields: { from: '2026-01-01T00:00:00', to: '2026-01-02T00:00:00', states: 'all' },
+      },
+    };
+  },
+  'users.log_out': async () => {
+    const id = await logIn();
+    return { id, command: ['users', 'log-out', id], form: { address: `/users/${id}/log-out` } };
+  },
+  'users.forget': async () => {
+    const id = await logIn();
+    return { id, command: ['users', 'forget', id] };
+  },
 };
+
+async function addMerchant(): Promise<string> {
+  const shop = { name: 'Loja', url: 'http://127.0.0.1:9/hook', eventsSince: new Date(SINCE) };
+  return (await createMerchant(env.context, shop)).merchant.id;
+}
+
+async function ofMerchant(verb: string): Promise<Doors> {
+  const id = await addMerchant();
+  return { id, command: ['merchants', verb, id], form: { address: `/merchants/${id}/${verb}` } };
+}
+
+async function logIn(): Promise<string> {
+  const person = { issuer: 'https://login.example/', subject: `s${++made}`, name: 'Ana', role: 'viewer' } as const;
+  const seq = await recordUser(env.context, person);
+  const user = env.context.db.selectFrom('users').select('id').where('seq', '=', seq);
+  return (await user.executeTakeFirstOrThrow()).id;
+}
 
 /** Changes of a mismatch, a run, a file's lines, a month or a webhook, whose own tests make these: the test that proves each door. */
 const ELSEWHERE: Record<string, string> = {
@@ -230,7 +307,8 @@ const lastAudit = async (): Promise<number> => (await readAudit(0)).at(-1)?.seq 
 
 /** Ids, instants, actors and platforms differ from door to door; everything else is the same. */
 function compared(body: object): object {
-  const own = /^(?:number|source|matched_to|matches|id|platform|token|at|created_at|created_by|reverses|run)$/;
+  const own =
+    /^(?:number|source|matched_to|matches|backfill|merchant|merchant_id|webhook_id|next_attempt_at|secret|old_secret_until|id|platform|token|at|created_at|created_by|reverses|run)$/;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !own.test(name)));
 }
 
@@ -247,43 +325,41 @@ describe.each(CHANGES_OF_ALL)('$name', (change) => {
     const [byApi, byCommand, byForm] = [await prepare(), await prepare(), await prepare()];
     let before = await lastAudit();
     const [role] = change.roles;
-    const answer = await callAs(role, method, addressOf(byApi), byApi.body);
-    expect([Object.keys(change.answers), answer.text]).toEqual([
-      expect.arrayContaining([String(answer.status)]),
-      expect.anything(),
-    ]);
+    const answer = change.route && (await callAs(role, method, addressOf(byApi), byApi.body));
     const audited = (await readAudit(before)).filter((row) => row.action === action);
-    expect(audited).toHaveLength(1);
+    if (answer) {
+      expect([answer.status, answer.text]).toEqual([Number(Object.keys(change.answers).at(-1)), expect.anything()]);
+      expect(audited).toHaveLength(1);
+    }
 
     if (byCommand.command) {
       before = await lastAudit();
       const command = await runCommandInProcess([...byCommand.command, '--json'], env.env);
       expect(command).toMatchObject({ code: 0, err: '' });
-      if (answer.text !== '') expect(answer.json).toMatchObject(compared(JSON.parse(command.out) as object));
+      if (answer && answer.text !== '') expect(answer.json).toMatchObject(compared(JSON.parse(command.out) as object));
       const [ofCommand, ...others] = (await readAudit(before)).filter((row) => row.action === action);
-      expect([ofCommand?.actor, ofCommand?.detail, others]).toEqual(['command', audited[0]?.detail, []]);
+      expect([ofCommand?.actor, ofCommand?.detail, others]).toEqual(['command', audited[0]?.detail ?? null, []]);
     }
 
     if (!byForm.form) return;
     before = await lastAudit();
     const session = await openConsoleSession(env, role);
+    const caller = audited[0]?.actor ?? 'admin';
     const { address, fields = {} } = byForm.form;
     const preview = await session.post(address, fields);
     const done = preview.status === 200 ? await session.confirm(address, preview) : preview;
     expect([done.status === 303 || done.html.includes('class="secret"'), done.text]).toEqual([true, expect.anything()]);
     const [ofForm, ...more] = (await readAudit(before)).filter((row) => row.action === action);
-    expect([ofForm?.actor === audited[0]?.actor, ofForm?.detail?.startsWith('console'), more]).toEqual([
-      true,
-      true,
-      [],
-    ]);
+    expect([ofForm?.actor, ofForm?.detail?.startsWith('console'), more]).toEqual([caller, true, []]);
   });
 
   test('is refused to every other role, by API and form', async () => {
     const given = await prepare();
     for (const role of ROLES.filter((one) => !mayActAs(one, ...change.roles))) {
-      const refused = await callAs(role, method, addressOf(given), given.body);
-      expect([role, refused.status, refused.json.reason]).toEqual([role, 403, 'role_missing']);
+      if (change.route) {
+        const refused = await callAs(role, method, addressOf(given), given.body);
+        expect([role, refused.status, refused.json.reason]).toEqual([role, 403, 'role_missing']);
+      }
       if (given.form) {
         const session = await openConsoleSession(env, role);
         expect((await session.post(given.form.address, given.form.fields ?? {})).status).toBe(403);

@@ -35,7 +35,7 @@ async function addMerchant(
 }
 
 async function choose(of: Awaited<ReturnType<typeof addMerchant>>, filter: FilterInput): Promise<void> {
-  await (await of.scope()).change('merchant.filter_chosen', (own) => own.setFilter(filter));
+  await (await of.scope()).changesIn(env.context).setFilter(filter);
 }
 
 test('a merchant narrows what operators allow, and cannot widen it', async () => {
@@ -114,7 +114,7 @@ test('a merchant enables itself after a pause of its own, and never after one by
   const shop = await addMerchant();
   const { id } = shop.merchant;
   const set = async (state: 'enabled' | 'paused') =>
-    (await (await shop.scope()).change(`merchant.${state}`, (own) => own.setState(state))).state;
+    (await (await shop.scope()).changesIn(env.context).setState(state)).state;
   expect(await set('paused')).toBe('paused');
   await expect(set('paused')).rejects.toThrow('paused already');
   expect(await set('enabled')).toBe('enabled');

@@ -1,11 +1,11 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { listAudit } from '../../../access/list-audit.ts';
 import type { Context } from '../../../context.ts';
 import { addDays } from '../../../domain/calendar.ts';
+import { auditRows } from '../../../operations/access/audit.ts';
 import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../parse-page.ts';
+import { readListPage } from '../../mount-operations.ts';
 import { dayField, inputField } from '../parts/fields.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -20,7 +20,7 @@ const LIST = { title: 'Auditoria', address: '/audit' } as const;
 /** The audit log, for admins. */
 export function auditPages(context: Context): Router {
   const router = createRouter();
-  router.get('/audit', requireRole('admin'), async (request, response) => {
+  router.get('/audit', requireRole(...auditRows.roles), async (request, response) => {
     const { filters, draft } = readFilters(request.query, query);
     const fields = [
       inputField(draft, { name: 'actor', label: 'Quem (id)' }),
@@ -39,9 +39,8 @@ export function auditPages(context: Context): Router {
       // `to` includes its day
       to: filters.to === undefined ? undefined : new Date(calendar.toIso(`${addDays(filters.to, 1)} 00:00:00`)),
     };
-    const { rows, next } = await readPage(context, request, ({ db }, limit, before) =>
-      listAudit(db, { ...filters, ...range }, { limit, before }),
-    );
+    const given = { filter: { ...filters, ...range } };
+    const { rows, next } = await readListPage(context, auditRows, request, response, given);
     const areSet = isFiltered(filters);
     const list = table({
       caption: 'Auditoria, a mais nova primeiro',

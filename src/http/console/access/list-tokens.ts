@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import type { TokenRole } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
-import { revokeOneToken, tokens } from '../../../operations/tokens.ts';
+import { revokeOneToken, tokens } from '../../../operations/access/tokens.ts';
 import { t } from '../../../texts/translate.ts';
 import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';

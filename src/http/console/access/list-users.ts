@@ -1,11 +1,11 @@
-import type { Request, Router } from 'express';
-import { auditChange } from '../../../access/audit.ts';
-import { listUsers, logOutUser } from '../../../access/users.ts';
+import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { logOutOneUser, users } from '../../../operations/access/users.ts';
 import { t } from '../../../texts/translate.ts';
-import { getActor, requireRole } from '../../access/authorize.ts';
+import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../parse-page.ts';
+import { readListPage } from '../../mount-operations.ts';
+import { serveButton } from '../forms/serve-button.ts';
 import { EMPTY_VALUE, moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { idText, table } from '../parts/page-components.ts';
@@ -16,8 +16,8 @@ import { ROLE_WORDS } from '../parts/words.ts';
 /** The list of people who log in by the company's account, for admins, with a button that ends the sessions of each. */
 export function userPages(context: Context): Router {
   const router = createRouter();
-  router.get('/users', requireRole('admin'), async (request, response) => {
-    const { rows, next } = await readPage(context, request, listUsers);
+  router.get('/users', requireRole(...users.roles), async (request, response) => {
+    const { rows, next } = await readListPage(context, users, request, response);
     const list = table({
       caption: 'Pessoas que entram com a conta da empresa, as mais novas primeiro',
       rows,
@@ -56,11 +56,6 @@ export function userPages(context: Context): Router {
     });
   });
 
-  router.post('/users/:id/log-out', requireRole('admin'), async (request: Request<{ id: string }>, response) => {
-    const { id } = request.params;
-    const done = { actor: getActor(response), action: 'users.log_out', target: id, detail: 'console' };
-    await auditChange(context, (inner) => logOutUser(inner, id), done);
-    response.redirect(303, '/users?done=logged_out');
-  });
+  router.use(serveButton(context, logOutOneUser, { address: '/users/:id/log-out', to: '/users?done=logged_out' }));
   return router;
 }

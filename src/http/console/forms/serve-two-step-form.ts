@@ -6,19 +6,15 @@
  * A change may answer with a page that is shown once, such as a secret; else it leads to the form's list.
  */
 import type { Request, Response, Router } from 'express';
-import { auditChangeOnce } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
-import type { By } from '../../../operations/define-change.ts';
 import { sayFaults, sayRefusal } from '../../../texts/say-refusal.ts';
-import { getCaller, requireRole } from '../../access/authorize.ts';
-import { getScope, requireScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
+import { admit, byOf } from '../../mount-operations.ts';
 import type { Draft } from '../parts/fields.ts';
-import type { Html } from '../parts/html.ts';
 import { readFormField, readFormLines } from '../parts/parse-filters.ts';
 import { halfOf, hashOf, keyOf } from './preview-key.ts';
-import { type Confirmed, type Params, placeOf, type TwoStepForm } from './two-step-form.ts';
+import { type Params, placeOf, type TwoStepForm } from './two-step-form.ts';
 import { sendForm, sendMade, sendPreview } from './two-step-pages.ts';
 
 /** What the change would replace is not what its preview showed. */
@@ -32,8 +28,8 @@ export function serveTwoStepForm<Value, Item, Made = unknown>(
   form: TwoStepForm<Value, Item, Made>,
 ): Router {
   const router = createRouter();
-  const admit = form.roles === 'merchant' ? requireScope : requireRole(...form.roles);
-  router.get(form.address, admit, async (request: Request<Params>, response) => {
+  const passes = admit([form]);
+  router.get(form.address, passes, async (request: Request<Params>, response) => {
     const item = await form.find(request, response);
     const initial = form.initial?.(item) ?? {};
     const given = (name: string): string =>
@@ -42,7 +38,7 @@ export function serveTwoStepForm<Value, Item, Made = unknown>(
     await sendForm(request, response, form, { values, faults: {} }, item);
   });
 
-  router.post(form.address, admit, async (request: Request<Params>, response) => {
+  router.post(form.address, passes, async (request: Request<Params>, response) => {
     const item = await form.find(request, response);
     const values = Object.fromEntries(form.names.map((name) => [name, readFormLines(request, name)]));
     const draft: Draft = { values, faults: {} };
@@ -83,8 +79,9 @@ async function answerRead<Value, Item, Made>(
       await preview(false);
       return;
     }
-    const confirmed = { item, by: byOf(form, request, response), once: { key, check: assertSame } };
-    const shown = await make(context, form, value, confirmed);
+    const confirmed = { item, by: byOf(form, request, response, true), once: { key, check: assertSame } };
+    const made = await form.make(context, value, confirmed);
+    const shown = made === undefined ? undefined : form.shown?.(made, item);
     context.wakeUps.alerts.notify();
     if (shown) sendMade(request, response, form, item, shown);
     else response.redirect(303, `${placeOf(form, item).address}?done=${form.done}`);
@@ -99,43 +96,6 @@ async function answerRead<Value, Item, Made>(
     draft.faults = Object.fromEntries(faults);
     await sendForm(request, response, form, draft, item);
   }
-}
-
-function byOf({ roles }: Pick<TwoStepForm<never>, 'roles'>, { params }: Request, response: Response): By {
-  // a merchant is no caller of ours: its forms bring their own audit
-  const caller = roles === 'merchant' ? { id: getScope(response).actor, role: 'viewer' as const } : getCaller(response);
-  return { caller, id: String(params.id ?? ''), via: 'console' };
-}
-
-/** Makes the change, once. @returns what is shown once. */
-async function make<Value, Item, Made>(
-  context: Context,
-  form: TwoStepForm<Value, Item, Made>,
-  value: Value,
-  confirmed: Confirmed<Item>,
-): Promise<Html | undefined> {
-  const { by, item, once } = confirmed;
-  if ('make' in form) {
-    const made = await form.make(context, value, confirmed);
-    return made === undefined ? undefined : form.shown?.(made, item);
-  }
-  const own = { actor: by.caller.id, item };
-  const prepared = form.prepare ? await form.prepare(value, own) : value;
-  const made = await auditChangeOnce(
-    context,
-    once.key,
-    async (inner) => {
-      await once.check(inner);
-      return await form.change(inner, prepared, own);
-    },
-    (done) => {
-      const { target, detail = form.roles === 'merchant' ? 'portal' : 'console' } =
-        typeof done === 'string' ? { target: done } : done;
-      return { actor: own.actor, action: form.action, target, detail };
-    },
-  );
-  await form.finish?.(value, { ...own, isRepeated: made === undefined });
-  return typeof made === 'object' ? made.shown : undefined;
 }
 
 /** Lists the change's refusals by the field of the form, or by `form` for one of no field. */

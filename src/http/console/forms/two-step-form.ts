@@ -1,8 +1,7 @@
 import type { Request, Response } from 'express';
-import type { Role } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { previewChange } from '../../../ledger/read/preview-change.ts';
-import { type By, type Change, makeChange, type Once } from '../../../operations/define-change.ts';
+import { type AnyChange, type By, makeChange, type Once } from '../../../operations/define-change.ts';
 import { type PlainText, t } from '../../../texts/translate.ts';
 import type { Draft } from '../parts/fields.ts';
 import type { Html } from '../parts/html.ts';
@@ -13,15 +12,10 @@ export type Params = { id: string };
 /** @template Title a text of the catalogue, or the name of an item. */
 export type Place<Title extends string = PlainText> = { address: string; title: Title };
 
-export type OwnForm<Value, Item = undefined> = Page<Value, Item> & Own<Value, Item>;
-
 /** Who confirmed a form, for which item, and its key. */
 export type Confirmed<Item> = { by: By; item: Item; once: Once };
 
-export type TwoStepForm<Value, Item = undefined, Made = unknown> = Page<Value, Item> &
-  (Declared<Value, Item, Made> | Own<Value, Item>);
-
-type Page<Value, Item> = {
+export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
   /** The address of the page; the form is posted there too. It may have `:id`. */
   address: string;
   title: PlainText;
@@ -44,38 +38,21 @@ type Page<Value, Item> = {
   basis?(context: Context, item: Item): Promise<string>;
   /** The notice's name on the list; of a form that shows a page once: the notice where it was sent before. */
   done: string;
-};
-
-type Declared<Value, Item, Made> = {
-  roles: readonly [Role, ...Role[]];
+  roles: AnyChange['roles'];
   /** Makes the change, once for each key. @returns what was made; undefined where the form was sent before. */
   make(context: Context, value: Value, confirmed: Confirmed<Item>): Promise<Made | undefined>;
   /** A page that is shown once, such as a secret. */
   shown?(made: Made, item: Item): Html;
 };
 
-/** A merchant's change, in its scope. */
-type Own<Value, Item> = {
-  /** Who may use it: roles of ours, or the merchant whose scope the request has. */
-  roles: readonly [Role, ...Role[]] | 'merchant';
-  action: string;
-  /** Does what no transaction may wait for; it runs before the change. @throws ConfereError as the change. */
-  prepare?(value: Value, by: { actor: string; item: Item }): Promise<Value>;
-  /** @returns the target for the audit, perhaps with its detail, and perhaps a page to show once. */
-  change(inner: Context, value: Value, by: { actor: string; item: Item }): Promise<string | MadeOwn>;
-  /** Does what follows the commit. @param by.isRepeated whether the form was sent before. */
-  finish?(value: Value, by: { actor: string; item: Item; isRepeated: boolean }): Promise<void>;
-};
-export type MadeOwn = { target: string; detail?: string | undefined; shown?: Html };
-
 /** What a declared change would do, rolled back. @throws ConfereError as the change. */
-export function previewOf<Given, Made>(context: Context, change: Change<Given, Made>, given: Given, id = '') {
+export function previewOf<Given, Made>(context: Context, change: AnyChange<Given, Made>, given: Given, id = '') {
   const by = { caller: { id: 'preview', role: 'admin' }, id } as const;
   return previewChange(context, (inner) => change.change(inner, given, by));
 }
 
 /** The parts of a form that a declared change gives. */
-export function ofChange<Given, Made>(change: Change<Given, Made>) {
+export function ofChange<Given, Made>(change: AnyChange<Given, Made>) {
   return {
     roles: change.roles,
     make: async (context: Context, given: Given, { by, once }: Pick<Confirmed<unknown>, 'by' | 'once'>) =>

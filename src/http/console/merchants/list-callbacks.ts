@@ -1,14 +1,15 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { type PresentedCallback, presentCallback } from '../../../callbacks/manage/present-callback.ts';
-import { CALLBACK_STATES, listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
+import type { PresentedCallback } from '../../../callbacks/manage/present-callback.ts';
+import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
 import { TEST_TYPE } from '../../../callbacks/render/render-bodies.ts';
 import { MANIFEST_TYPE } from '../../../callbacks/render/render-manifests.ts';
 import type { Context } from '../../../context.ts';
 import { OPERATIONS, STATUSES } from '../../../domain/statuses.ts';
+import { callbacks } from '../../../operations/merchants/callbacks.ts';
 import type { Label } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../parse-page.ts';
+import { readListPage } from '../../mount-operations.ts';
 import { filterField, inputField } from '../parts/fields.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -52,16 +53,13 @@ export function callbackListPages(context: Context): Router {
       sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
       return;
     }
-    const { transaction_id: transactionId, ...filters } = given;
-    const { rows, next } = await readPage(context, request, ({ db }, limit, before) =>
-      listCallbacks(db, { ...filters, transactionId }, { limit, before }),
-    );
-    const areSet = isFiltered({ ...filters, transactionId });
+    const { rows, next } = await readListPage(context, callbacks, request, response, { filter: given });
+    const areSet = isFiltered(given);
     const empty = areSet ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.';
     sendList(request, response, {
       ...LIST,
       filters: { fields, areSet },
-      rows: callbackTable(context, rows.map(presentCallback), empty, { merchants }),
+      rows: callbackTable(context, rows, empty, { merchants }),
       next,
     });
   });

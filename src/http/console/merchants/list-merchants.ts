@@ -5,12 +5,13 @@ import type { Context } from '../../../context.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { listMerchants } from '../../../merchants/read-merchants.ts';
-import { presentMerchantName, presentMerchantTo } from '../../../operations/mask-texts.ts';
+import { presentMerchantName } from '../../../operations/mask-texts.ts';
+import { addMerchant, merchants } from '../../../operations/merchants/merchants.ts';
 import { mapInTurns } from '../../../runtime/take-turns.ts';
 import { t } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../parse-page.ts';
+import { readListPage } from '../../mount-operations.ts';
 import { EMPTY_VALUE, formatBounded, moment, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, buttonLink, table } from '../parts/page-components.ts';
@@ -22,13 +23,11 @@ import { MERCHANT_STATE_WORDS } from '../parts/words.ts';
 export function merchantListPages(context: Context): Router {
   const router = createRouter();
   router.get('/merchants', async (request, response) => {
-    const { rows, next } = await readPage(context, request, ({ db }, limit, after = 0) =>
-      listMerchants(db, { limit, after }),
-    );
+    const { rows, next } = await readListPage(context, merchants, request, response);
     const counts = await readCallbackCounts(context.db);
     const list = table({
       caption: 'Lojistas, na ordem em que entraram',
-      rows: await mapInTurns(rows, (row) => presentMerchantTo(getCaller(response), row)),
+      rows,
       empty: 'Nenhum lojista recebe callbacks até agora.',
       columns: [
         { title: 'Lojista', cell: (row) => html`<a href="/merchants/${row.id}">${row.name}</a>` },
@@ -40,7 +39,8 @@ export function merchantListPages(context: Context): Router {
       ],
     });
     const lead =
-      hasRole(response, 'admin') && html`<p class="actions">${buttonLink('/merchants/new', t('Novo lojista'))}</p>`;
+      hasRole(response, ...addMerchant.roles) &&
+      html`<p class="actions">${buttonLink('/merchants/new', t('Novo lojista'))}</p>`;
     sendList(request, response, { title: 'Lojistas', address: '/merchants', lead, rows: list, next });
   });
   return router;

@@ -6,6 +6,7 @@ import { findMerchantFaults, MERCHANT_LIMITS } from '../../../merchants/check-me
 import type { MerchantFilter } from '../../../merchants/match-filter.ts';
 import { completeFilter, parseFilter, UNUSABLE_KEY } from '../../../merchants/match-filter.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
+import { toMerchantInput } from '../../../operations/merchants/merchants.ts';
 import { sayFault } from '../../../texts/say-refusal.ts';
 import { type PlainText, t } from '../../../texts/translate.ts';
 import { type Draft, inputField, labelled, parseWall } from '../parts/fields.ts';
@@ -26,7 +27,7 @@ export type MerchantInput = RequestInput & {
   email: string | null;
   rate: number | null;
   filter: MerchantFilter;
-  eventsSince?: Date;
+  events_since?: Date;
 };
 
 const LISTS = ['platforms', 'operations', 'statuses', 'reference_prefixes', 'extra_prefixes'] as const;
@@ -66,9 +67,9 @@ export function readMerchant(context: Context, draft: Draft, row?: MerchantRow):
     ...{ name, url: url || null, email: email || null, rate: rate === '' ? null : Number(rate) },
     ...readRequestFields(draft, row),
     filter: readFilter(draft),
-    ...(wall === undefined || isKept ? {} : { eventsSince: context.calendar.toInstant(wall) }),
+    ...(wall === undefined || isKept ? {} : { events_since: context.calendar.toInstant(wall) }),
   };
-  noteFaults(draft, findMerchantFaults(context, input, row));
+  noteFaults(draft, findMerchantFaults(context, toMerchantInput(input), row));
   return input;
 }
 

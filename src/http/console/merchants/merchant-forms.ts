@@ -3,16 +3,17 @@ import { type BackfillCount, countBackfill } from '../../../callbacks/backfill/c
 import { previewFilter } from '../../../callbacks/manage/preview-filter.ts';
 import type { Context } from '../../../context.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
-import { createMerchant, updateMerchant } from '../../../merchants/change-merchants.ts';
 import { filtersOf, isWithin, parseFilter } from '../../../merchants/match-filter.ts';
 import { presentMerchant } from '../../../merchants/present-merchant.ts';
 import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { authorizeFilter } from '../../../operations/authorize-search.ts';
+import type { MadeOf } from '../../../operations/define-change.ts';
+import { addMerchant, changeMerchant } from '../../../operations/merchants/merchants.ts';
 import { type Label, type PlainText, t, translate } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
-import type { TwoStepForm } from '../forms/two-step-form.ts';
+import { ofChange, type TwoStepForm } from '../forms/two-step-form.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { buttonLink, facts, idText, table } from '../parts/page-components.ts';
@@ -45,10 +46,10 @@ export function merchantForms(context: Context): Router {
   return router;
 }
 
-function newMerchantForm(context: Context): TwoStepForm<MerchantInput> {
+function newMerchantForm(context: Context): TwoStepForm<MerchantInput, undefined, MadeOf<typeof addMerchant>> {
   return {
+    ...ofChange(addMerchant),
     address: '/merchants/new',
-    roles: ['admin'],
     title: 'Novo lojista',
     lead: 'Quem recebe callbacks: um POST assinado para cada mudança de uma transação. O segredo que os assina aparece uma só vez, depois de confirmar.',
     section: SECTION,
@@ -60,16 +61,9 @@ function newMerchantForm(context: Context): TwoStepForm<MerchantInput> {
     preview: async (input, _item, response) =>
       html`${facts([
         ...describe(input, describeRequestInput(input), await readNamesInFull(context)),
-        ['Eventos desde', input.eventsSince ? moment(context.calendar, input.eventsSince) : t('agora')],
+        ['Eventos desde', input.events_since ? moment(context.calendar, input.events_since) : t('agora')],
       ])}${await previewOf(context, response, input)}`,
-    async change(inner, input) {
-      const { merchant, secret } = await createMerchant(inner, input);
-      return {
-        target: merchant.id,
-        shown: showSecret(merchant, secret, t('O lojista recebe callbacks a partir de agora.')),
-      };
-    },
-    action: 'merchant.added',
+    shown: ({ merchant, secret }) => showSecret(merchant, secret, t('O lojista recebe callbacks a partir de agora.')),
     done: 'repeated',
   };
 }
@@ -77,8 +71,8 @@ function newMerchantForm(context: Context): TwoStepForm<MerchantInput> {
 function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
   return {
     ...ofMerchant(context),
+    ...ofChange(changeMerchant),
     address: '/merchants/:id/edit',
-    roles: ['admin'],
     title: 'Editar lojista',
     lead: 'O que já foi enfileirado segue como está. Um filtro mais largo envia também os eventos anteriores que agora passam, desde a data do lojista.',
     names: MERCHANT_FIELDS,
@@ -88,11 +82,6 @@ function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
     read: (draft, row) => readMerchant(context, draft, row),
     preview: async (input, item, response) =>
       html`${renderChanges(context, input, item, await readNamesInFull(context))}${await previewOf(context, response, input, item)}`,
-    async change(inner, input, { item }) {
-      await updateMerchant(inner, item.id, input);
-      return item.id;
-    },
-    action: 'merchant.changed',
     done: 'merchant_changed',
   };
 }
@@ -100,7 +89,7 @@ function changeForm(context: Context): TwoStepForm<MerchantInput, MerchantRow> {
 async function previewOf(
   context: Context,
   response: Response,
-  { filter, eventsSince: since }: MerchantInput,
+  { filter, events_since: since }: MerchantInput,
   item?: MerchantRow,
 ): Promise<Html> {
   // a count reveals whether anything matches the filter: it is a search
@@ -149,7 +138,7 @@ function renderChanges({ calendar }: Context, input: MerchantInput, item: Mercha
   ];
   const changed = [
     ...describe(input, describeRequestInput(input), names),
-    since(input.eventsSince ?? item.events_since),
+    since(input.events_since ?? item.events_since),
   ];
   const text = (part: Part): string => html`${part}`.text;
   const rows = changed.flatMap(([name, after], index) => {

@@ -1,9 +1,12 @@
 import type { Router } from 'express';
-import { checkTokenName, createToken, TOKEN_NAME_CHARS_MAX } from '../../../access/tokens.ts';
+import { checkTokenName, TOKEN_NAME_CHARS_MAX } from '../../../access/tokens.ts';
 import type { Context } from '../../../context.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
+import { addToken } from '../../../operations/access/tokens.ts';
+import type { GivenOf, MadeOf } from '../../../operations/define-change.ts';
 import { t } from '../../../texts/translate.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
+import { ofChange } from '../forms/two-step-form.ts';
 import { inputField } from '../parts/fields.ts';
 import { html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
@@ -12,32 +15,30 @@ import { ofMerchant, showSecret } from './merchant-forms.ts';
 /** The form that gives a merchant a token of its portal. Tokens are listed and revoked in the list of tokens. */
 export function portalTokenForm(context: Context): Router {
   const address = `${context.config.PUBLIC_URL}/portal`;
-  return serveTwoStepForm<string, MerchantRow>(context, {
+  return serveTwoStepForm<GivenOf<typeof addToken>, MerchantRow, MadeOf<typeof addToken>>(context, {
     ...ofMerchant(context),
+    ...ofChange(addToken),
     address: '/merchants/:id/portal-token',
-    roles: ['admin'],
     title: 'Dar acesso ao portal',
     lead: 'Um token por pessoa ou sistema: a auditoria guarda o nome dele.',
     names: ['name'],
     fields: async (draft, item) => html`<p><b>${item.name}</b></p>
 ${inputField(draft, { name: 'name', label: 'Quem vai usar' }, html` maxlength="${TOKEN_NAME_CHARS_MAX}" required`)}`,
-    read: ({ values }) => values.name ?? '',
-    async preview(name, item) {
+    read: ({ values }, { id }) => ({ name: values.name ?? '', role: 'merchant', merchant: id }),
+    async preview({ name }, item) {
       checkTokenName(name);
       return html`${facts([
         ['Lojista', item.name],
         ['Quem vai usar', name],
       ])}<p>${t('O texto do token aparece uma só vez.')}</p>`;
     },
-    async change(inner, name, { item }) {
-      const { id, token } = await createToken(inner, { name, role: 'merchant', merchant: item.id });
+    shown({ token }, item) {
       const follows = t(
         'Com ele o lojista entra no portal, em {address}, e usa a API do portal. Ele abre só os dados deste lojista.',
         { address },
       );
-      return { target: id, shown: showSecret(item, token, follows) };
+      return showSecret(item, token, follows);
     },
-    action: 'tokens.create',
     done: 'repeated',
   });
 }

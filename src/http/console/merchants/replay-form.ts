@@ -1,11 +1,13 @@
 import type { Router } from 'express';
-import { auditParts } from '../../../access/audit.ts';
 import { assertDelivers } from '../../../callbacks/manage/redeliver.ts';
 import { type ReplayRequest, replay } from '../../../callbacks/manage/replay.ts';
 import type { Context } from '../../../context.ts';
-import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
+import type { MerchantRow } from '../../../merchants/read-merchants.ts';
+import type { GivenOf } from '../../../operations/define-change.ts';
+import { replayCallbacks } from '../../../operations/merchants/callbacks.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
+import { ofChange } from '../forms/two-step-form.ts';
 import { choiceField, type Draft, inputField, parseWall } from '../parts/fields.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -18,28 +20,16 @@ const STATES = words({ all: 'Entregues e falhos', failed: 'Só os que falharam',
 
 /** The form that sends a merchant's callbacks of a range again; its preview counts them. */
 export function replayForm(context: Context): Router {
-  return serveTwoStepForm<Range, MerchantRow>(context, {
+  const parts = replayParts<MerchantRow>(context, (range, item) => ({
+    merchant: item,
+    count: () => replay(context, { ...range, merchant: item.id, dryRun: true }),
+  }));
+  return serveTwoStepForm<GivenOf<typeof replayCallbacks>, MerchantRow, string>(context, {
     ...ofMerchant(context),
-    ...replayParts<MerchantRow>(context, (range, item) => ({
-      merchant: item,
-      count: () => replay(context, { ...range, merchant: item.id, dryRun: true }),
-    })),
+    ...parts,
+    ...ofChange(replayCallbacks),
     address: '/merchants/:id/replay',
-    roles: ['operator'],
-    async change(inner, _range, { item }) {
-      assertDelivers(await findMerchant(inner.db, item.id));
-      return item.id;
-    },
-    async finish(range, { actor, item, isRepeated }) {
-      if (isRepeated) return;
-      const { from, to } = range;
-      // a range may be long: each part is its own transaction
-      const inParts = auditParts(context, (count) => {
-        const detail = `console ${JSON.stringify({ from, to, count })}`;
-        return { actor, action: 'callbacks.replayed', target: item.id, detail };
-      });
-      await replay(context, { ...range, merchant: item.id, dryRun: false }, inParts);
-    },
+    read: (draft, { id }) => ({ ...parts.read(draft), merchant: id, dry_run: false }),
   });
 }
 
@@ -66,7 +56,6 @@ export function replayParts<Item>(
         ['Callbacks que voltariam para a fila', html`<b>${formatCount(await count())}</b>`],
       ]);
     },
-    action: 'callbacks.replay_requested',
     done: 'replayed',
   } as const;
 }

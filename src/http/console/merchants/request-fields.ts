@@ -20,7 +20,11 @@ import { type Html, html, type Part } from '../parts/html.ts';
 export const REQUEST_FIELDS = ['format', 'bearer_token', 'headers'] as const;
 
 /** A change of a merchant's requests, with the names of what stays. */
-export type RequestInput = RequestChange & { format: CallbackFormat; kept: string[] };
+export type RequestInput = Omit<RequestChange, 'bearerToken'> & {
+  bearer_token: string | null | undefined;
+  format: CallbackFormat;
+  kept: string[];
+};
 
 export const FORMAT_WORDS: Record<string, string> = words({
   standard: 'do Confere (Standard Webhooks)',
@@ -52,10 +56,10 @@ export function readRequestFields(draft: Draft, row: MerchantRow | undefined): R
   };
   const token = values.bearer_token ?? '';
   const keepsToken = token === MASKED && before.includes(AUTHORIZATION);
-  const bearerToken = keepsToken ? undefined : token === '' ? null : token;
+  const bearer = keepsToken ? undefined : token === '' ? null : token;
   const isTwice = new Set(given.map(([name]) => name)).size < given.length;
   if (isTwice) faults.headers ??= sayFault(HEADER_NAME_FAULT);
-  return { format, bearerToken, headers, kept: keepsToken ? [...kept, AUTHORIZATION] : kept };
+  return { format, bearer_token: bearer, headers, kept: keepsToken ? [...kept, AUTHORIZATION] : kept };
 }
 
 export function requestFields(draft: Draft): Html {
@@ -87,12 +91,17 @@ export function describeRequest(shown: {
 }
 
 /** The same of what a form changes: a new value is said to be new, and not shown. */
-export function describeRequestInput({ format, bearerToken, headers = {}, kept }: RequestInput): [Label, Part][] {
+export function describeRequestInput({
+  format,
+  bearer_token: bearer,
+  headers = {},
+  kept,
+}: RequestInput): [Label, Part][] {
   const set = Object.entries(headers).flatMap(([name, value]) =>
     value === null ? [] : [`${name}: ${t('valor novo')}`],
   );
   const own = kept.filter((name) => name !== AUTHORIZATION).map((name) => `${name}: ${MASKED}`);
-  const token = kept.includes(AUTHORIZATION) ? MASKED : bearerToken ? t('valor novo') : null;
+  const token = kept.includes(AUTHORIZATION) ? MASKED : bearer ? t('valor novo') : null;
   return [
     ['Formato', FORMAT_WORDS[format] ?? format],
     ['Token bearer', token],

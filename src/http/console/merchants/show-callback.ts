@@ -1,16 +1,17 @@
 import type { Request, Router } from 'express';
-import { auditChange } from '../../../access/audit.ts';
 import { TEST_SOURCE } from '../../../callbacks/health/callback-sources.ts';
 import { presentAttempt, presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { findCallback, listAttempts } from '../../../callbacks/manage/read-callbacks.ts';
 import { readMessage } from '../../../callbacks/manage/read-message.ts';
-import { findHold, redeliver } from '../../../callbacks/manage/redeliver.ts';
+import { findHold } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
-import { findMerchant, selectMerchants } from '../../../merchants/read-merchants.ts';
+import { selectMerchants } from '../../../merchants/read-merchants.ts';
+import { redeliverCallback } from '../../../operations/merchants/callbacks.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
-import { auditShownTransactions, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
+import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { serveButton } from '../forms/serve-button.ts';
 import { moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
@@ -51,7 +52,7 @@ export function callbackPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/callbacks">${t('Callbacks')}</a></p>
 <div class="head"><h1><code>${callback.type}</code></h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
 <p class="sub">${idText(callback.webhook_id)}</p>
-${hasRole(response, 'operator') && html`<section class="act bare" aria-label="${t('Entregar')}">${again}</section>`}
+${hasRole(response, ...redeliverCallback.roles) && html`<section class="act bare" aria-label="${t('Entregar')}">${again}</section>`}
 <section><h2>${t('Fatos')}</h2>${facts([
       ['Lojista', merchantLink(await readMerchantWords(context, response), callback.merchant_id)],
       [
@@ -74,20 +75,7 @@ ${withBody && renderMessage(row.webhook_id, await readMessage(context, row, merc
     });
   });
 
-  router.post(
-    '/callbacks/:id/redeliver',
-    requireRole('operator'),
-    async (request: Request<{ id: string }>, response) => {
-      const callback = await findCallback(context.db, request.params.id);
-      // looked up first, so that a removed merchant is answered 404
-      await findMerchant(context.db, callback.merchant_id);
-      const done = { action: 'callback.redelivered', target: request.params.id, detail: 'console' };
-      await auditChange(context, (inner) => redeliver(inner, request.params.id), {
-        actor: getActor(response),
-        ...done,
-      });
-      response.redirect(303, `/callbacks/${request.params.id}?done=redelivered`);
-    },
-  );
+  const to = (id: string) => `/callbacks/${id}?done=redelivered`;
+  router.use(serveButton(context, redeliverCallback, { address: '/callbacks/:id/redeliver', to }));
   return router;
 }

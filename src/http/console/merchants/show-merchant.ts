@@ -1,18 +1,18 @@
 import type { Request, Router } from 'express';
-import { auditChange } from '../../../access/audit.ts';
 import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
 import { readDelivery } from '../../../callbacks/manage/read-delivery.ts';
-import { sendTest } from '../../../callbacks/manage/send-test.ts';
 import type { Context } from '../../../context.ts';
 import { setMerchantState } from '../../../merchants/change-merchants.ts';
 import { readDisabledReason } from '../../../merchants/check-filter.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
 import { presentMerchantTo } from '../../../operations/mask-texts.ts';
+import { enableMerchant, pauseMerchant, testMerchant } from '../../../operations/merchants/merchants.ts';
 import { t, words } from '../../../texts/translate.ts';
-import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { serveButton } from '../forms/serve-button.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, idText, say } from '../parts/page-components.ts';
@@ -51,24 +51,15 @@ ${renderDelivery(context, merchant, await readDelivery(context, row), {
     sendPage(request, response, { title: merchant.name, body, refreshS: REFRESH_S });
   });
 
-  for (const [action, done, change] of [
-    ['enable', 'enabled', (inner: Context, id: string) => setMerchantState(inner, id, 'enabled')],
-    ['pause', 'paused', (inner: Context, id: string) => setMerchantState(inner, id, 'paused')],
-  ] as const) {
-    const path = `/merchants/:id/${action}`;
-    router.post(path, requireRole('admin'), async (request: Request<{ id: string }>, response) => {
-      const { id } = request.params;
-      const audited = { actor: getActor(response), action: `merchant.${done}`, target: id, detail: 'console' };
-      await auditChange<unknown>(context, (inner) => change(inner, id), audited);
-      response.redirect(303, `/merchants/${id}?done=${done}`);
-    });
-  }
-  router.post('/merchants/:id/test', requireRole('admin'), async (request: Request<{ id: string }>, response) => {
-    const { id } = request.params;
-    const audited = { actor: getActor(response), action: 'merchant.tested', target: id, detail: 'console' };
-    const test = presentCallback(await auditChange(context, (inner) => sendTest(inner, id), audited));
-    response.redirect(303, `/callbacks/${test.id}?done=tested`);
-  });
+  const toMerchant = (done: string) => (id: string) => `/merchants/${id}?done=${done}`;
+  router.use([
+    serveButton(context, enableMerchant, { address: '/merchants/:id/enable', to: toMerchant('enabled') }),
+    serveButton(context, pauseMerchant, { address: '/merchants/:id/pause', to: toMerchant('paused') }),
+    serveButton(context, testMerchant, {
+      address: '/merchants/:id/test',
+      to: (_id, test) => `/callbacks/${presentCallback(test).id}?done=tested`,
+    }),
+  ]);
   return router;
 }
 

@@ -1,7 +1,8 @@
 import type { Response, Router } from 'express';
+import { auditChangeOnce } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { closeOneMonth, reopenOneMonth } from '../../../operations/books/months.ts';
-import { type PreparedClose, prepareClose, readMonthDigest, writeClose } from '../../../reports/months/close-month.ts';
+import { prepareClose, readMonthDigest, writeClose } from '../../../reports/months/close-month.ts';
 import type { ShownMonth } from '../../../reports/months/list-months.ts';
 import type { Refusal } from '../../../reports/months/refusal.ts';
 import { describeReopening, writeReopening } from '../../../reports/months/reopen-month.ts';
@@ -32,7 +33,7 @@ export function monthForms(context: Context): Router {
   return router;
 }
 
-type Closing = { note: string | undefined; prepared?: PreparedClose };
+type Closing = { note: string | undefined };
 
 function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
   const prepare = ({ note }: Closing, { month }: ShownMonth, actor: string) =>
@@ -59,12 +60,16 @@ function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
       return html`${describeMonth(month)}${position}${leftOpenNotice(month)}${await renderBalances(context, response, month, false)}`;
     },
     basis: async (inner, { month }) => (await readMonthDigest(inner, month)).toString('hex'),
-    prepare: async (value, { item, actor }) => ({ ...value, prepared: await prepare(value, item, actor) }),
-    async change(inner, { prepared }, { item }) {
-      if (prepared) await writeClose(inner, prepared);
-      return { target: item.month, detail: prepared?.detail };
+    async make(_context, value, { by, item, once }) {
+      const prepared = await prepare(value, item, by.caller.id);
+      const { name: action } = closeOneMonth;
+      const done = { actor: by.caller.id, action, target: item.month, detail: prepared.detail };
+      const close = async (inner: Context) => {
+        await once.check(inner);
+        await writeClose(inner, prepared);
+      };
+      await auditChangeOnce(context, once.key, close, done);
     },
-    action: closeOneMonth.name,
     done: 'month_closed',
   };
 }
@@ -86,11 +91,16 @@ function reopenForm(context: Context): TwoStepForm<string, ShownMonth> {
       if (!month.close || month.laterCloses.length > 0) throw refuse('month_not_closed', { month: month.month });
       return html`${describeMonth(month)}${facts([['Por que reabrir', note]])}${await renderBalances(context, response, month, true)}`;
     },
-    async change(inner, note, { actor, item: { month } }) {
-      const written = await writeReopening(inner, { month, note, actor });
-      return { target: month, detail: describeReopening({ ...written, via: 'console' }) };
+    async make(_context, note, { by, item: { month }, once }) {
+      const done = { actor: by.caller.id, action: reopenOneMonth.name, target: month };
+      const reopen = async (inner: Context) => {
+        await once.check(inner);
+        return await writeReopening(inner, { month, note, actor: done.actor });
+      };
+      await auditChangeOnce(context, once.key, reopen, (written) => ({
+        ...{ ...done, detail: describeReopening({ ...written, via: 'console' }) },
+      }));
     },
-    action: reopenOneMonth.name,
     done: 'month_reopened',
   };
 }

@@ -1,6 +1,8 @@
 import type { Router } from 'express';
-import { type MerchantFilter, parseFilter } from '../../../merchants/match-filter.ts';
+import { completeFilter, parseFilter } from '../../../merchants/match-filter.ts';
+import { chooseOwnFilter } from '../../../operations/merchants/portal.ts';
 import { t } from '../../../texts/translate.ts';
+import { ofChange } from '../forms/two-step-form.ts';
 import { FILTER_FIELDS, filterFields, readFilter, toFilterValues } from '../merchants/merchant-fields.ts';
 import { renderFilter, renderFilterPreview } from '../merchants/render-filter.ts';
 import { html } from '../parts/html.ts';
@@ -14,7 +16,8 @@ const NO_NAMES = new Map<string, string>();
  * events that they let it receive.
  */
 export function filterForm(form: CreatePortalForm): Router {
-  return form<MerchantFilter>({
+  return form({
+    ...ofChange(chooseOwnFilter),
     address: '/portal/filter',
     title: 'Filtrar o que chega',
     lead: 'Do que a operação envia, você recebe só o que o seu filtro aceita. Um filtro mais largo envia também os eventos anteriores que agora passam.',
@@ -26,17 +29,12 @@ export function filterForm(form: CreatePortalForm): Router {
       return html`<h2>${t('O que a operação envia')}</h2>${renderFilter(allowed, NO_NAMES)}
 <h2>${t('Disso, o que você escolheu')}</h2>${filterFields(draft, platforms)}`;
     },
-    read: (draft) => readFilter(draft),
-    preview: async (filter, scope) =>
+    read: (draft) => ({ filter: readFilter(draft), dry_run: false }),
+    preview: async ({ filter }, scope) =>
       html`${facts([
         ['O que a operação envia', renderFilter(parseFilter(scope.merchant.filter), NO_NAMES)],
-        ['Disso, o que você escolheu', renderFilter(filter, NO_NAMES)],
+        ['Disso, o que você escolheu', renderFilter(completeFilter(filter), NO_NAMES)],
       ])}${renderFilterPreview(await scope.previewFilter(filter), false)}`,
-    async change(own, filter, { merchant }) {
-      await own.setFilter(filter);
-      return merchant.id;
-    },
-    action: 'merchant.filter_chosen',
     done: 'filter_chosen',
   });
 }

@@ -1,23 +1,20 @@
 import type { Router } from 'express';
-import { assertDelivers } from '../../../callbacks/manage/redeliver.ts';
-import type { MerchantScope, OwnRange, PortalContext } from '../../../portal/open-scope.ts';
+import { replayOwn } from '../../../operations/merchants/portal.ts';
+import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
+import { ofChange } from '../forms/two-step-form.ts';
 import { replayParts } from '../merchants/replay-form.ts';
 import type { CreatePortalForm } from './portal-form.ts';
 
 /** The form that sends the merchant's callbacks of a range again; its preview counts them. */
 export function replayForm(context: PortalContext, form: CreatePortalForm): Router {
-  return form<OwnRange>({
-    ...replayParts<MerchantScope>(context, (range, { merchant, countReplay }) => ({
-      merchant,
-      count: () => countReplay(range),
-    })),
+  const parts = replayParts<MerchantScope>(context, (range, { merchant, countReplay }) => ({
+    merchant,
+    count: () => countReplay(range),
+  }));
+  return form({
+    ...parts,
+    ...ofChange(replayOwn),
     address: '/portal/replay',
-    async change(_own, _range, { merchant }) {
-      assertDelivers(merchant);
-      return merchant.id;
-    },
-    async finish(range, { item, isRepeated }) {
-      if (!isRepeated) await item.replay(range);
-    },
+    read: (draft) => ({ ...parts.read(draft), dry_run: false }),
   });
 }

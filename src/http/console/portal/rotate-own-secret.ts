@@ -1,6 +1,8 @@
 import type { Router } from 'express';
+import { rotateOwnSecret } from '../../../operations/merchants/portal.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { t } from '../../../texts/translate.ts';
+import { ofChange } from '../forms/two-step-form.ts';
 import { showSecret } from '../merchants/merchant-forms.ts';
 import { moment } from '../parts/format.ts';
 import { html, tHtml } from '../parts/html.ts';
@@ -11,7 +13,8 @@ import { HOME } from './site.ts';
 export function rotateForm({ calendar }: PortalContext, form: CreatePortalForm): Router {
   const follows = (): string =>
     t('O segredo de hoje assina junto por mais 24 horas; um que ainda valia de uma troca anterior acaba já.');
-  return form<void>({
+  return form({
+    ...ofChange(rotateOwnSecret),
     address: '/portal/rotate-secret',
     title: 'Trocar o segredo',
     lead: 'Um segredo novo confere a assinatura dos callbacks. Instale-o no seu sistema enquanto o de hoje ainda vale.',
@@ -19,13 +22,11 @@ export function rotateForm({ calendar }: PortalContext, form: CreatePortalForm):
     fields: async () => html`<p>${follows()}</p>`,
     read: () => undefined,
     preview: async () => html`<p class="explain">${follows()} ${t('O novo aparece uma só vez.')}</p>`,
-    async change(own, _value, { merchant }) {
-      const { secret, oldUntil } = await own.rotateSecret();
+    shown({ secret, oldUntil }, { merchant }) {
       const until = tHtml('O segredo anterior assina junto até {at}.', { at: moment(calendar, oldUntil) });
       const onwards = { address: HOME.address, title: 'Já guardei' } as const;
-      return { target: merchant.id, shown: showSecret(merchant, secret, until, onwards) };
+      return showSecret(merchant, secret, until, onwards);
     },
-    action: 'merchant.secret_rotated',
     done: 'repeated',
   });
 }

@@ -5,6 +5,7 @@
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { pauseOwn, redeliverOwn, resumeOwn, testOwn } from '../../../operations/merchants/portal.ts';
 import { findScopeBySession } from '../../../portal/open-scope.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
@@ -12,6 +13,7 @@ import { keepScope, limitScope } from '../../access/require-scope.ts';
 import { answerWithoutDatabase } from '../../answer-without-database.ts';
 import { createRouter } from '../../create-router.ts';
 import { createPortalDocument } from '../../openapi/create-documents.ts';
+import { serveButton } from '../forms/serve-button.ts';
 import { chooseLanguage } from '../parts/choose-language.ts';
 import { requireLogin } from '../parts/require-session.ts';
 import { setSecurityHeaders } from '../parts/set-security-headers.ts';
@@ -25,7 +27,7 @@ import { rotateForm } from './rotate-own-secret.ts';
 import { homePage } from './show-home.ts';
 import { ownCallbackPage } from './show-own-callback.ts';
 import { portalLogin, portalLogout } from './show-portal-login.ts';
-import { createSite, logoRoutes } from './site.ts';
+import { CALLBACKS, createSite, HOME, logoRoutes } from './site.ts';
 
 const FORM_BYTES_MAX = 64 * 1024;
 const PORTAL_PATH = /^\/portal(?:\/|$)/;
@@ -51,12 +53,24 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     }),
   );
   const form = createPortalForms(context);
+  const toHome = (done: string) => `${HOME.address}?done=${done}`;
+  const toCallback = (id: string, done: string) => `${CALLBACKS.address}/${encodeURIComponent(id)}?done=${done}`;
   router.use([
     portalLogout(context),
     homePage(context),
     filterForm(form),
     replayForm(context, form),
     rotateForm(context, form),
+    serveButton(context, pauseOwn, { address: '/portal/pause', to: toHome('paused') }),
+    serveButton(context, resumeOwn, { address: '/portal/resume', to: toHome('enabled') }),
+    serveButton(context, testOwn, {
+      address: '/portal/test',
+      to: (_id, { callback }) => toCallback(callback.id, 'tested'),
+    }),
+    serveButton(context, redeliverOwn, {
+      address: '/portal/callbacks/:id/redeliver',
+      to: (id) => toCallback(id, 'redelivered'),
+    }),
     ownCallbackPages(context),
     ownCallbackPage(context),
     openapiPages('/portal/openapi', createPortalDocument('/')),

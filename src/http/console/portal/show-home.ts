@@ -42,20 +42,6 @@ ${delivery}
 <p><a href="${CALLBACKS.address}">${t('Todos os callbacks')}</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body, refreshS: REFRESH_S });
   });
-
-  for (const [name, state] of [
-    ['pause', 'paused'],
-    ['resume', 'enabled'],
-  ] as const) {
-    router.post(`/portal/${name}`, async (_request, response) => {
-      await getScope(response).change(`merchant.${state}`, (own) => own.setState(state));
-      response.redirect(303, `${HOME.address}?done=${state}`);
-    });
-  }
-  router.post('/portal/test', async (_request, response) => {
-    const { callback } = await getScope(response).change('merchant.tested', (own) => own.sendTest());
-    response.redirect(303, `${CALLBACKS.address}/${callback.id}?done=tested`);
-  });
   return router;
 }
 

@@ -50,13 +50,5 @@ ${renderMessage(callback.id, message, attempts.at(-1)?.request_headers)}`;
       ...(isAwaited ? { refreshS: TEST_REFRESH_S } : {}),
     });
   });
-
-  router.post('/portal/callbacks/:id/redeliver', async (request: Request<{ id: string }>, response) => {
-    const { id } = request.params;
-    await getScope(response).change('callback.redelivered', (own) => own.redeliver(id), {
-      target: (done) => done.target,
-    });
-    response.redirect(303, `${CALLBACKS.address}/${encodeURIComponent(id)}?done=redelivered`);
-  });
   return router;
 }

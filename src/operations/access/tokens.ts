@@ -1,11 +1,11 @@
 /** Tokens, which open the API and the console, or the portal of one merchant. */
 import { z } from 'zod';
-import { TOKEN_ROLES } from '../access/roles.ts';
-import { createToken, listTokens, revokeToken, TOKEN_NAME_CHARS_MAX } from '../access/tokens.ts';
-import { defineChange } from './define-change.ts';
-import { defineList } from './define-list.ts';
-import { created, ended } from './describe-operation.ts';
-import { newToken, token } from './rows/access.ts';
+import { TOKEN_ROLES } from '../../access/roles.ts';
+import { createToken, listTokens, revokeToken, TOKEN_NAME_CHARS_MAX } from '../../access/tokens.ts';
+import { defineChange } from '../define-change.ts';
+import { defineList } from '../define-list.ts';
+import { created, ended } from '../describe-operation.ts';
+import { newToken, token } from '../rows/access.ts';
 
 export const addToken = defineChange({
   name: 'tokens.create',

@@ -1,0 +1,115 @@
+/** Callbacks: messages to merchants, which can be sent again. */
+import { z } from 'zod';
+import { audit, auditParts } from '../../access/audit.ts';
+import { presentCallback } from '../../callbacks/manage/present-callback.ts';
+import { CALLBACK_STATES, listCallbacks } from '../../callbacks/manage/read-callbacks.ts';
+import { redeliver } from '../../callbacks/manage/redeliver.ts';
+import { assertReplays, replay } from '../../callbacks/manage/replay.ts';
+import type { Context } from '../../context.ts';
+import { findMerchant } from '../../merchants/read-merchants.ts';
+import { authorizeFilter } from '../authorize-search.ts';
+import { type By, defineChange } from '../define-change.ts';
+import { defineList } from '../define-list.ts';
+import { accepted, ok } from '../describe-operation.ts';
+import { filterInput, parsedInstant } from '../fields.ts';
+import { callback } from '../rows/callbacks.ts';
+
+const replayed = z.object({ merchant: z.string(), count: z.int(), dry_run: z.boolean() });
+
+/** The fields of a replay, and what holds between them. */
+export const replayRange = {
+  from: parsedInstant,
+  to: parsedInstant,
+  states: z
+    .array(z.enum(['delivered', 'failed'], 'must be one of delivered, failed'))
+    .min(1)
+    .optional(),
+  dry_run: z.boolean().default(false),
+};
+export const REPLAY_ORDER = {
+  check: ({ from, to }: { from: Date; to: Date }): boolean => from < to,
+  fault: { path: ['to'], error: 'must be after from' },
+};
+
+export const redeliverCallback = defineChange({
+  name: 'callbacks.redeliver',
+  audit: 'callback.redelivered',
+  roles: ['operator'],
+  route: 'POST /callbacks/{id}/redeliver',
+  summary: 'Deliver it once more, under its webhook-id',
+  answers: accepted('Queued', callback),
+  refuses: ['callback_unknown', 'merchant_unknown', 'merchant_fetches', 'merchant_not_enabled'],
+  change: (inner, _given, { id }) => redeliver(inner, id),
+  answer: async (_context, row) => presentCallback(row),
+});
+
+const replayInput = z
+  .strictObject({ merchant: z.string('must be the id of a merchant'), filter: filterInput.optional(), ...replayRange })
+  .refine(REPLAY_ORDER.check, REPLAY_ORDER.fault);
+type Range = z.infer<typeof replayInput>;
+
+export const replayCallbacks = defineChange({
+  name: 'callbacks.replay',
+  audit: 'callbacks.replay_requested',
+  roles: ['operator'],
+  route: 'POST /callbacks/replay',
+  summary: 'Deliver a range once more, or count it',
+  input: replayInput,
+  answers: { ...ok('Counted: it was a dry run', replayed), ...accepted('Queued', replayed) },
+  refuses: ['merchant_unknown', 'merchant_fetches', 'merchant_not_enabled'],
+  async dryRun(context, range, by) {
+    if (!range.dry_run) return undefined;
+    await authorize(context, range, by);
+    await audit(context, {
+      ...{ actor: by.caller.id, action: 'callbacks.replay_requested' },
+      ...{ target: range.merchant, detail: describeRange(range) },
+    });
+    return { merchant: range.merchant, count: await replay(context, { ...range, dryRun: true }), dry_run: true };
+  },
+  async prepare(context, range, by) {
+    await authorize(context, range, by);
+    return range;
+  },
+  async change(inner, { merchant }) {
+    await assertReplays(inner, merchant);
+    return merchant;
+  },
+  target: (merchant, { via }, range) => ({ target: merchant, detail: via ?? describeRange(range) }),
+  async after(context, made, { merchant, from, to, ...range }, { caller, via }) {
+    if (made === undefined) return undefined;
+    // a range may be long: each part is its own transaction
+    const inParts = auditParts(context, (count) => {
+      const detail = [...(via ? [via] : []), JSON.stringify({ from, to, count })].join(' ');
+      return { actor: caller.id, action: 'callbacks.replayed', target: merchant, detail };
+    });
+    return await replay(context, { ...range, merchant, from, to, dryRun: false }, inParts);
+  },
+  answer: async (_context, merchant, { followed }) => ({ merchant, count: followed, dry_run: false }),
+});
+
+/** A count reveals whether anything matches the filter: it is a search, dry or not. */
+async function authorize(context: Context, { merchant, filter }: Range, { caller }: By): Promise<void> {
+  await findMerchant(context.db, merchant);
+  await authorizeFilter(context, caller, filter);
+}
+
+function describeRange({ from, to, dry_run, filter = {} }: Range): string {
+  return JSON.stringify({ from, to, dry_run, filter: Object.keys(filter) });
+}
+
+export const callbacks = defineList({
+  name: 'callbacks',
+  roles: ['viewer'],
+  route: '/callbacks',
+  row: callback,
+  filters: z.object({
+    merchant: z.string().optional(),
+    transaction_id: z.string().optional(),
+    state: z.enum(CALLBACK_STATES, `must be one of ${CALLBACK_STATES.join(', ')}`).optional(),
+    type: z.string().optional(),
+  }),
+  async read({ db }, { limit, after }, { transaction_id: transactionId, ...filter }) {
+    const rows = await listCallbacks(db, { ...filter, transactionId }, { limit, before: after });
+    return rows.map((row) => ({ seq: row.seq, ...presentCallback(row) }));
+  },
+});

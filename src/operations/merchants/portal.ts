@@ -1,0 +1,128 @@
+/**
+ * What a merchant changes in its portal: what is its own. Each change passes its transaction to the scope of the request, which
+ * returns the changes of that merchant alone.
+ */
+import { z } from 'zod';
+import { PREVIEW_DAYS } from '../../callbacks/manage/read-previewed-events.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { presentOwnMerchant } from '../../merchants/present-merchant.ts';
+import type { MerchantScope } from '../../portal/open-scope.ts';
+import { refuse } from '../../texts/refuse.ts';
+import { type By, defineOwnChange } from '../define-change.ts';
+import { accepted, ok } from '../describe-operation.ts';
+import { filterInput } from '../fields.ts';
+import { ownMerchant, rotatedSecret } from '../rows/merchants.ts';
+import { ownCallback, ownFilterPreview } from '../rows/portal.ts';
+import { REPLAY_ORDER, replayRange } from './callbacks.ts';
+
+function scopeOf({ scope }: By): MerchantScope {
+  if (!scope) throw refuse('merchant_logged_out');
+  return scope;
+}
+
+export const redeliverOwn = defineOwnChange({
+  name: 'portal.redeliver',
+  audit: 'callback.redelivered',
+  route: 'POST /portal/callbacks/{id}/redeliver',
+  summary: 'Deliver it once more, under its webhook-id; 409 while nothing would be sent',
+  answers: accepted('Queued', ownCallback),
+  change: (inner, _given, by) => scopeOf(by).changesIn(inner).redeliver(by.id),
+  target: ({ target }) => target,
+  answer: async (_context, { callback }) => callback,
+});
+
+const replayed = z.object({ count: z.int(), dry_run: z.boolean() });
+
+export const replayOwn = defineOwnChange({
+  name: 'portal.replay',
+  audit: 'callbacks.replay_requested',
+  route: 'POST /portal/callbacks/replay',
+  summary: 'Deliver a range once more, or count it; 409 while nothing would be sent',
+  input: z.strictObject(replayRange).refine(REPLAY_ORDER.check, REPLAY_ORDER.fault),
+  answers: { ...ok('Counted: it was a dry run', replayed), ...accepted('Queued', replayed) },
+  async dryRun(_context, { dry_run: isDryRun, ...range }, by) {
+    if (!isDryRun) return undefined;
+    const scope = scopeOf(by);
+    await scope.record('callbacks.replay_requested', describeRange({ ...range, dry_run: true }));
+    return { count: await scope.countReplay(range), dry_run: true };
+  },
+  change: (inner, _given, by) => scopeOf(by).changesIn(inner).assertReplays(),
+  target: (_made, { id, via }, range) => ({ target: id, detail: via ?? describeRange(range) }),
+  after: async (_context, made, { dry_run: _, ...range }, by) => made && (await scopeOf(by).replay(range)),
+  answer: async (_context, _made, { followed }) => ({ count: followed, dry_run: false }),
+});
+
+function describeRange({ from, to, dry_run }: { from: Date; to: Date; dry_run: boolean }): string {
+  return JSON.stringify({ from, to, dry_run });
+}
+
+export const rotateOwnSecret = defineOwnChange({
+  name: 'portal.rotate_secret',
+  audit: 'merchant.secret_rotated',
+  route: 'POST /portal/rotate-secret',
+  summary: 'Get a new secret; the old one stays valid for 24 hours',
+  answers: ok('Shown this once', rotatedSecret),
+  change: (inner, _given, by) => scopeOf(by).changesIn(inner).rotateSecret(),
+  answer: async (_context, { secret, oldUntil }) => ({ secret, old_secret_until: oldUntil.toISOString() }),
+});
+
+export const testOwn = defineOwnChange({
+  name: 'portal.test',
+  audit: 'merchant.tested',
+  route: 'POST /portal/test',
+  summary: 'Get a signed test',
+  answers: accepted('Queued', ownCallback),
+  change: (inner, _given, by) => scopeOf(by).changesIn(inner).sendTest(),
+  answer: async (_context, { callback }) => callback,
+});
+
+export const pauseOwn = defineOwnChange({
+  name: 'portal.pause',
+  audit: 'merchant.paused',
+  route: 'POST /portal/pause',
+  summary: 'Pause: callbacks are held',
+  answers: ok('Paused', ownMerchant),
+  change: (inner, _given, by) => scopeOf(by).changesIn(inner).setState('paused'),
+  answer: async (_context, row) => presentOwnMerchant(row),
+});
+
+export const resumeOwn = defineOwnChange({
+  name: 'portal.resume',
+  audit: 'merchant.enabled',
+  route: 'POST /portal/resume',
+  summary: 'Resume, and close the circuit breaker: what was held is sent; 409 if operators paused it',
+  answers: ok('Enabled', ownMerchant),
+  change: (inner, _given, by) => scopeOf(by).changesIn(inner).setState('enabled'),
+  answer: async (_context, row) => presentOwnMerchant(row),
+});
+
+export const chooseOwnFilter = defineOwnChange({
+  name: 'portal.filter',
+  audit: 'merchant.filter_chosen',
+  route: 'PUT /portal/filter',
+  summary: 'Choose a filter within what operators allow, or preview it',
+  input: z.strictObject({
+    filter: filterInput.describe('within what operators allow; {}: all of that'),
+    dry_run: z.boolean().default(false).describe('only preview'),
+  }),
+  answers: ok('Chosen, or previewed: it was a dry run', z.union([ownMerchant, ownFilterPreview])),
+  async dryRun({ calendar }, { filter, dry_run: isDryRun }, by) {
+    if (!isDryRun) return undefined;
+    const { examples, ...preview } = await scopeOf(by).previewFilter(filter);
+    return {
+      ...{ dry_run: true, days: PREVIEW_DAYS, ...preview },
+      examples: examples.map(({ transactionId, at, amountCents, isMatched, ...event }) => ({
+        ...{ transaction_id: transactionId, ...event },
+        ...{ at: calendar.toIso(at), amount: formatAmount(amountCents), matched: isMatched },
+      })),
+    };
+  },
+  change: (inner, { filter }, by) => scopeOf(by).changesIn(inner).setFilter(filter),
+  answer: async (_context, row) => presentOwnMerchant(row),
+});
+
+/** In a router of its own: it admits the token of a merchant, and none of ours. */
+export const PORTAL = {
+  tag: 'Portal',
+  changes: [redeliverOwn, replayOwn, rotateOwnSecret, testOwn, pauseOwn, resumeOwn, chooseOwnFilter],
+} as const;
