@@ -15,6 +15,7 @@ import { ConfereError } from '../src/domain/errors.ts';
 import { describeError } from '../src/log.ts';
 import { jobTicks } from '../src/metrics/metrics.ts';
 import { type HeldLease, holdLease } from '../src/runtime/hold-lease.ts';
+import { failure, message } from '../src/texts/messages.ts';
 
 export const LEASE_MS = 45_000;
 const RENEW_MS = 10_000;
@@ -83,7 +84,7 @@ async function takeOver(context: Context, trx: Transaction<Database>, { job, due
 }
 
 async function failAbandoned(context: Context, tick: Try): Promise<void> {
-  const error = new ConfereError('unavailable', `${tick.tries} processes died or lost their lease while they ran it`);
+  const error = failure('unavailable', message('job.lost', { n: tick.tries }));
   const failed = await transact(context.db, (trx) => {
     const now = context.clock.now();
     return selectAbandoned(trx, tick, now)
@@ -163,8 +164,10 @@ function reportFailure(context: Context, job: string, error: unknown): void {
   context.log.error({ error: describeError(error), job }, 'job failed; its next tick runs as planned');
 }
 
+/** An error as the log has it, and the names of its messages: the console says them in the reader's language. */
 function storeError(error: unknown): string {
-  return JSON.stringify(describeError(error)).slice(0, ERROR_CHARS_MAX);
+  const said = error instanceof ConfereError ? error.said : undefined;
+  return JSON.stringify({ ...describeError(error), said }).slice(0, ERROR_CHARS_MAX);
 }
 
 /**

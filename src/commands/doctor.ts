@@ -4,6 +4,7 @@ import { examineRestored, type RestoreFinding } from '../backup/examine-restored
 import type { Context } from '../context.ts';
 import { examineSystem, examineWithoutContext, type Finding } from '../doctor/examine-system.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { describeSaid } from '../texts/messages.ts';
 import { parseInstant } from './parse-options.ts';
 import { NOT_YET, print, withContext } from './with-context.ts';
 
@@ -70,9 +71,10 @@ async function confirm(context: Context, { json }: Options): Promise<void> {
   print(json, { confirmed: true }, 'confirmed: serve sends callbacks again, the oldest first');
 }
 
-function printFindings(findings: (Finding | RestoreFinding)[], { json }: Options): number {
+function printFindings(found: (Finding | RestoreFinding)[], { json }: Options): number {
+  const findings = found.map((one) => ({ ...one, says: describeSaid(one.says) }));
   const ok = findings.every((finding) => finding.ok);
-  const waits = (one: Finding | RestoreFinding): boolean => 'waits' in one && one.ok;
+  const waits = (one: (typeof findings)[number]): boolean => 'waits' in one && one.ok;
   const lines = findings.map((one) => {
     const state = waits(one) ? 'wait' : one.ok ? 'ok  ' : 'FAIL';
     return `${state}  ${one.check.padEnd(9)} ${one.says}`;

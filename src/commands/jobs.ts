@@ -47,7 +47,7 @@ async function run(context: Context, name: (typeof JOB_NAMES)[number], options: 
   await auditChange(context, async () => undefined, { actor: 'command', action: 'jobs.run', target: name });
   const outcome = await runTick(context, { job: name, dueAt: context.clock.now() }, WORK[name]);
   const state = (await readJobStates(context)).find((one) => one.name === name);
-  const error = outcome === 'failed' ? ` (${state?.last?.error})` : '';
+  const error = outcome === 'failed' ? ` (${state?.last?.error?.text})` : '';
   print(options.json, { outcome, job: state && presentJob(state) }, `${name}: ${OUTCOMES[outcome]}${error}`);
   return outcome === 'done' ? 0 : 1;
 }

@@ -2,8 +2,10 @@
 
 import { listArchivedAudit } from '../access/bring-back-audit.ts';
 import type { Context } from '../context.ts';
+import type { Message } from '../domain/errors.ts';
 import { listArchivedBodies } from '../inbox/manage/bring-back-bodies.ts';
-import { readDiskSizes, readDisks, readTableSizes } from '../retention/measure-sizes.ts';
+import { readDiskSizes, readDisks, readTableSizes, type TableSize } from '../retention/measure-sizes.ts';
+import { failure, message } from '../texts/messages.ts';
 
 /** Time enough to enlarge a disk. */
 const FULL_DAYS_MIN = 14;
@@ -12,42 +14,44 @@ const FULL_DAYS_SHOWN_MAX = 3_650;
 const TABLES_SHOWN_MAX = 8;
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** @throws Error if a disk is full within 14 days. */
-export async function checkSizes(context: Context): Promise<string> {
+/** @throws ConfereError if a disk is full within 14 days. */
+export async function checkSizes(context: Context): Promise<Message[]> {
   const tables = await readTableSizes(context);
   const disks = await readDiskSizes(context);
-  const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
+  const size = formatBytes(tables.reduce((sum, table) => sum + table.bytes, 0));
   const measured = tables.flatMap(({ growth }) => growth ?? []);
-  const growth = measured.length > 0 ? measured.reduce((sum, one) => sum + one, 0) : undefined;
+  const growth = measured.reduce((sum, one) => sum + one, 0);
   const says = [
-    describeTable('the database', bytes, growth),
-    ...tables.slice(0, TABLES_SHOWN_MAX).map((table) => describeTable(table.name, table.bytes, table.growth)),
-    ...disks.map(({ directory, freeBytes, fullInDays }) =>
+    measured.length > 0
+      ? message('doctor.database_growing', { size, growth: formatBytes(growth) })
+      : message('doctor.database_size', { size }),
+    ...tables.slice(0, TABLES_SHOWN_MAX).map(describeTable),
+    ...disks.map(({ directory: name, freeBytes, fullInDays }) =>
       fullInDays > FULL_DAYS_SHOWN_MAX
-        ? `the disk of ${directory} has ${formatBytes(freeBytes)} free`
-        : `the disk of ${directory} has ${formatBytes(freeBytes)} free, and is full in ${Math.floor(fullInDays)} days`,
+        ? message('doctor.disk', { name, free: formatBytes(freeBytes) })
+        : message('doctor.disk_filling', { name, free: formatBytes(freeBytes), n: Math.floor(fullInDays) }),
     ),
-  ].join('; ');
-  if (disks.some(({ fullInDays }) => fullInDays < FULL_DAYS_MIN)) throw new Error(says);
+  ];
+  if (disks.some(({ fullInDays }) => fullInDays < FULL_DAYS_MIN)) throw failure('unavailable', says);
   return says;
 }
 
-/** @throws Error if a disk has less free than DISK_FREE_MIN. */
-export async function checkDisks({ config }: Pick<Context, 'config'>): Promise<string> {
+/** @throws ConfereError if a disk has less free than DISK_FREE_MIN. */
+export async function checkDisks({ config }: Pick<Context, 'config'>): Promise<Message[]> {
   const disks = await readDisks(config);
   const short = disks.filter(({ freeBytes }) => freeBytes < config.DISK_FREE_MIN);
-  const says = (short.length > 0 ? short : disks).map(
-    ({ directory, freeBytes }) => `the disk of ${directory} has ${formatBytes(freeBytes)} free`,
+  const says = (short.length > 0 ? short : disks).map(({ directory: name, freeBytes }) =>
+    message('doctor.disk', { name, free: formatBytes(freeBytes) }),
   );
-  if (short.length === 0) return says.join('; ');
-  throw new Error([...says, `less than DISK_FREE_MIN (${formatBytes(config.DISK_FREE_MIN)})`].join('; '));
+  if (short.length === 0) return says;
+  throw failure('unavailable', [...says, message('doctor.disk_short', { size: formatBytes(config.DISK_FREE_MIN) })]);
 }
 
-function describeTable(name: string, bytes: number, growth: number | undefined): string {
+function describeTable({ name, bytes, growth }: TableSize): Message {
   const size = formatBytes(bytes);
   return growth === undefined
-    ? `${name} (${size} in all)`
-    : `${name} (${size}, growing by ${formatBytes(growth)} a day)`;
+    ? message('doctor.table_size', { name, size })
+    : message('doctor.table_growing', { name, size, growth: formatBytes(growth) });
 }
 
 function formatBytes(bytes: number): string {
@@ -56,17 +60,13 @@ function formatBytes(bytes: number): string {
   return `${power === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
 }
 
-/** @throws Error while a file is left that an earlier version moved rows into. */
-export async function checkArchives(context: Context): Promise<string> {
+/** @throws ConfereError while a file is left that an earlier version moved rows into. */
+export async function checkArchives(context: Context): Promise<Message[]> {
   const audit = await listArchivedAudit(context.db);
-  if (audit.length > 0)
-    throw new Error(
-      `${audit.length} files have rows of the audit, the first is ${audit[0]?.file}: run confere migrate`,
-    );
+  const [first] = audit;
+  if (first) throw failure('conflict', message('doctor.audit_archived', { n: audit.length, file: first.file }));
   const bodies = await listArchivedBodies(context);
-  if (bodies.size === 0) return 'no archive is left';
-  const count = [...bodies.values()].reduce((sum, one) => sum + one, 0);
-  throw new Error(
-    `${bodies.size} files have ${count} bodies of webhooks: run confere archives restore, or confere archives delete`,
-  );
+  if (bodies.size === 0) return [message('doctor.no_archive')];
+  const n = [...bodies.values()].reduce((sum, one) => sum + one, 0);
+  throw failure('conflict', message('doctor.bodies_archived', { files: bodies.size, n }));
 }

@@ -12,7 +12,7 @@ import { WrongKeyError } from '../database/keys/wrong-key-error.ts';
 import { readWriter } from '../database/open/agree-on-writer.ts';
 import { NoTablesError } from '../database/open/bring-up-to-date.ts';
 import { createCalendar } from '../domain/calendar.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { ConfereError, type Message } from '../domain/errors.ts';
 import { countRetainedFiles } from '../inbox/spool/count-retained-files.ts';
 import { hasSpool, spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { checkFutureDates } from '../ledger/stated/watch-future-openings.ts';
@@ -22,11 +22,12 @@ import { checkGrants } from '../proof/check-grants.ts';
 import { createProviderClient, type ProviderClient } from '../provider/client.ts';
 import { openClient, requireProvider } from '../provider/open-client.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
+import { failure, message, type Said, saidBy } from '../texts/messages.ts';
 import { SYSTEM_TIMERS } from '../timers.ts';
 import { checkArchives, checkDisks, checkSizes } from './check-storage.ts';
 
-export type Finding = { check: string; ok: boolean; says: string };
-type Check<C> = { name: string; run: (context: C) => Promise<string> };
+export type Finding = { check: string; ok: boolean; says: Said };
+type Check<C> = { name: string; run: (context: C) => Promise<Said> };
 /** The context of checks without tables. */
 type BareContext = Pick<Context, 'config' | 'timers' | 'signal' | 'calendar'> & {
   clock: Pick<Context['clock'], 'now'>;
@@ -93,10 +94,14 @@ async function examineAll<C>(context: C, checks: Check<C>[]): Promise<Finding[]>
     try {
       findings.push({ check: name, ok: true, says: await run(context) });
     } catch (error) {
-      findings.push({ check: name, ok: false, says: describeSystemError(error) ?? (error as Error).message });
+      findings.push({ check: name, ok: false, says: whatFailed(error) });
     }
   }
   return findings;
+}
+
+function whatFailed(error: unknown): Said {
+  return error instanceof ConfereError ? saidBy(error) : (describeSystemError(error) ?? (error as Error).message);
 }
 
 /** @throws the error, unless `serve` will make the tables; an error if it can't, for want of a server. */
@@ -106,74 +111,64 @@ function describeMissing(error: unknown, config: Context['config']): string {
   return error.message;
 }
 
-async function examineDatabase(context: Context): Promise<string> {
+async function examineDatabase(context: Context): Promise<Message[]> {
   const { rows } = await sql<{ version: string; flush: number; mode: string }>`
     SELECT VERSION() AS version, @@innodb_flush_log_at_trx_commit AS flush, @@sql_mode AS mode`.execute(context.db);
   const [row] = rows;
-  if (Number(row?.flush) !== 1) {
-    throw new Error('innodb_flush_log_at_trx_commit is not 1: a power cut can lose what was answered');
-  }
+  if (Number(row?.flush) !== 1) throw failure('unavailable', message('doctor.not_flushed'));
   const { DATABASE_URL } = context.config;
   const target = DATABASE_URL === undefined ? undefined : parseDatabaseUrl(DATABASE_URL);
   const unnamed = target ? listHostsWithoutNameCheck(target) : [];
   const writer = target && listHosts(target).length > 1 ? await readWriter(context.db) : undefined;
   return [
-    `${row?.version}, flushed at every commit`,
-    ...(unnamed.length > 0 ? [`TLS can't check a name for ${unnamed.join(', ')}: write host names`] : []),
-    ...(writer ? [`all processes write to ${writer.host} (since ${writer.since.toISOString()})`] : []),
-  ].join('; ');
+    message('doctor.flushed', { version: row?.version ?? '' }),
+    ...(unnamed.length > 0 ? [message('doctor.hosts_unnamed', { hosts: unnamed.join(', ') })] : []),
+    ...(writer ? [message('doctor.writer', { host: writer.host, at: writer.since.toISOString() })] : []),
+  ];
 }
 
-async function examineClock(context: Context): Promise<string> {
+async function examineClock(context: Context): Promise<Message[]> {
   await context.clock.measureOffset();
   const aheadMs = measureAheadMs(context);
-  const size = Math.abs(aheadMs);
-  if (size > CLOCK_MS_MAX) {
-    const side = aheadMs > 0 ? 'ahead of' : 'behind';
-    throw new Error(`this machine's clock is ${Math.round(size / 1000)} s ${side} the database's: set both by NTP`);
-  }
-  return `${size} ms between this machine's clock and the database's`;
+  const n = Math.abs(aheadMs);
+  if (n <= CLOCK_MS_MAX) return [message('doctor.clock', { n })];
+  const side = aheadMs > 0 ? 'doctor.clock_ahead' : 'doctor.clock_behind';
+  throw failure('unavailable', message(side, { s: Math.round(n / 1000) }));
 }
 
-async function examineDataDir({ config }: BareContext): Promise<string> {
+async function examineDataDir({ config }: BareContext): Promise<Message[]> {
   const { DATA_DIR, DATABASE_URL, MANIFESTS_DIR } = config;
   const places = [DATA_DIR, MANIFESTS_DIR].filter((place) => place !== undefined);
-  const says = places.map((place) => describePlace(place) ?? `${place} can be written to`);
+  const says = places.map((path) => describePlace(path) ?? message('doctor.place_writable', { path }));
   const isNew = DATABASE_URL === undefined && !existsSync(path.join(DATA_DIR, 'mariadb', 'data'));
   if (isNew) refuseSmallDisk(nearestDirectory(DATA_DIR));
-  return says.join('; ');
+  return says;
 }
 
-async function examineSpool({ config }: BareContext): Promise<string> {
-  const directory = spoolDirectory(config);
-  const { torn, refused } = countRetainedFiles(directory);
-  if (torn + refused > 0) {
-    throw new Error(
-      `${directory} holds ${torn} damaged (.torn) and ${refused} refused (.refused) files, which may hold webhooks that ` +
-        'were answered: see docs/runbooks.md, "spool_files_kept"',
-    );
-  }
-  if (!hasSpool(config)) return 'SPOOL_DIR is not set: while the database is away, webhooks are refused';
-  return describePlace(directory) ?? 'no damaged or refused files';
+async function examineSpool({ config }: BareContext): Promise<Message[]> {
+  const path = spoolDirectory(config);
+  const { torn: damaged, refused } = countRetainedFiles(path);
+  if (damaged + refused > 0) throw failure('conflict', message('doctor.files_kept', { path, damaged, refused }));
+  return [hasSpool(config) ? (describePlace(path) ?? message('doctor.no_files_kept')) : message('doctor.no_spool')];
 }
 
 /**
- * @returns a text where the directory does not exist yet; undefined where it can be written to.
- * @throws Error if it, or the first one above it that exists, can't be read and written to.
+ * @returns a message where the directory does not exist yet; undefined where it can be written to.
+ * @throws ConfereError if it, or the first one above it that exists, can't be read and written to.
  */
-function describePlace(place: string): string | undefined {
+function describePlace(place: string): Message | undefined {
+  if (isDanglingLink(place)) throw failure('unavailable', message('doctor.place_dangling', { path: place }));
   const parent = nearestDirectory(place);
   try {
-    if (isDanglingLink(place)) throw Object.assign(new Error(), { code: 'a link to a place that does not exist' });
     if (!statSync(parent).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
     accessSync(parent, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as { code?: string };
-    throw new Error(`${isDanglingLink(place) ? place : parent} can't be read and written to (${code})`, {
+    throw failure('unavailable', message('doctor.place_refused', { path: parent, code: String(code) }), {
       cause: error,
     });
   }
-  return parent === path.resolve(place) ? undefined : `${place} does not exist yet: serve creates it`;
+  return parent === path.resolve(place) ? undefined : message('doctor.place_missing', { path: place });
 }
 
 function isDanglingLink(place: string): boolean {
@@ -187,15 +182,15 @@ function nearestDirectory(place: string): string {
   return directory;
 }
 
-async function examineProvider({ config, calendar, clock, openProvider }: BareContext): Promise<string> {
-  if (!config.PROVIDER) return 'PROVIDER_URL and PROVIDER_API_KEY are not set: serve and reconcile need them';
+async function examineProvider({ config, calendar, clock, openProvider }: BareContext): Promise<Message[]> {
+  if (!config.PROVIDER) return [message('doctor.provider_unset')];
   await using client = openProvider();
   const day = calendar.dayOf(clock.now());
   const page = await client.listPage({ initialDate: day, finalDate: day }, 1);
-  if (!page) throw new ConfereError('provider_unreadable', 'the provider has no first page of its list');
+  if (!page) throw failure('provider_unreadable', message('provider.no_first_page'));
   const known = page.rows.find((row) => row.ok);
   if (known?.ok) await client.show(known.transaction.id);
-  return `accepts the API key and reports ${page.total} transactions on ${day}`;
+  return [message('doctor.provider_answers', { n: page.total, day })];
 }
 
 async function examineBooks(context: Context, { sinceProof = false }: { sinceProof?: boolean }): Promise<string> {

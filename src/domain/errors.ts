@@ -36,6 +36,8 @@ export class InvariantError extends Error {
 /** A fault of a field: `reason` and `values` name its text in each language (src/texts). */
 export type FieldFault = { field: string; reason: string; values: RefusalValues };
 export type RefusalValues = Partial<Record<string, string | number | bigint>>;
+/** A message of the program: `name` and `values` name its text in each language (src/texts/messages.ts). */
+export type Message = { name: string; values: RefusalValues };
 
 type Details = {
   cause?: unknown;
@@ -44,6 +46,8 @@ type Details = {
   values?: RefusalValues | undefined;
   fieldFaults?: FieldFault[] | undefined;
   fields?: Record<string, string[]> | undefined;
+  /** Messages whose English text is the error's: see `failure` of src/texts. */
+  said?: readonly Message[] | undefined;
   retryAfterS?: number | undefined;
   members?: Record<string, unknown> | undefined;
 };
@@ -54,6 +58,7 @@ export class ConfereError extends Error {
   readonly reason: string;
   readonly values: RefusalValues;
   readonly fieldFaults: FieldFault[];
+  readonly said: readonly Message[] | undefined;
   /** Validation errors by field of the input. */
   readonly fields: Record<string, string[]> | undefined;
   /** After how many seconds the caller may retry, if known. */
@@ -68,6 +73,7 @@ export class ConfereError extends Error {
     this.reason = details.reason ?? code;
     this.values = details.values ?? {};
     this.fieldFaults = details.fieldFaults ?? [];
+    this.said = details.said;
     this.fields = details.fields;
     this.retryAfterS = details.retryAfterS;
     this.members = details.members;

@@ -1,28 +1,23 @@
+import type { Reader } from '../database/reader.ts';
 import type { Day } from '../domain/calendar.ts';
+import type { Message } from '../domain/errors.ts';
+import { message } from '../texts/messages.ts';
 
-const REASONS = new Map([
-  ['underpaid', 'less than the amount was paid'],
-  ['overpaid', 'more than the amount was paid'],
-  ['paid_twice', 'two payments or more were made, which sum to twice the amount or more'],
-  ['partly_refunded', 'a part of what was paid was refunded'],
-  ['refunded', 'what was paid was refunded'],
-  ['cancelled', 'it was cancelled'],
-  ['paid_after_cancel', 'it was cancelled, and is paid'],
-  ['unpaid', 'no payment was made until its end: each day was read whole after it'],
-  ['unpaid_candidates', 'no payment is surely its own: a person must decide about its candidates'],
-]);
+type Row = { reason_code: string | null; first_lack: Day | null; last_lack: Day | null; lacks: number };
 
-/** Returns why an expected payment has its state, without anybody's data; null for those that need no reason. Pure. */
-export function describeState(row: {
-  reason_code: string | null;
-  first_lack: Day | null;
-  last_lack: Day | null;
-  lacks: number;
-}): string | null {
-  const { reason_code: code, first_lack: from, last_lack: to, lacks } = row;
-  if (code === null) return null;
-  if (from === null || to === null) return REASONS.get(code) ?? code;
-  const days = lacks === 1 ? `${from} is` : `${lacks} days from ${from} to ${to} are`;
-  const decide = code.endsWith('_candidates') ? '; a person may decide about its candidates' : '';
-  return `no payment is known, and ${days} not proven by a reading after its end${decide}`;
+/** Returns why an expected payment has its state, without anybody's data; nothing for those that need no reason. Pure. */
+export function describeState({ reason_code: code, first_lack: from, last_lack: to, lacks }: Row): Message[] {
+  if (code === null) return [];
+  if (from === null || to === null) return [{ name: `expected.${code}`, values: {} }];
+  const days =
+    lacks === 1
+      ? message('expected.day_not_proven', { day: from })
+      : message('expected.days_not_proven', { n: lacks, from, to });
+  return code.endsWith('_candidates') ? [days, message('expected.candidates')] : [days];
+}
+
+/** Reads what `describeState` takes. */
+export async function readStateReason(db: Reader, id: string): Promise<Message[]> {
+  const row = db.selectFrom('expected_payments').select(['reason_code', 'first_lack', 'last_lack', 'lacks']);
+  return describeState(await row.where('id', '=', id).executeTakeFirstOrThrow());
 }

@@ -18,6 +18,7 @@ import {
   type Party,
 } from '../domain/person/mask-person.ts';
 import type { Operation } from '../domain/statuses.ts';
+import { describeSaid } from '../texts/messages.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { describeState } from './describe-state.ts';
 
@@ -81,7 +82,8 @@ export async function listExpected(
       ...{ references: valuesOf('reference'), e2e_ids: valuesOf('e2e_id'), extra: row.extra, document: row.document },
       ...{ name: row.name, description: row.description, invoice_key: row.invoice_key },
       revised_at: row.revised_at?.toISOString() ?? null,
-      ...{ state: row.state as ExpectedState, reason: describeState(row), reason_code: row.reason_code },
+      state: row.state as ExpectedState,
+      ...{ reason: describeSaid(describeState(row)) || null, reason_code: row.reason_code },
       ...{ paid: formatAmount(row.settled_cents), refunded: formatAmount(row.returned_cents) },
       difference: formatAmount(row.settled_cents - row.amount_cents),
       late_days: countLateDays(row, today),

@@ -2,7 +2,7 @@ import type { Role } from '../access/roles.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { AnyColumn, Column } from './columns.ts';
-import type { ImportedRow, ImportFault, ImportKind, ReadRows, Titles } from './import-kind.ts';
+import type { CellFault, ImportedRow, ImportFault, ImportKind, ReadRows, Titles } from './import-kind.ts';
 import { readTable, type TableLimits } from './read-table.ts';
 
 type Columns = Record<string, AnyColumn>;
@@ -19,7 +19,7 @@ type Table<Given extends Columns, Value> = {
   roles: readonly [Role, ...Role[]];
   columns: Given;
   /** The value of a row, or its fault; undefined for a row without anything to import. */
-  toValue(row: RowOf<Given>): { value: Value } | { fault: Omit<ImportFault, 'row'> } | undefined;
+  toValue(row: RowOf<Given>): { value: Value } | { fault: CellFault & { column: string } } | undefined;
   /** The name of the column for a field that a change names. */
   columnOf?: Record<string, keyof Given & string>;
   isWholeState?: boolean;
@@ -78,7 +78,7 @@ async function applyRows<Value>(
         throw error;
       // such a change is refused before it writes
       const field = error.code === 'conflict' ? 'conflict' : (Object.keys(error.fields ?? {})[0] ?? '');
-      faults.push({ row, column: columnOf[field] ?? null, kind: 'refused', value: error.message, field });
+      faults.push({ row, column: columnOf[field] ?? null, kind: 'refused', error });
     }
   }
   return { changed, faults };

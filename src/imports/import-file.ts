@@ -7,9 +7,11 @@ import { auditChange, auditChangeOnce } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
+import type { Message } from '../domain/errors.ts';
 import { createId } from '../domain/ids.ts';
 import { lockPolicies } from '../ledger/journal/read-policies.ts';
 import { type ChangePreview, previewChange } from '../ledger/read/preview-change.ts';
+import { message } from '../texts/messages.ts';
 import { refuseField } from '../texts/refuse.ts';
 import {
   type Answers,
@@ -129,8 +131,8 @@ async function readFile(context: Context, { kind: name, bytes, answers = {} }: I
   const kind = findImportKind(name);
   checkAnswers(kind, answers);
   const bytesMax = bytesMaxOf(name);
-  if (bytes.length > bytesMax) throw refuse(kind, [unreadable(`it has more than ${bytesMax} bytes`)]);
-  if (bytes.length === 0) throw refuse(kind, [unreadable('it is empty')]);
+  if (bytes.length > bytesMax) throw refuse(kind, [unreadable(message('file.too_large', { n: bytesMax }))]);
+  if (bytes.length === 0) throw refuse(kind, [unreadable(message('file.empty'))]);
   const read = await kind.read(context, bytes);
   if (read.rows.length === 0) throw refuse(kind, read.faults);
   const sha256 = createHash('sha256').update(bytes).digest();
@@ -147,8 +149,8 @@ function checkAnswers({ questions = {} }: ImportKind, answers: Answers): void {
   }
 }
 
-function unreadable(value: string): ImportFault {
-  return { row: 0, column: null, kind: 'unreadable', value };
+function unreadable(why: Message): ImportFault {
+  return { row: 0, column: null, kind: 'unreadable', said: [why] };
 }
 
 function refuse(kind: ImportKind, faults: ImportFault[]): ImportRefusedError {

@@ -4,71 +4,34 @@ import type { Reader } from '../database/reader.ts';
 import { ConfereError, groupFaults } from '../domain/errors.ts';
 import type { Language } from '../domain/language/language.ts';
 import type { BankImport } from '../ledger/bank/import-bank-file.ts';
-import { BANK_QUESTIONS, STATEMENT_FAULTS, type StatementFault } from '../ledger/bank/statement-faults.ts';
-import type { AccountFault } from '../ledger/stated/check-accounts.ts';
+import { BANK_QUESTIONS, type BankQuestion, STATEMENT_QUESTIONS } from '../ledger/bank/statement-faults.ts';
+import { describeSaid, type Said } from '../texts/messages.ts';
+import type { MESSAGES_EN } from '../texts/messages-en.ts';
 import { refusal } from '../texts/refuse.ts';
-import { describeOfxFault, type OfxFault } from './ofx/ofx-faults.ts';
 
-/** The faults of a file, in words; `{value}` is the fault's value. */
-export const IMPORT_FAULTS = {
-  unreadable: '{value}',
-  header: 'the header is {value}',
-  no_rows: 'the file has no rows',
-  too_many_rows: 'at most {value} rows are allowed',
-  missing: 'is required',
-  too_long: 'must have at most {value} characters',
-  not_money: 'must be an amount such as 1234.56, with at most two decimals',
-  zero: 'must not be zero',
-  not_account: 'must be bank, branch and number with / between: 341/1234/56789-0',
-  balance_row: 'shows a balance: leave the row out',
-  not_day: 'must be a day: 2026-11-20, 20/11/2026 or a date of the spreadsheet',
-  not_moment:
-    'must be a day and a time: 2026-11-20 18:00:00, 20/11/2026 18:00 or a date of the spreadsheet with its time; midnight in a cell of text',
-  not_choice: 'must be one of {value}',
-  split_amount: 'may go on in the next field: write "10,50" in quotes, or 10.50',
-  stray_quotes: 'holds separators and the end of a line: quotes that belong to no field may hold rows',
-  month_first:
-    'may be month/day: the rows are days apart so, and months apart as day/month. Write the days as 2026-11-20',
-  not_text: 'is a number with decimals, or of more than 15 digits: format the cell as text and type it again',
-  is_scientific:
-    'is a number in scientific notation, whose digits are lost: format the column as text and type it again',
-  sign_twice: 'has a sign, and D/C says the direction too: write it without a sign',
-  above_header: 'stands above the header: move it below, or delete it',
-  total_row: 'is a total between rows: delete it',
-  total_differs: 'is the total, and the rows add up to {value}: add the rows that are missing, or delete it',
-  is_date: 'is a date of the spreadsheet: format the cell as text and type it again',
-  hidden_row: 'is hidden: show it, or delete it',
-  formula: 'has a formula: paste its value',
-  merged: 'belongs to merged cells {value}: split them',
-  other_cell: 'has an error, or a value of another type',
-  extra_cell: 'has more fields than the header',
-  booked: 'equals {value}, which is booked already: allow_equal=true (--allow-equal) imports it too',
-  refused: '{value}',
-  ofx: '{value}',
-  statement: '{value}',
-} as const;
-type FaultKind = keyof typeof IMPORT_FAULTS;
+type Faults<Of extends keyof typeof MESSAGES_EN> = {
+  of: Of;
+  kind: keyof (typeof MESSAGES_EN)[Of];
+  value?: string | number;
+};
+
+/** A cell's value could not be taken; the reader adds the row and the column. */
+export type CellFault = Omit<Faults<'row'>, 'of'>;
 
 /**
  * A fault of a row and one of its columns. `row` is its number in the file, 0 for the file as a whole; `column` is the
- * column's name in the code, null for the row as a whole.
+ * column's name in the code, null for the row as a whole. Its text is the message of its kind.
  */
 export type ImportFault = {
   row: number;
   column: string | null;
-  kind: FaultKind;
-  value?: string | number;
-  /** The field that a refused change named, or the account's fault; `value` is the refusal's message in English. */
-  field?: string;
-  account?: AccountFault;
-  /** The fault in an OFX, which has lines in place of rows and columns. */
-  ofx?: OfxFault;
-  /** The fault in a statement of the bank, or in a line of it. */
-  statement?: StatementFault;
-};
-
-/** A cell's value could not be taken; the reader adds the row and the column. */
-export type CellFault = Pick<ImportFault, 'kind' | 'value'>;
+  /** The line, of a file that has lines in place of rows. */
+  line?: number;
+  /** Why a file is unreadable, in place of `value`. */
+  said?: Said;
+  /** The error that refused a change, in place of `value`. */
+  error?: ConfereError;
+} & ((CellFault & { of?: undefined }) | Faults<'ofx'> | Faults<'statement'> | Faults<'account'>);
 
 /** Names in the languages of templates. A file may use either. */
 export type Titles = Record<Language, string>;
@@ -145,19 +108,27 @@ export type ImportKind<Value = unknown> = {
   finish?: (context: Context) => Promise<void>;
 };
 
-/** A fault in words. */
-export function describeImportFault({ row, kind, value = '', ofx, statement }: ImportFault): string {
-  if (ofx) return describeOfxFault(ofx);
-  if (statement) return `${row === 0 ? `line ${statement.line}: ` : ''}${describeStatementFault(statement)}`;
-  return IMPORT_FAULTS[kind].replace('{value}', () => String(value));
+/** The text of a fault without its place. */
+export function sayImportFault({ of, kind, said, ...fault }: ImportFault, language: Language = 'en'): string {
+  const values = { value: said ? describeSaid(said, language) : (fault.error?.message ?? fault.value ?? '') };
+  return describeSaid([{ name: `${of ?? 'row'}.${kind}`, values }], language);
 }
 
-/** `CURDEF is missing: say that the amounts are in BRL: currency=BRL (--currency)`. */
-function describeStatementFault({ kind, value = '' }: StatementFault): string {
-  const { text, asks } = STATEMENT_FAULTS[kind];
-  const names = kind === 'spelled' ? ([asks, 'new_account'] as const) : [asks];
-  const ways = names.map((name) => `${name}=${BANK_QUESTIONS[name]?.join('|') ?? '…'} (--${optionOf(name)})`);
-  return `${text.replace('{value}', () => String(value))}: ${ways.join(' or ')}`;
+/** A fault in English with its line, and how it is answered: `…: say that the amounts are in BRL: currency=BRL (--currency)`. */
+export function describeImportFault(fault: ImportFault): string {
+  const place = fault.row === 0 && fault.line !== undefined ? `line ${fault.line}: ` : '';
+  const ways =
+    fault.kind === 'booked' ? ['allow_equal=true (--allow-equal) imports it too'] : asksOf(fault).map(describeWay);
+  return [`${place}${sayImportFault(fault)}`, ways.join(' or ')].filter(Boolean).join(': ');
+}
+
+function describeWay(name: BankQuestion): string {
+  return `${name}=${BANK_QUESTIONS[name]?.join('|') ?? '…'} (--${optionOf(name)})`;
+}
+
+function asksOf({ of, kind }: ImportFault): BankQuestion[] {
+  if (of !== 'statement') return [];
+  return kind === 'spelled' ? [STATEMENT_QUESTIONS[kind], 'new_account'] : [STATEMENT_QUESTIONS[kind]];
 }
 
 /** The name of an answer in the command line: `new-account`. */
@@ -167,12 +138,7 @@ export function optionOf(question: string): string {
 
 /** Lists the questions that the faults of a file ask, by name. */
 export function listQuestions(faults: readonly ImportFault[]): string[] {
-  const names = faults.flatMap(({ statement }) => {
-    if (!statement) return [];
-    const { asks } = STATEMENT_FAULTS[statement.kind];
-    return statement.kind === 'spelled' ? [asks, 'new_account'] : [asks];
-  });
-  return [...new Set(names)];
+  return [...new Set(faults.flatMap(asksOf))];
 }
 
 const FAULTS_LISTED_MAX = 500;

@@ -137,7 +137,7 @@ function findDifference(
   rows: ImportedRow<Values>[],
   { names }: Header,
   columns: Columns,
-): Pick<ImportFault, 'column' | 'kind' | 'value'> | undefined {
+): (CellFault & { column: string }) | undefined {
   // what the direction beside an amount makes of it is known to the kind alone
   if (names.some((name) => columns[name]?.isWhole)) return undefined;
   for (const [index, cell] of cells.entries()) {

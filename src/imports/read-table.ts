@@ -11,6 +11,7 @@ import { parseCsv } from '../spreadsheet/parse-csv.ts';
 import { readSheet, type SheetContext } from '../spreadsheet/read-sheet.ts';
 import { readDateStyles, readSharedTexts } from '../spreadsheet/read-texts-and-styles.ts';
 import { type SheetCell, type SheetRow, UnreadableFileError } from '../spreadsheet/row.ts';
+import { message } from '../texts/messages.ts';
 import { type Columns, findHeader } from './find-header.ts';
 import type { ImportFault, ReadRows } from './import-kind.ts';
 import { readRows, type Table, type Values } from './read-rows.ts';
@@ -47,13 +48,14 @@ export async function readTable(
   limits: TableLimits = TABLE_LIMITS,
 ): Promise<ReadRows<Values>> {
   try {
-    if (bytes.length > limits.bytesMax) throw new UnreadableFileError(`it has more than ${limits.bytesMax} bytes`);
+    if (bytes.length > limits.bytesMax)
+      throw new UnreadableFileError(message('file.too_large', { n: limits.bytesMax }));
     await takeTurn();
     const table = isZip(bytes) ? await openXlsx(bytes, columns, limits) : await openCsv(bytes, columns);
     return await readRows(table, columns, limits.rowsMax);
   } catch (error) {
     if (!(error instanceof UnreadableFileError)) throw error;
-    return { rows: [], faults: [{ row: 0, column: null, kind: 'unreadable', value: error.message }], leftOut: [] };
+    return { rows: [], faults: [{ row: 0, column: null, kind: 'unreadable', said: error.said }], leftOut: [] };
   }
 }
 
@@ -83,16 +85,14 @@ async function openXlsx(bytes: Buffer, columns: Columns, limits: TableLimits): P
 async function chooseSheet(workbook: Workbook, columns: Columns, context: SheetContext): Promise<SheetFacts> {
   const seen = workbook.sheets.filter((one) => !one.isHidden);
   const [first] = seen;
-  if (!first) throw new UnreadableFileError('it has no sheet');
+  if (!first) throw new UnreadableFileError(message('file.no_sheet'));
   if (seen.length === 1) return first;
   const found: SheetFacts[] = [];
   for (const one of seen) if (await findHeader(readSheet(workbook, one, context), columns)) found.push(one);
   const [chosen = first, other] = found;
   const numberOf = (one: SheetFacts): number => workbook.sheets.indexOf(one) + 1;
   if (other)
-    throw new UnreadableFileError(
-      `sheets ${numberOf(chosen)} and ${numberOf(other)} have the header: give each in a file of its own`,
-    );
+    throw new UnreadableFileError(message('file.two_sheets', { one: numberOf(chosen), other: numberOf(other) }));
   return chosen;
 }
 
@@ -122,10 +122,9 @@ const OLD_EXCEL = 'd0cf11e0';
 const SEPARATORS = [';', ',', '\t'];
 
 async function openCsv(bytes: Buffer, columns: Columns): Promise<Table> {
-  if (bytes.subarray(0, 4).toString('hex') === OLD_EXCEL)
-    throw new UnreadableFileError('it is a file of an old Excel: save it as XLSX');
-  if (isUtf16(bytes)) throw new UnreadableFileError('it is in UTF-16: save it as a CSV in UTF-8, or as XLSX');
-  if (bytes.includes(0)) throw new UnreadableFileError('it is neither an XLSX nor a CSV');
+  if (bytes.subarray(0, 4).toString('hex') === OLD_EXCEL) throw new UnreadableFileError(message('file.old_excel'));
+  if (isUtf16(bytes)) throw new UnreadableFileError(message('file.utf16'));
+  if (bytes.includes(0)) throw new UnreadableFileError(message('file.foreign'));
   const whole = withoutEnd(decodeCharset(bytes)).replace(/^\uFEFF/, '');
   const [declaration = '', declared] = DECLARED.exec(whole.slice(0, DECLARATION_CHARS_MAX)) ?? [];
   // the line stays, empty: rows keep their numbers

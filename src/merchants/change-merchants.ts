@@ -5,7 +5,7 @@ import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { refuse } from '../texts/refuse.ts';
-import { FILTER_BEYOND_LIMITS, readUsableFilters } from './check-filter.ts';
+import { DISABLED, readUsableFilters } from './check-filter.ts';
 import { checkMerchant, type MerchantChange, type NewMerchant } from './check-merchant.ts';
 import { completeFilter, isWithin, parseFilter } from './match-filter.ts';
 import { findMerchant, type MerchantRow, type MerchantState } from './read-merchants.ts';
@@ -130,7 +130,7 @@ export function isWithinLimitsAgain(
   set: { filter?: string | undefined; own_filter?: string | null | undefined },
 ): boolean {
   const { filter = before.filter, own_filter = before.own_filter } = set;
-  return before.disabled_reason === FILTER_BEYOND_LIMITS && readUsableFilters({ filter, own_filter }) !== undefined;
+  return before.disabled_reason === DISABLED.filter && readUsableFilters({ filter, own_filter }) !== undefined;
 }
 
 /**
@@ -142,13 +142,13 @@ export async function disableBeyondLimits({ db, log }: Context): Promise<number>
     .selectFrom('merchants')
     .select(['seq', 'id', 'filter', 'own_filter'])
     .where('deleted_at', 'is', null)
-    .where((eb) => eb.or([eb('disabled_reason', 'is', null), eb('disabled_reason', '<>', FILTER_BEYOND_LIMITS)]))
+    .where((eb) => eb.or([eb('disabled_reason', 'is', null), eb('disabled_reason', '<>', DISABLED.filter)]))
     .execute();
   const beyond = rows.filter((row) => readUsableFilters(row) === undefined);
   for (const { seq, id, filter } of beyond) {
     log.error({ merchant: id }, 'a merchant gets nothing: its filter is beyond the limits');
     // warned_at is null: the alert about a disabled merchant follows
-    const set = { state: 'disabled', disabled_reason: FILTER_BEYOND_LIMITS, warned_at: null };
+    const set = { state: 'disabled', disabled_reason: DISABLED.filter, warned_at: null };
     await db.updateTable('merchants').set(set).where('seq', '=', seq).where('filter', '=', filter).execute();
   }
   return beyond.length;
@@ -182,7 +182,7 @@ export async function removeMerchant(context: Context, id: string): Promise<void
     const now = context.clock.now();
     // recovered_at ends alerts about the merchant
     const set = {
-      ...{ state: 'disabled', disabled_reason: 'removed', deleted_at: now, recovered_at: now },
+      ...{ state: 'disabled', disabled_reason: DISABLED.removed, deleted_at: now, recovered_at: now },
       pull_token_hash: null,
     };
     await trx.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();

@@ -1,15 +1,17 @@
 import type { CustomFetch } from 'openid-client';
 import type { Context } from '../context.ts';
+import type { Message } from '../domain/errors.ts';
+import { failure, message } from '../texts/messages.ts';
 import { createIssuerFetch } from './guard-fetch.ts';
 import { discover, ISSUER_LIMITS, readOidcSettings } from './open-issuer.ts';
 
 /**
  * Asks the issuer for its addresses, and compares its clock with this machine's: the times of ID tokens are compared by it.
- * @returns what was found. @throws Error that says what to do.
+ * @returns what was found. @throws ConfereError that says what to do.
  */
-export async function checkIssuer(context: Pick<Context, 'config' | 'timers' | 'signal'>): Promise<string> {
+export async function checkIssuer(context: Pick<Context, 'config' | 'timers' | 'signal'>): Promise<Message[]> {
   const settings = readOidcSettings(context.config);
-  if (!settings) return 'OIDC_ISSUER is not set: people log in by tokens';
+  if (!settings) return [message('doctor.issuer_unset')];
   const fetch = createIssuerFetch(settings.issuer, context.signal);
   let date: string | null = null;
   const watched: CustomFetch = async (...request) => {
@@ -18,14 +20,13 @@ export async function checkIssuer(context: Pick<Context, 'config' | 'timers' | '
     return response;
   };
   const found = await discover(settings, watched);
-  const offsetMs = Math.round(context.timers.now() - Date.parse(date ?? ''));
-  if (Math.abs(offsetMs) > ISSUER_LIMITS.clockToleranceMs) {
-    throw new Error(
-      `this machine's clock is ${offsetMs} ms away from the issuer's: ID tokens would be refused; use NTP`,
-    );
-  }
+  const n = Math.round(context.timers.now() - Date.parse(date ?? ''));
+  if (Math.abs(n) > ISSUER_LIMITS.clockToleranceMs) throw failure('conflict', message('doctor.issuer_clock', { n }));
   const { host } = settings.issuer;
-  const clock = Number.isNaN(offsetMs) ? 'it states no time' : `${offsetMs} ms between its clock and this machine's`;
-  const logout = found.serverMetadata().end_session_endpoint === undefined ? ', without a page to log out' : '';
-  return `${host} answers${logout}; ${clock}; it must know ${settings.redirectUri}`;
+  const canLogOut = found.serverMetadata().end_session_endpoint !== undefined;
+  return [
+    message(canLogOut ? 'doctor.issuer' : 'doctor.issuer_without_logout', { host }),
+    Number.isNaN(n) ? message('doctor.issuer_timeless') : message('doctor.issuer_time', { n }),
+    message('doctor.issuer_address', { url: settings.redirectUri }),
+  ];
 }

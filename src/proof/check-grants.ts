@@ -1,5 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../database/tables.ts';
+import type { Message } from '../domain/errors.ts';
+import { failure, message } from '../texts/messages.ts';
 import { APPEND_ONLY_TABLES } from './list-grants.ts';
 
 const COLUMNS = {
@@ -29,9 +31,9 @@ const DENIED_ERRNOS = new Set([1142, 1143, 1044, 1227]);
  * Checks what protects the append-only tables from changes: the user's grants, else triggers. It runs statements that
  * match no row, since grants may come through roles.
  * @returns a description of the protection.
- * @throws Error where there is none.
+ * @throws ConfereError where there is none.
  */
-export async function checkGrants(db: Kysely<Database>): Promise<string> {
+export async function checkGrants(db: Kysely<Database>): Promise<Message[]> {
   const open: string[] = [];
   const byTrigger: string[] = [];
   const { rows } = await sql<{ name: string }>`SELECT trigger_name AS name FROM information_schema.triggers
@@ -47,13 +49,9 @@ export async function checkGrants(db: Kysely<Database>): Promise<string> {
       (triggers.has(`${table}_no_${verb}`) ? byTrigger : open).push(`${verb} ${table}`);
     }
   }
-  if (open.length > 0) {
-    throw new Error(`nothing prevents this user from: ${open.join(', ')}. See docs/operating.md, Grants`);
-  }
-  if (byTrigger.length > 0) {
-    return `only triggers prevent this user from ${byTrigger.join(', ')}; run confere migrate --grants for restricted privileges`;
-  }
-  return `this user can add to ${APPEND_ONLY_TABLES.join(', ')}, and not change them`;
+  if (open.length > 0) throw failure('conflict', message('doctor.not_guarded', { list: open.join(', ') }));
+  if (byTrigger.length > 0) return [message('doctor.triggers_alone', { list: byTrigger.join(', ') })];
+  return [message('doctor.guarded', { tables: APPEND_ONLY_TABLES.join(', ') })];
 }
 
 async function isDenied(change: () => Promise<unknown>): Promise<boolean> {

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { Day } from '../domain/calendar.ts';
 import { readList, readTextOrNumber } from '../domain/exact-json.ts';
 import { formatAmount } from '../domain/money.ts';
+import { message } from '../texts/messages.ts';
 import { SYSTEM_TIMERS, type Timers } from '../timers.ts';
 import { type ParsedRow, parseTransaction } from './parse-transaction.ts';
 import { ProviderError } from './provider-error.ts';
@@ -124,7 +125,7 @@ async function show(transport: Transport, id: string, triesMax?: number): Promis
     const row = await get(transport, path, ({ body: answer, askedAt }) => ({ ...readOne(answer), askedAt }), triesMax);
     const shown = row.ok ? row.transaction.id : row.id;
     if (shown !== null && shown.toLowerCase() !== id.toLowerCase()) {
-      throw new ProviderError('provider_unreadable', 'the provider showed another transaction than it was asked for');
+      throw new ProviderError('provider_unreadable', message('provider.another'));
     }
     // a row without a readable id gets the requested id, so that a later show of it can resolve its mismatch
     return row.ok || row.id !== null ? row : { ...row, id };
@@ -143,7 +144,7 @@ function readOne(answer: unknown): ParsedRow {
   if (rows.length !== 1) {
     // an empty array also says that the id is unknown
     const code = rows.length === 0 && parsed.success ? 'provider_not_found' : 'provider_unreadable';
-    throw new ProviderError(code, `the provider answered ${rows.length} transactions, not one`);
+    throw new ProviderError(code, message('provider.several', { n: rows.length }));
   }
   return parseTransaction(rows[0]);
 }
@@ -178,7 +179,7 @@ async function listPage(
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (error.status === 403) {
-      throw new ProviderError('provider_unauthorized', 'the provider forbids PROVIDER_API_KEY to list (403)', {
+      throw new ProviderError('provider_unauthorized', message('provider.key_forbidden'), {
         status: 403,
         cause: error,
       });
@@ -191,7 +192,7 @@ async function listPage(
 
 function readPage({ body: answer, text, askedAt }: ProviderResponse, page: number): ListPage {
   const parsed = listShape.safeParse(answer);
-  if (!parsed.success) throw new ProviderError('provider_unreadable', "the provider's list is of another shape");
+  if (!parsed.success) throw new ProviderError('provider_unreadable', message('provider.list_shape'));
   return {
     page,
     askedAt,

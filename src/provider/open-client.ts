@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { failure, message } from '../texts/messages.ts';
 import { createProviderClient, type ProviderClient } from './client.ts';
 import { openTokenBucket } from './open-token-bucket.ts';
 
@@ -14,6 +14,6 @@ export function openClient(context: Context): ProviderClient {
 
 /** @throws ConfereError when no provider is configured. */
 export function requireProvider({ PROVIDER }: Context['config']): NonNullable<Context['config']['PROVIDER']> {
-  if (!PROVIDER) throw new ConfereError('config_invalid', 'PROVIDER_URL and PROVIDER_API_KEY are required');
+  if (!PROVIDER) throw failure('config_invalid', message('provider.settings_missing'));
   return PROVIDER;
 }

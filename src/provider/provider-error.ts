@@ -1,4 +1,5 @@
-import { ConfereError, type ErrorCode } from '../domain/errors.ts';
+import { ConfereError, type ErrorCode, type Message } from '../domain/errors.ts';
+import { describeSaid } from '../texts/messages.ts';
 
 export type ProviderErrorCode = Extract<ErrorCode, `provider_${string}`>;
 
@@ -17,7 +18,7 @@ export class ProviderError extends ConfereError {
 
   constructor(
     code: ProviderErrorCode,
-    message: string,
+    said: Message,
     details: {
       status?: number | undefined;
       providerCode?: number | undefined;
@@ -26,7 +27,7 @@ export class ProviderError extends ConfereError {
       cause?: unknown;
     } = {},
   ) {
-    super(code, message, { cause: details.cause });
+    super(code, describeSaid([said]), { cause: details.cause, said: [said] });
     this.status = details.status;
     this.providerCode = details.providerCode;
     this.refusedFields = details.refusedFields ?? [];

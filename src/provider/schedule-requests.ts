@@ -4,6 +4,8 @@
  * are admitted by priority, and one slot stays free for verifications. With a token bucket each request also needs a
  * token. No slot is held while waiting for a token, and no token while waiting for a slot.
  */
+
+import { message } from '../texts/messages.ts';
 import { SYSTEM_TIMERS, type Timers } from '../timers.ts';
 import { ProviderError } from './provider-error.ts';
 
@@ -82,7 +84,7 @@ export function createRequestScheduler(
       for (const one of queue) {
         queue.delete(one);
         one.refuse(
-          new ProviderError('provider_unavailable', 'the provider asked for a pause; retrying later', {
+          new ProviderError('provider_unavailable', message('provider.paused'), {
             retryAfterMs,
           }),
         );

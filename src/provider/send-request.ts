@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { parseExactJson } from '../domain/exact-json.ts';
 import { parseRetryAfter } from '../domain/retry-after.ts';
 import { providerRequestSeconds, providerRequests } from '../metrics/metrics.ts';
+import { message } from '../texts/messages.ts';
 import { randomBackoffMs, type Timers } from '../timers.ts';
 import { inSpan, type SpanWork } from '../tracing/in-span.ts';
 import { ProviderError } from './provider-error.ts';
@@ -87,7 +88,7 @@ function isPassing(error: ProviderError): boolean {
 async function pauseBefore(attempt: number, error: ProviderError, transport: Transport): Promise<void> {
   const ms = Math.max(randomBackoffMs(attempt, BACKOFF), error.retryAfterMs ?? 0);
   await transport.timers.sleep(ms, { signal: transport.signal }).catch(() => {
-    throw new ProviderError('provider_unavailable', 'stopped while waiting for the provider', { cause: error });
+    throw new ProviderError('provider_unavailable', message('provider.stopped_waiting'), { cause: error });
   });
 }
 
@@ -114,7 +115,7 @@ async function exchange<T>(
   const { method } = sent;
   const ticket = await scheduler.acquire(transport.signal, transport.priority).catch((error: unknown) => {
     if (error instanceof ProviderError) throw error;
-    throw new ProviderError('provider_unavailable', `stopped before ${method}`, { cause: error });
+    throw new ProviderError('provider_unavailable', message('provider.stopped', { method }), { cause: error });
   });
   transport.onRequest();
   // taken after the wait for a slot: the answer shows what happened meanwhile
@@ -144,9 +145,8 @@ async function exchange<T>(
     // of `read`
     if (status !== undefined) throw error;
     outcome = 'overloaded';
-    throw new ProviderError('provider_unavailable', `the provider did not answer ${method} (${codeOf(error)})`, {
-      cause: error,
-    });
+    const said = message('provider.silent', { method, code: codeOf(error) });
+    throw new ProviderError('provider_unavailable', said, { cause: error });
   } finally {
     end();
     providerRequests.inc({ operation, outcome: result });
@@ -203,20 +203,20 @@ function describeFailure(answer: Answer): ProviderError {
   const { status } = answer;
   if (status < 400) {
     // redirects are not followed: the key is sent to PROVIDER_URL's own host only
-    return new ProviderError('provider_unreadable', `the provider redirects (${status}): is PROVIDER_URL right?`, {
-      status,
-    });
+    return new ProviderError('provider_unreadable', message('provider.redirects', { status }), { status });
   }
   if (isOverload(status)) {
     const askedMs = parseRetryAfter(answer.retryAfter, new Date());
     const retryAfterMs = askedMs === undefined ? undefined : Math.min(RETRY_AFTER_MAX_MS, askedMs);
-    return new ProviderError('provider_unavailable', `the provider answered ${status}`, { status, retryAfterMs });
+    return new ProviderError('provider_unavailable', message('provider.answered', { status }), {
+      status,
+      retryAfterMs,
+    });
   }
-  if (status === 401)
-    return new ProviderError('provider_unauthorized', 'the provider refuses PROVIDER_API_KEY (401)', { status });
-  if (status === 404) return new ProviderError('provider_not_found', 'the provider knows no such thing', { status });
+  if (status === 401) return new ProviderError('provider_unauthorized', message('provider.key_refused'), { status });
+  if (status === 404) return new ProviderError('provider_not_found', message('provider.unknown'), { status });
   const body = failure.safeParse(tryJson(answer.text)).data;
-  return new ProviderError('provider_rejected', `the provider refused the request (${status})`, {
+  return new ProviderError('provider_rejected', message('provider.refused', { status }), {
     status,
     providerCode: body?.error,
     refusedFields: Object.keys(body?.errors ?? {}),
@@ -227,7 +227,7 @@ function parseJson(text: string, status: number): unknown {
   try {
     return parseExactJson(text);
   } catch {
-    throw new ProviderError('provider_unreadable', `the provider's answer (${status}) is no JSON`, { status });
+    throw new ProviderError('provider_unreadable', message('provider.not_json', { status }), { status });
   }
 }
 

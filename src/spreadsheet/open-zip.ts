@@ -5,6 +5,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
+import { message } from '../texts/messages.ts';
 import { UnreadableFileError } from './row.ts';
 
 /** `read` returns the bytes from a position on, fewer at the end. */
@@ -61,7 +62,7 @@ async function readDirectory(source: ByteSource, { partsMax }: ZipLimits): Promi
     const nameBytes = entry.readUInt16LE(28);
     const name = entry.toString('utf8', ENTRY.bytes, ENTRY.bytes + nameBytes);
     const key = keyOf(name);
-    if ((entry.readUInt16LE(8) & FLAG_ENCRYPTED) !== 0) throw new UnreadableFileError('it is encrypted');
+    if ((entry.readUInt16LE(8) & FLAG_ENCRYPTED) !== 0) throw new UnreadableFileError(message('file.encrypted'));
     // a second part of that name: readers differ in which one counts
     if (parts.has(key)) throw new UnreadableFileError('two parts have one name');
     parts.set(key, {
@@ -97,7 +98,7 @@ async function findEnd(source: ByteSource): Promise<Buffer> {
   for (let at = tail.length - END.bytes; at >= 0; at--) {
     if (tail.readUInt32LE(at) === END.signature) return tail.subarray(at);
   }
-  throw new UnreadableFileError('it is no zip, or it was cut off');
+  throw new UnreadableFileError(message('file.no_zip'));
 }
 
 async function* unpack(

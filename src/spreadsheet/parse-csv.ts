@@ -1,3 +1,4 @@
+import { message } from '../texts/messages.ts';
 import { type SheetRow, UnreadableFileError } from './row.ts';
 
 /** A file that people import has ten. */
@@ -51,7 +52,7 @@ function readQuoted(text: string, { position, line }: { position: number; line: 
   const parts: string[] = [];
   for (let begin = position + 1; ; ) {
     const quote = text.indexOf('"', begin);
-    if (quote < 0) throw new UnreadableFileError(`the quotes that open in line ${line} have no end`);
+    if (quote < 0) throw new UnreadableFileError(message('file.quotes_open', { line }));
     parts.push(text.slice(begin, quote));
     if (text[quote + 1] === '"') {
       begin = quote + 2;
@@ -60,7 +61,7 @@ function readQuoted(text: string, { position, line }: { position: number; line: 
     const field = parts.join('"');
     const lines = field.split('\n').length - 1;
     if (!isFieldEnd(text, quote + 1, separator))
-      throw new UnreadableFileError(`text follows the quotes that close in line ${line + lines}`);
+      throw new UnreadableFileError(message('file.quotes_text', { line: line + lines }));
     return { text: field, end: quote + 1, lines };
   }
 }

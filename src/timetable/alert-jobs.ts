@@ -16,7 +16,7 @@ export async function alertJobs(context: Context): Promise<void> {
 }
 
 function describeFailure(state: JobState): AlertOfKind {
-  const error = state.last?.outcome === 'failed' ? state.last.error?.split(':')[0] : undefined;
+  const error = state.last?.outcome === 'failed' ? state.last.error?.code : undefined;
   return describe('job_failed', state, { error });
 }
 

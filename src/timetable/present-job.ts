@@ -10,7 +10,7 @@ export function presentJob({ last, ...job }: JobState) {
       started_at: toText(last.startedAt),
       finished_at: toText(last.finishedAt),
       outcome: last.outcome,
-      error: last.error,
+      error: last.error?.text ?? null,
       duration_s: toSeconds(last.durationMs),
       tries: last.tries,
       holder: last.holder,

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { readSetting } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
+import type { Message } from '../domain/errors.ts';
 import { maskText } from '../domain/person/mask-person.ts';
 import { isFailing, isOverdue, type Tick } from './evaluate-job.ts';
 import { findDueTimes } from './find-due-times.ts';
@@ -36,9 +37,11 @@ type LastTick = {
   tries: number;
   /** The process that runs it; null once it has ended. */
   holder: string | null;
-  /** Class or code, and our own message without personal data. */
-  error: string | null;
+  error: TickError | null;
 };
+
+/** Class or code; the whole in English, without personal data; and what it said by names, where it had them. */
+type TickError = { code?: string; text: string; said?: readonly Message[] | undefined };
 
 type Row = Selectable<Database['job_ticks']>;
 
@@ -124,7 +127,7 @@ function describeTick(row: Row): LastTick {
     durationMs: measure(row),
     tries: row.tries,
     holder: row.finished_at === null ? row.holder : null,
-    error: row.error === null ? null : describeStoredError(row.error),
+    error: row.error === null ? null : readStoredError(row.error),
   };
 }
 
@@ -139,13 +142,16 @@ function measure({ started_at, finished_at }: Row): number | null {
   return started_at && finished_at ? finished_at.getTime() - started_at.getTime() : null;
 }
 
-/** @param stored the JSON of `describeError`. */
-function describeStoredError(stored: string): string {
+/** @param stored the JSON of `describeError`, with the messages that the error said. */
+function readStoredError(stored: string): TickError {
   try {
-    const { name, code, message, at } = JSON.parse(stored) as Record<string, string> & { at?: string[] };
-    return [code ?? name, message ? maskText(message) : at?.[0]].filter(Boolean).join(': ');
+    const { name, code, message, at, said } = JSON.parse(stored) as StoredError;
+    const text = [code ?? name, message ? maskText(message) : at?.[0]].filter(Boolean).join(': ');
+    return { code: code ?? name, text, said };
   } catch {
     // cut off at the column's limit
-    return maskText(stored);
+    return { text: maskText(stored) };
   }
 }
+
+type StoredError = { name: string; code?: string; message?: string; at?: string[]; said?: Message[] };

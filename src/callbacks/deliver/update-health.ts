@@ -1,6 +1,7 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import { HEALTHY } from '../../merchants/change-merchants.ts';
+import { DISABLED } from '../../merchants/check-filter.ts';
 import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { afterFailure, holdsBack, type MerchantHealth, NO_FAILURES, shouldDisable } from '../health/merchant-health.ts';
 import { isDelivered, isFailure } from './decide-outcome.ts';
@@ -79,11 +80,11 @@ function changeMerchant(
     probe_at: health.probeAt,
   };
   if (facts.isGone && row.state !== 'disabled') {
-    return { ...columns, state: 'disabled', disabled_reason: 'its address answered 410 Gone', warned_at: null };
+    return { ...columns, state: 'disabled', disabled_reason: DISABLED.gone, warned_at: null };
   }
   if (health === NO_FAILURES) return row.state === 'enabled' ? { ...HEALTHY, ...recover(row, facts.now) } : HEALTHY;
   if (row.state === 'enabled' && shouldDisable(health, facts.now)) {
-    return { ...columns, state: 'disabled', disabled_reason: 'no attempt has succeeded for 5 days', warned_at: null };
+    return { ...columns, state: 'disabled', disabled_reason: DISABLED.failing, warned_at: null };
   }
   return columns;
 }

@@ -21,6 +21,8 @@ export type ReconciliationTables = {
     started_at: Optional<Date>;
     finished_at: Optional<Date>;
     error: Optional<string>;
+    /** The messages of `error` as JSON; see `storeError`. */
+    error_says: Optional<string>;
     lease_holder: Optional<string>;
     lease_until: Optional<Date>;
     how: Generated<string>;
@@ -44,6 +46,7 @@ export type ReconciliationTables = {
     applied: Generated<number>;
     asked_at: Optional<Date>;
     error: Optional<string>;
+    error_says: Optional<string>;
     surplus: Generated<number>;
     pages_digest: Optional<Buffer>;
     folded_at: Optional<Date>;

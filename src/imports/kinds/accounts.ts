@@ -1,10 +1,5 @@
 import { findAccountFaults, readAccountMap, setAccountMap } from '../../ledger/stated/account-map.ts';
-import {
-  type AccountFault,
-  describeAccountFault,
-  LEDGER_ACCOUNTS,
-  type MappedAccount,
-} from '../../ledger/stated/check-accounts.ts';
+import { type AccountFault, LEDGER_ACCOUNTS, type MappedAccount } from '../../ledger/stated/check-accounts.ts';
 import { textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
 import type { ImportedRow, ImportFault } from '../import-kind.ts';
@@ -44,9 +39,11 @@ export const ACCOUNTS = defineTable({
   },
 });
 
-function toFault(fault: AccountFault, rows: ImportedRow<MappedAccount>[]): ImportFault {
-  const row = rows[fault.row]?.number ?? 0;
-  return { row, column: fault.field, kind: 'refused', value: describeAccountFault(fault), account: fault };
+function toFault(
+  { row: index, field: column, ...fault }: AccountFault,
+  rows: ImportedRow<MappedAccount>[],
+): ImportFault {
+  return { row: rows[index]?.number ?? 0, column, of: 'account', ...fault };
 }
 
 /** Writes a map as a CSV of this kind, with a row to be filled in for each account without one. */

@@ -12,9 +12,8 @@ import { beginsAsBalance, beginsAsTotal, isBalanceText, isTotalText } from '../b
 import { choiceColumn, dayColumn, flagColumn, moneyColumn, textColumn, writtenColumn } from '../columns.ts';
 import { type RowOf, readValues } from '../define-table.ts';
 import type { ImportedRow, ImportFault, ImportKind } from '../import-kind.ts';
-import type { OfxFault } from '../ofx/ofx-faults.ts';
 import { isBankAccount, LENGTHS_MAX, parseOfx } from '../ofx/parse-ofx.ts';
-import { isOfx, OFX_BYTES_MAX } from '../ofx/read-ofx-elements.ts';
+import { isOfx, OFX_BYTES_MAX, type OfxFault } from '../ofx/read-ofx-elements.ts';
 import { QUESTIONS } from './bank-questions.ts';
 
 const NUMBER_CHARS_MAX = 64;
@@ -140,13 +139,15 @@ function toValue({
   };
 }
 
-function ofxFault(ofx: OfxFault): ImportFault {
-  return { row: 0, column: null, kind: 'ofx', ofx };
+function ofxFault(fault: OfxFault): ImportFault {
+  return { row: 0, column: null, of: 'ofx', ...fault };
 }
 
 function findDaysToCome({ calendar, clock }: Context, rows: Row[]): ImportFault[] {
   const today = calendar.dayOf(clock.now());
-  return rows.filter(({ value }) => value.day > today).map(({ number }) => refuse(number, 'day', 'is a day to come'));
+  return rows
+    .filter(({ value }) => value.day > today)
+    .map(({ number: row }) => ({ row, column: 'day', kind: 'day_to_come' }));
 }
 
 /** Identifiers of an account that are there twice, and balances of a day that differ. */
@@ -156,11 +157,11 @@ function findRepeated(rows: Row[]): ImportFault[] {
     const faults: ImportFault[] = [];
     const own = JSON.stringify([account, identifier]);
     if (identifier !== '' && identifiers.has(own))
-      faults.push(refuse(number, 'identifier', 'an earlier row of the account has it too'));
+      faults.push({ row: number, column: 'identifier', kind: 'identifier_repeated' });
     identifiers.add(own);
     const ofDay = JSON.stringify([account, day]);
     if (balance !== null && (balances.get(ofDay) ?? balance) !== balance)
-      faults.push(refuse(number, 'balance', 'an earlier row of the day has another balance'));
+      faults.push({ row: number, column: 'balance', kind: 'balance_differs' });
     if (balance !== null) balances.set(ofDay, balance);
     return faults;
   });
@@ -215,11 +216,8 @@ const COLUMN_OF: Partial<Record<StatementFault['kind'], keyof typeof COLUMNS>> =
 };
 
 function toFault(statement: StatementFault, isTable: boolean): ImportFault {
-  if (!isTable) return { row: 0, column: null, kind: 'statement', statement };
-  return { row: statement.line, column: COLUMN_OF[statement.kind] ?? 'day', kind: 'statement', statement };
-}
-
-/** The console has a text of its own for the column. */
-function refuse(row: number, column: 'day' | 'identifier' | 'balance', value: string): ImportFault {
-  return { row, column, kind: 'refused', value, field: `bank_${column}` };
+  const place = isTable
+    ? { row: statement.line, column: COLUMN_OF[statement.kind] ?? 'day' }
+    : { row: 0, column: null };
+  return { ...place, of: 'statement', ...statement };
 }

@@ -3,7 +3,7 @@ import { formatAmount } from '../../domain/money.ts';
 import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../../expected/expected-fields.ts';
 import { type Arrival, isChange, type PutOutcome, putExpected } from '../../expected/put-expected.ts';
-import { refusal } from '../../texts/refuse.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { choiceColumn, dayColumn, moneyColumn, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
 import type { ImportedRow, ImportFault } from '../import-kind.ts';
@@ -61,7 +61,7 @@ export const EXPECTED = defineTable({
     if (key.success && parsed.success) return { value: { ...key.data, facts: parsed.data } };
     const [issue] = [...(key.error?.issues ?? []), ...(parsed.error?.issues ?? [])];
     const field = String(issue?.path[0] ?? '');
-    return { fault: { column: field, kind: 'refused', value: issue?.message ?? '', field } };
+    return { fault: { column: field, kind: 'refused', value: issue?.message ?? '' } };
   },
   async apply(inner, rows: ImportedRow<Arrival>[], { actor }) {
     const repeated = listRepeated(rows);
@@ -74,7 +74,7 @@ export const EXPECTED = defineTable({
     const faults = outcomes.flatMap(({ status }, index): ImportFault[] => {
       if (status !== 'expected_cancelled' && status !== 'expected_operation') return [];
       const column = status === 'expected_operation' ? 'operation' : 'number';
-      return [{ row: rows[index]?.number ?? 0, column, kind: 'refused', value: refusal(status)[1], field: 'conflict' }];
+      return [{ row: rows[index]?.number ?? 0, column, kind: 'refused', error: refuse(status) }];
     });
     return { changed: outcomes.filter(isChange).length, faults };
   },
@@ -90,11 +90,5 @@ function listRepeated(rows: ImportedRow<Arrival>[]): ImportFault[] {
   return [...groups.values()]
     .filter((group) => group.length > 1)
     .flat()
-    .map(({ number: row }) => ({
-      row,
-      column: 'number',
-      kind: 'refused',
-      value: 'stands in several rows',
-      field: 'number',
-    }));
+    .map(({ number: row }) => ({ row, column: 'number', kind: 'number_repeated' }));
 }

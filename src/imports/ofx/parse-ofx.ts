@@ -10,9 +10,8 @@ import type { Day } from '../../domain/calendar.ts';
 import type { BankStatement, StatementLine } from '../../ledger/bank/bank-statement.ts';
 import { mapInTurns, takeTurn } from '../../runtime/take-turns.ts';
 import { beginsAsBalance, isBalanceText, isTotalText } from '../balance-texts.ts';
-import type { OfxFault } from './ofx-faults.ts';
 import { parseOfxAmount, parseOfxDay } from './parse-values.ts';
-import { MalformedOfx, type OfxElement, readOfxElements } from './read-ofx-elements.ts';
+import { MalformedOfx, type OfxElement, type OfxFault, readOfxElements } from './read-ofx-elements.ts';
 
 /** Lines of all statements of a file: one database transaction inserts them. */
 export const OFX_LINES_MAX = 20_000;

@@ -10,8 +10,8 @@
 import { decodeXML } from 'entities';
 import { createPauses } from '../../runtime/take-turns.ts';
 import { decodeCharset } from '../../spreadsheet/decode-charset.ts';
+import type { MESSAGES_EN } from '../../texts/messages-en.ts';
 import { AGGREGATES, ENDED_BY_NEXT, FOLLOWERS, TEXTS } from './known-elements.ts';
-import type { OfxFault } from './ofx-faults.ts';
 
 const MIB = 1024 * 1024;
 /** Twenty thousand transactions take about 6 MiB. */
@@ -44,6 +44,8 @@ export class MalformedOfx extends Error {
 
 type Source = { text: string; at: number; countedTo: number; line: number; isXml: boolean; elements: number };
 type Pause = ReturnType<typeof createPauses>;
+export type OfxFault = { line: number; kind: keyof (typeof MESSAGES_EN)['ofx']; value?: string | number };
+
 type Tag = { name: string; kind: 'open' | 'close' | 'empty' };
 
 /** Whether a file begins as an OFX does, and no table: with its header, or a tag. */

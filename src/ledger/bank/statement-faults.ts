@@ -1,3 +1,5 @@
+import type { MESSAGES_EN } from '../../texts/messages-en.ts';
+
 /** Questions that a statement may raise, and their answers; null: any text. */
 export const BANK_QUESTIONS = {
   account: null,
@@ -18,34 +20,24 @@ export type BankAnswers = {
     | undefined;
 };
 
-/** Faults of a statement beside what is stored, in words; `{value}` is the fault's value. */
-export const STATEMENT_FAULTS = {
-  no_account: { text: '{value} is missing: give bank, branch and number', asks: 'account' },
-  many_accounts: { text: 'the file has several accounts, and only one may be given a name', asks: 'account' },
-  new_account: { text: 'no statement shows this account', asks: 'new_account' },
-  spelled: {
-    text: 'no statement shows this account, which may be {value}: give that one, or say that it is new',
-    asks: 'account',
-  },
-  no_currency: { text: 'CURDEF is missing: say that the amounts are in BRL', asks: 'currency' },
-  unsigned: { text: '{value} says money out, and the amount has no sign', asks: 'signs' },
-  no_signs: { text: '{value} may be money out, and no amount of the file has a sign', asks: 'signs' },
-  scale: { text: 'the balance has no decimals, and no earlier balance proves whether it is in cents', asks: 'balance' },
-  whole_amounts: {
-    text: 'no amount has decimals, and no earlier balance proves whether they are in cents',
-    asks: 'amounts',
-  },
-  balance_text: { text: 'the text may be that of a balance, a total or a payment', asks: 'balance_rows' },
-  changed: { text: 'the FITID was imported before, with another day or amount', asks: 'other_lines' },
-  lacking: {
-    text: 'the file lacks a stored line of this amount and day, or of this amount and text up to 3 days apart: it may be that one',
-    asks: 'other_lines',
-  },
-  repeated: { text: 'line {value} is equal in all, also in its FITID', asks: 'other_lines' },
-  partial: {
-    text: 'the day has lines without FITID, or with new ones, and the file lacks some of its stored lines: import the whole day',
-    asks: 'other_lines',
-  },
-} as const satisfies Record<string, { text: string; asks: BankQuestion }>;
+type StatementFaultKind = keyof (typeof MESSAGES_EN)['statement'];
 
-export type StatementFault = { line: number; kind: keyof typeof STATEMENT_FAULTS; value?: string | number };
+/** Faults of a statement beside what is stored, each with the question that it asks. */
+export const STATEMENT_QUESTIONS = {
+  no_account: 'account',
+  many_accounts: 'account',
+  new_account: 'new_account',
+  spelled: 'account',
+  no_currency: 'currency',
+  unsigned: 'signs',
+  no_signs: 'signs',
+  scale: 'balance',
+  whole_amounts: 'amounts',
+  balance_text: 'balance_rows',
+  changed: 'other_lines',
+  lacking: 'other_lines',
+  repeated: 'other_lines',
+  partial: 'other_lines',
+} as const satisfies Record<StatementFaultKind, BankQuestion>;
+
+export type StatementFault = { line: number; kind: StatementFaultKind; value?: string | number };

@@ -1,3 +1,6 @@
+import { describeSaid } from '../../texts/messages.ts';
+import type { MESSAGES_EN } from '../../texts/messages-en.ts';
+
 /** A row of the account map. A row without a platform holds for each platform that has no row of its own. */
 export type MappedAccount = {
   account: string;
@@ -33,24 +36,11 @@ const LENGTHS_MAX = { code: 40, category: 100, cost_center: 60, history: 10 } as
 const TEXT = /^[\p{L}\p{N}][^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u;
 const DIGITS = /^\d+$/;
 
-/** The faults of a map, in words; `{value}` is the fault's value. */
-export const ACCOUNT_FAULTS = {
-  no_rows: 'the map has no rows',
-  too_many_rows: 'at most {value} rows are allowed',
-  unknown_account: 'no account of the ledger: it is one of {value}',
-  repeated: 'the same account and platform are in an earlier row',
-  unknown_platform: 'nothing is known of a platform {value}',
-  empty: 'a code or a category is required',
-  too_long: 'must have at most {value} characters',
-  no_number: 'must be a number',
-  no_line: 'must be one line that begins with a letter or a digit',
-} as const;
-
 /** A fault of a row, counted from 0, and of one of its fields, or `account` for the row as a whole. */
 export type AccountFault = {
   row: number;
   field: keyof MappedAccount;
-  kind: keyof typeof ACCOUNT_FAULTS;
+  kind: keyof (typeof MESSAGES_EN)['account'];
   value?: string | number;
 };
 
@@ -94,5 +84,5 @@ function checkText(
 
 /** A fault in words. */
 export function describeAccountFault({ kind, value = '' }: AccountFault): string {
-  return ACCOUNT_FAULTS[kind].replace('{value}', () => String(value));
+  return describeSaid([{ name: `account.${kind}`, values: { value } }]);
 }

@@ -6,9 +6,10 @@
 import { syncAlerts } from '../../alerts/raise-alerts.ts';
 import type { Context } from '../../context.ts';
 import type { Day } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import type { Message } from '../../domain/errors.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { summarize } from '../../texts/alerts/describe-alert.ts';
+import { failure, message } from '../../texts/messages.ts';
 
 const SHOWN_MAX = 5;
 
@@ -27,10 +28,10 @@ export async function watchFutureOpenings(context: Context): Promise<void> {
  * Checks dates for `confere doctor`.
  * @throws ConfereError `conflict` that names openings, adjustments and statements dated in the future.
  */
-export async function checkFutureDates(context: Context): Promise<string> {
+export async function checkFutureDates(context: Context): Promise<Message[]> {
   const { db, calendar, clock } = context;
   const today = calendar.dayOf(clock.now());
-  const openings = (await listFutureOpenings(context)).map(describeOpening);
+  const openings = await listFutureOpenings(context);
   const adjustments = await db
     .selectFrom('adjustments')
     .leftJoin('adjustments as back', 'back.reverses_seq', 'adjustments.seq')
@@ -47,12 +48,12 @@ export async function checkFutureDates(context: Context): Promise<string> {
     .limit(SHOWN_MAX)
     .execute();
   const faults = [
-    ...openings.slice(0, SHOWN_MAX),
-    ...adjustments.map(({ id, day }) => `adjustment ${id} is of ${day}, a day to come: reverse it`),
-    ...statements.map(({ id, at }) => `statement ${id} is of ${at.toISOString()}, an instant to come`),
+    ...openings.slice(0, SHOWN_MAX).map((opening) => message('doctor.opening_to_come', opening)),
+    ...adjustments.map((adjustment) => message('doctor.adjustment_to_come', adjustment)),
+    ...statements.map(({ id, at }) => message('doctor.balance_to_come', { id, at: at.toISOString() })),
   ];
-  if (faults.length > 0) throw new ConfereError('conflict', faults.join('; '));
-  return 'no opening, adjustment or statement is of a time to come';
+  if (faults.length > 0) throw failure('conflict', faults);
+  return [message('doctor.nothing_to_come')];
 }
 
 async function listFutureOpenings({ db, calendar, clock }: Context): Promise<FutureOpening[]> {
@@ -63,8 +64,4 @@ async function listFutureOpenings({ db, calendar, clock }: Context): Promise<Fut
     .where('day', '>', calendar.dayOf(clock.now()))
     .orderBy('seq')
     .execute();
-}
-
-function describeOpening({ id, platform, day }: FutureOpening): string {
-  return `opening ${id} is of ${day}, a day to come: nothing of platform ${platform} is booked; confere open --undo ${id}`;
 }

@@ -9,6 +9,9 @@
  * Rows created while a running day is read are no drift: the total may grow by the number of ids created since the read
  * began.
  */
+import type { Message } from '../../domain/errors.ts';
+import { message } from '../../texts/messages.ts';
+
 export type Pass = {
   firstTotal: number;
   lastTotal: number;
@@ -31,25 +34,23 @@ export type Pass = {
 
 export const PAGE_ROWS = 100;
 
-export type PassVerdict = { clean: true } | { clean: false; reason: string };
+export type PassVerdict = { clean: true } | { clean: false; reason: Message };
 
 export function checkPass(pass: Pass): PassVerdict {
   const grown = pass.lastTotal - pass.firstTotal;
-  if (pass.withoutId > 0) return dirty(`${pass.withoutId} rows have no id that can be read`);
-  if (pass.newAfterLastPage) return dirty('the page after the last brought new ids');
-  if (grown < 0) return dirty(`the total fell from ${pass.firstTotal} to ${pass.lastTotal}`);
-  if (grown > pass.createdSince)
-    return dirty(`the total rose by ${grown}, but ${pass.createdSince} were created since`);
-  if (pass.totals.min < pass.firstTotal || pass.totals.max > pass.lastTotal)
-    return dirty(`the total wavered between ${pass.totals.min} and ${pass.totals.max}`);
+  const { withoutId, firstTotal, lastTotal, createdSince, totals, repeatedPages, distinctIds } = pass;
+  if (withoutId > 0) return dirty(message('pass.without_id', { n: withoutId }));
+  if (pass.newAfterLastPage) return dirty(message('pass.new_after_last'));
+  if (grown < 0) return dirty(message('pass.total_fell', { from: firstTotal, to: lastTotal }));
+  if (grown > createdSince) return dirty(message('pass.total_rose', { grown, created: createdSince }));
+  if (totals.min < firstTotal || totals.max > lastTotal) return dirty(message('pass.total_wavered', totals));
+  const seen = { seen: distinctIds, total: lastTotal };
   // also where the total agrees: it may be as wrong as the pages
-  if (pass.repeatedPages > 0)
-    return dirty(
-      `${pass.repeatedPages} pages only repeated another one: ${pass.distinctIds} ids were seen of ${pass.lastTotal}`,
-    );
-  if (pass.distinctIds !== pass.lastTotal) return dirty(`${pass.distinctIds} ids were seen of ${pass.lastTotal}`);
+  if (repeatedPages > 0) return dirty(message('pass.pages_repeated', { pages: repeatedPages, ...seen }));
+  if (distinctIds !== lastTotal) return dirty(message('pass.ids_missing', seen));
   const short = pass.pageSizes.slice(0, -1).findIndex((size) => size !== PAGE_ROWS);
-  if (short >= 0) return dirty(`page ${short + 1} held ${pass.pageSizes[short]} rows, not ${PAGE_ROWS}`);
+  if (short >= 0)
+    return dirty(message('pass.page_short', { page: short + 1, rows: pass.pageSizes[short] ?? 0, full: PAGE_ROWS }));
   return { clean: true };
 }
 
@@ -69,6 +70,6 @@ export function canProveByRepeat(pass: Pass): boolean {
   return pass.withoutId === 0 && pass.repeatedPages === 0 && pass.endReached && pass.distinctIds >= pass.totals.max;
 }
 
-function dirty(why: string): PassVerdict {
-  return { clean: false, reason: why };
+function dirty(reason: Message): PassVerdict {
+  return { clean: false, reason };
 }

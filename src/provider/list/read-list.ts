@@ -13,6 +13,7 @@
 
 import { createHash } from 'node:crypto';
 import type { WallTime } from '../../domain/calendar.ts';
+import type { Message } from '../../domain/errors.ts';
 import { largest } from '../../domain/lists.ts';
 import { createSemaphore, type Semaphore } from '../../runtime/semaphore.ts';
 import type { ListQuery } from '../client.ts';
@@ -35,7 +36,7 @@ export type ListReading = {
   /** The last total that was announced. */
   total: number;
   /** Why the last pass proves nothing; undefined when it does. */
-  reason: string | undefined;
+  reason: Message | undefined;
   passes: number;
   /** How many pages were requested, without stored ones. */
   pages: number;

@@ -3,7 +3,9 @@ import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
+import type { Message } from '../../domain/errors.ts';
 import { type HeldLease, holdLease } from '../../runtime/hold-lease.ts';
+import { storeError } from '../../texts/messages.ts';
 import type { RunHow, RunRef } from '../windows/run-ref.ts';
 
 export const LEASE_MS = 30_000;
@@ -83,8 +85,8 @@ export function selectClaimable(db: Reader, now: Date) {
 }
 
 /** Releases a run; the next claim resumes it. @param wait delays the next claim by `ms`; `why` is stored as its error. */
-export async function releaseRun(context: Context, run: RunRef, wait?: { ms: number; why: string }): Promise<void> {
-  const later = wait && { not_before: new Date(context.clock.now().getTime() + wait.ms), error: wait.why };
+export async function releaseRun(context: Context, run: RunRef, wait?: { ms: number; why: Message }): Promise<void> {
+  const later = wait && { not_before: new Date(context.clock.now().getTime() + wait.ms), ...storeError([wait.why]) };
   await context.db
     .updateTable('runs')
     .set({ lease_holder: null, lease_until: null, ...later })

@@ -3,6 +3,7 @@ import { addDays, type Day } from '../../domain/calendar.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import { largest } from '../../domain/lists.ts';
 import { runsFinished } from '../../metrics/metrics.ts';
+import { readError, type Said, storeError } from '../../texts/messages.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 
 /**
@@ -10,7 +11,7 @@ import type { RunRef } from '../windows/run-ref.ts';
  * @param error why it failed; undefined where it ended without an error.
  * @throws InvariantError where it ended without an error but none of its windows holds a day of its range: that day was not read.
  */
-export async function finishRun(context: Context, run: RunRef, error: string | undefined): Promise<void> {
+export async function finishRun(context: Context, run: RunRef, error: Said | undefined): Promise<void> {
   const windows = await context.db
     .selectFrom('run_windows')
     .selectAll()
@@ -50,7 +51,7 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
       days_counted: counted.length,
       days_recent: recent.length,
       finished_at: context.clock.now(),
-      error: error ?? unproven[0]?.error ?? null,
+      ...storeError(error ?? (unproven[0] && readError(unproven[0]))),
       lease_holder: null,
       lease_until: null,
     })

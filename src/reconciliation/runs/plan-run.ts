@@ -5,6 +5,7 @@ import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { isFinal, STATUSES } from '../../domain/statuses.ts';
 import type { ProviderClient } from '../../provider/client.ts';
+import { readError, type Said } from '../../texts/messages.ts';
 import { checkBounds, readBounds } from '../windows/learn-bounds.ts';
 import { planWindows } from '../windows/plan-windows.ts';
 import type { RunRef, Window, WindowRef } from '../windows/run-ref.ts';
@@ -22,7 +23,7 @@ export type RunPlan = {
   /** How many windows are finished. */
   finished: number;
   /** The error of the first window that broke before the run was released. Broken windows are not tried again. */
-  firstError: string | undefined;
+  firstError: Said | undefined;
 };
 
 /** Plans the windows of a run, once. @returns the windows that are neither finished nor known to be broken. */
@@ -34,11 +35,11 @@ export async function planRun(context: Context, client: ProviderClient, run: Run
     rows = await findWindows(context, run);
   }
   const left = rows.filter((row) => row.state === 'planned');
-  const broken = left.find((row) => row.error !== null)?.error ?? undefined;
+  const broken = left.find((row) => row.error !== null);
   return {
     planned: left.filter((row) => row.error === null),
     finished: rows.length - left.length,
-    firstError: broken,
+    firstError: broken && readError(broken),
   };
 }
 
@@ -78,7 +79,7 @@ function isWithin(day: Window, windows: Window[]): boolean {
 async function findWindows(context: Context, run: RunRef) {
   return await context.db
     .selectFrom('run_windows')
-    .select(['seq', 'from_day as fromDay', 'to_day as toDay', 'state', 'error'])
+    .select(['seq', 'from_day as fromDay', 'to_day as toDay', 'state', 'error', 'error_says'])
     .where('run_seq', '=', run.seq)
     .orderBy('from_day')
     .execute();

@@ -13,6 +13,7 @@ import { ProviderError } from '../../provider/provider-error.ts';
 import { IN_PLACE_WAIT_MS_MAX } from '../../provider/schedule-requests.ts';
 import { LeaseLostError } from '../../runtime/hold-lease.ts';
 import { createWakeSignal, runWorkerLoop, type WakeSignal } from '../../runtime/wake-signal.ts';
+import { message, saidBy } from '../../texts/messages.ts';
 import { currentTraceparent, inSpan } from '../../tracing/in-span.ts';
 import type { RunRef } from '../windows/run-ref.ts';
 import { endRunAlert, raiseRunAlert } from './alert-runs.ts';
@@ -126,18 +127,17 @@ async function endWithError(context: Context, client: ProviderClient, run: RunRe
     await releaseRun(context, run);
   } else if (error instanceof DaysBusyError) {
     context.log.debug({ run: run.id }, 'a run waits: other runs read its days');
-    await releaseRun(context, run, { ms: BUSY_DAYS_PAUSE_MS, why: 'waits for days that another run reads' });
+    await releaseRun(context, run, { ms: BUSY_DAYS_PAUSE_MS, why: message('run.waits_days') });
   } else if (waitMs > IN_PLACE_WAIT_MS_MAX) {
-    const why = `waits for the provider, which asked for ${Math.ceil(waitMs / 1000)} s`;
+    const why = message('run.waits_provider', { s: Math.ceil(waitMs / 1000) });
     context.log.warn({ run: run.id, wait_ms: waitMs }, 'a run waits: the provider asked for a pause');
     await releaseRun(context, run, { ms: waitMs, why });
   } else if (isTransient(error) || isDatabaseAway(error)) {
     context.log.warn({ error: describeError(error), run: run.id }, 'a run waits: the database failed');
-    await releaseRun(context, run, { ms: DATABASE_PAUSE_MS, why: 'waits for the database' });
+    await releaseRun(context, run, { ms: DATABASE_PAUSE_MS, why: message('run.waits_database') });
   } else {
     context.log.error({ error: describeError(error), run: run.id }, 'a reconciliation run failed');
-    const message = error instanceof ConfereError ? error.message : 'an unexpected failure: see the log';
-    await finishRun(context, run, message);
+    await finishRun(context, run, error instanceof ConfereError ? saidBy(error) : [message('run.unexpected')]);
     await raiseRunAlert(context, run, error, client);
   }
 }

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { ProviderError } from '../../provider/provider-error.ts';
 import { blocksAllRequests } from '../../provider/schedule-requests.ts';
+import { failure, type Said, saidBy, storeError } from '../../texts/messages.ts';
 import { askList } from '../watches/watch-provider.ts';
 import type { RunRef, WindowRef } from '../windows/run-ref.ts';
 import { raiseRunAlert } from './alert-runs.ts';
@@ -30,10 +30,10 @@ export function trackWindowErrors(
   context: Context,
   client: ProviderClient,
   run: RunRef,
-  before: string | undefined,
+  before: Said | undefined,
 ): WindowErrorTracker {
-  let first = before === undefined ? undefined : { error: new ConfereError('provider_unavailable', before) };
-  const broken: { window: WindowRef; message: string }[] = [];
+  let first = before === undefined ? undefined : { error: failure('provider_unavailable', before) };
+  const broken: { window: WindowRef; said: Said }[] = [];
   let consecutive = 0;
   return {
     async recordError(window, error) {
@@ -45,7 +45,7 @@ export function trackWindowErrors(
         'reading a window failed; the run continues with the next one',
       );
       first ??= { error };
-      broken.push({ window, message: error.message });
+      broken.push({ window, said: saidBy(error) });
       consecutive++;
       // where today is not answered either, the broken windows are not the cause
       return consecutive % BROKEN_WINDOWS_MAX === 0 && !(await askList(context, client));
@@ -56,8 +56,8 @@ export function trackWindowErrors(
     async saveErrors() {
       if (!first || broken.length === 0) return;
       await raiseRunAlert(context, run, first.error, client);
-      for (const { window, message } of broken) {
-        await context.db.updateTable('run_windows').set({ error: message }).where('seq', '=', window.seq).execute();
+      for (const { window, said } of broken) {
+        await context.db.updateTable('run_windows').set(storeError(said)).where('seq', '=', window.seq).execute();
       }
     },
     throwFirstError() {

@@ -6,6 +6,7 @@ import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
+import { describeSaid, storeError } from '../../texts/messages.ts';
 import { listEndedDays } from './plan-windows.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
 import { deleteStoredPages } from './store-pages.ts';
@@ -36,7 +37,7 @@ export async function finishWindow(
           seen: result.seen,
           surplus: result.surplus,
           asked_at: result.askedAt,
-          error: result.reason ?? null,
+          ...storeError(result.reason && [result.reason]),
         })
         .where('seq', '=', window.seq)
         .execute();
@@ -53,7 +54,7 @@ export async function finishWindow(
           runSeq: run.seq,
           expected: { passes: 'one clean, or two alike' },
           actual: {
-            ...{ passes: result.passes, last: result.reason },
+            ...{ passes: result.passes, last: result.reason && describeSaid([result.reason]) },
             ...(result.surplus > 0 ? { surplus: result.surplus } : {}),
           },
         }));

@@ -1,4 +1,5 @@
 import type { Day } from '../../domain/calendar.ts';
+import type { Message } from '../../domain/errors.ts';
 
 /**
  * How a run proves its days. `read`: reads each day whole. `count`: proves settled days by counts, and reads a day whole
@@ -34,7 +35,7 @@ export type WindowResult = {
    * read, and the count agrees. A recent day is not proven: only its newest rows were seen.
    */
   state: 'complete' | 'counted' | 'recent' | 'incomplete';
-  reason: string | undefined;
+  reason: Message | undefined;
   passes: number;
   pages: number;
   /** The last total that the provider announced, less rows of days around the window that were queried with it. */

@@ -42,7 +42,6 @@ export const BALANCES_EN = {
   Bloqueio: 'Block',
   Outro: 'Other',
   // names of platforms
-  'Nenhuma transação mostra esta plataforma.': 'No transaction shows this platform.',
   'Outra plataforma já tem este nome.': 'Another platform has this name.',
   'O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.':
     'The name appears in the workbooks and the console; the id stays valid everywhere else.',
@@ -140,8 +139,6 @@ export const BALANCES_EN = {
     'row {row}: this balance is stated already ({who}, {when}).',
   'Importar também as linhas {list}: não são as que já estão lançadas.':
     'Import also the rows {list}: they are not those that are booked already.',
-  'é igual a {value}, que já está lançado: marque que é outro para importá-lo':
-    'equals {value}, which is booked already: tick that it is another one to import it',
   'Um ajuste deste dia e valor já está lançado: {note} ({who}, {when}). Confirme só se este é outro movimento.':
     'An adjustment of this day and amount is booked already: {note} ({who}, {when}). Confirm only if this is another movement.',
 };

@@ -78,58 +78,7 @@ export const BANK_EN = {
   'A linha e o lançamento ficam em aberto de novo. O Confere não casa estes dois outra vez; uma pessoa pode.':
     'The line and the entry are open again. Confere does not match these two again; a person can.',
   // faults of a file
-  'linha {line}: {fault}': 'line {line}: {fault}',
-  'o arquivo tem mais de {value} MiB': 'the file is larger than {value} MiB',
-  'o arquivo não é um texto em UTF-8 ou windows-1252': 'the file is not a text in UTF-8 or windows-1252',
-  'o arquivo não começa com um cabeçalho OFX 1.x ou 2.x': 'the file does not begin with a header of OFX 1.x or 2.x',
-  'aqui deve haver um elemento, sem texto antes dele': 'a tag must be here, with nothing before it',
-  '</{value}> não tem início': '</{value}> has no start',
-  '<{value}> não tem fim': '<{value}> is not closed',
-  'há mais de {value} elementos um dentro do outro': 'elements are nested deeper than {value} levels',
-  'o arquivo tem mais de {value} elementos': 'the file has more than {value} elements',
-  'o arquivo tem mais de {value} movimentos: exporte menos dias por vez':
-    'the file has more than {value} transactions: export fewer days at once',
-  'o arquivo não tem extrato bancário (STMTRS)': 'the file has no bank statement (STMTRS)',
-  'o banco respondeu com um erro em vez de um extrato (STATUS)':
-    'the bank answered with an error instead of a statement (STATUS)',
-  'este arquivo foi feito pelo Confere: importe o do banco': 'Confere wrote this file: import the one of your bank',
-  'falta {value}': '{value} is missing',
-  '{value} aparece duas vezes': '{value} is there twice',
-  '{value} é longo demais': '{value} is too long',
-  '{value} só pode ter letras, algarismos, espaços, pontos, hifens e barras':
-    '{value} may hold letters, digits, blanks, points, hyphens and slashes',
-  '{value} deve ser um valor com no máximo dois decimais, sem separar milhares':
-    '{value} must be an amount with at most two decimals and without grouping',
-  '{value} deve ser uma data: AAAAMMDD, talvez com a hora': '{value} must be a date: YYYYMMDD, perhaps with a time',
-  '{value} deve ser BRL': '{value} must be BRL',
-  'um movimento (STMTTRN) está fora da lista de um extrato (BANKTRANLIST)':
-    'a transaction (STMTTRN) stands outside of the list of a statement (BANKTRANLIST)',
-  'um movimento que corrige outro (CORRECTFITID) não é aceito':
-    'a transaction that corrects another one (CORRECTFITID) is not accepted',
-  'falta {value}: escreva banco, agência e conta': '{value} is missing: write bank, branch and number',
-  'o arquivo tem várias contas, e só uma pode receber um nome':
-    'the file has several accounts, and only one may be given a name',
-  'nenhum extrato mostra esta conta: diga que é nova, se é mesmo outra':
-    'no statement shows this account: say that it is new, if it is another one',
-  'nenhum extrato mostra esta conta, que pode ser {value}: escreva essa, ou diga que é nova':
-    'no statement shows this account, which may be {value}: write that one, or say that it is new',
-  'falta CURDEF: diga que os valores são em BRL': 'CURDEF is missing: say that the amounts are in BRL',
-  '{value} diz saída, e o valor não tem sinal': '{value} says money out, and the amount has no sign',
-  'o saldo não tem decimais, e nenhum saldo anterior prova se está em centavos':
-    'the balance has no decimals, and no earlier balance proves whether it is in cents',
-  '{value} pode ser saída, e nenhum valor do arquivo tem sinal':
-    '{value} may be money out, and no amount of the file has a sign',
-  'nenhum valor tem decimais, e nenhum saldo anterior prova se estão em centavos':
-    'no amount has decimals, and no earlier balance proves whether they are in cents',
-  'o texto pode ser de um saldo, de um total ou de um pagamento':
-    'the text may be that of a balance, a total or a payment',
-  'falta neste arquivo uma linha já importada deste valor e dia, ou deste valor e texto até 3 dias antes ou depois: pode ser a mesma':
-    'the file lacks a stored line of this amount and day, or of this amount and text up to 3 days apart: it may be that one',
-  'a linha {value} é igual em tudo, também no FITID': 'line {value} is equal in all, also in its FITID',
-  'o dia tem linhas sem FITID, ou com um novo, e faltam neste arquivo linhas já importadas dele: importe o dia inteiro':
-    'the day has lines without FITID, or with new ones, and the file lacks some of its stored lines: import the whole day',
-  'é a fatura de um cartão de crédito: o Confere lê extratos de contas (STMTRS)':
-    'it is the statement of a credit card: Confere reads those of bank accounts (STMTRS)',
+  'linha {line}: {text}': 'line {line}: {text}',
   'O arquivo não diz tudo: responda, e confira de novo.': 'The file does not say all: answer, and check again.',
   'uma a vir, que fica de fora': 'one to come, which is left out',
   '{n} a vir, que ficam de fora': '{n} to come, which are left out',
@@ -138,7 +87,6 @@ export const BANK_EN = {
   'um débito sem sinal, tomado como saída': 'one debit without a sign, taken as money out',
   '{n} débitos sem sinal, tomados como saída': '{n} debits without a sign, taken as money out',
   'saldo de {day}: {amount}': 'balance of {day}: {amount}',
-  'o FITID já foi importado, com outro dia ou valor': 'the FITID was imported before, with another day or amount',
   'Sem um extrato não se sabe se Assets:Bank confere: importe um.':
     'Without a statement nobody knows whether Assets:Bank agrees: import one.',
 };

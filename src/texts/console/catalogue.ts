@@ -8,7 +8,6 @@ import { LABELS_EN } from './labels.ts';
 import { LISTS_EN } from './lists.ts';
 import { LOGIN_EN } from './login.ts';
 import { MERCHANTS_EN } from './merchants.ts';
-import { MESSAGES_EN } from './messages.ts';
 import { MONTHS_EN } from './months.ts';
 import { NOTICES_EN } from './notices.ts';
 import { OVERVIEW_EN } from './overview.ts';
@@ -23,7 +22,6 @@ export const EN = {
   ...LABELS_EN,
   ...PARTS_EN,
   ...WORDS_EN,
-  ...MESSAGES_EN,
   ...NOTICES_EN,
   ...PAGES_EN,
   ...BALANCES_EN,

@@ -4,7 +4,7 @@ import { createToken } from '../../../src/access/tokens.ts';
 import { alertOutages, type MerchantOutage } from '../../../src/callbacks/health/alert-outages.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
-import { FILTER_BEYOND_LIMITS } from '../../../src/merchants/check-filter.ts';
+import { DISABLED } from '../../../src/merchants/check-filter.ts';
 import { RATES_A_MINUTE } from '../../../src/merchants/count-request.ts';
 import { callApi } from '../../support/call-api.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
@@ -80,13 +80,13 @@ test('a merchant with a stored filter beyond the limits gets nothing, is alerted
   const missed = await env.applyTransaction(['paid']);
   await watch(env.context);
   const disabled = await db.selectFrom('merchants').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-  expect(disabled).toMatchObject({ state: 'disabled', disabled_reason: FILTER_BEYOND_LIMITS });
+  expect(disabled).toMatchObject({ state: 'disabled', disabled_reason: DISABLED.filter });
   const outages: MerchantOutage[] = [];
   await alertOutages(env.context, (outage) => void outages.push(outage));
   expect(outages).toMatchObject([{ kind: 'merchant_disabled', merchantId: id }]);
   await env.applyTransaction(['paid']);
   expect((await db.selectFrom('callbacks').selectAll().execute()).length).toBe(1);
-  expect(await call('POST', `/merchants/${id}/enable`)).toMatchObject({ status: 409, detail: FILTER_BEYOND_LIMITS });
+  expect(await call('POST', `/merchants/${id}/enable`)).toMatchObject({ status: 409, detail: DISABLED.filter });
 
   expect((await call('PATCH', `/merchants/${id}`, { filter: {} })).status).toBe(200);
   const again = await db.selectFrom('merchants').selectAll().where('id', '=', id).executeTakeFirstOrThrow();

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runTick } from '../../../jobs/run-tick.ts';
 import { openSession } from '../../../src/access/sessions.ts';
+import { DISABLED } from '../../../src/merchants/check-filter.ts';
+import { ProviderError } from '../../../src/provider/provider-error.ts';
+import { message, storeError } from '../../../src/texts/messages.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { inFile } from '../../support/write-temporary-file.ts';
 
 let env: ConsoleEnvironment;
 let session: string;
@@ -103,24 +108,92 @@ test('findings of the checks, errors of runs and why a merchant is disabled are 
   expect(/Achados[\s\S]*?<\/table>/.exec(findings)?.[0]).not.toContain('lang="en"');
   expect(await check('en')).toContain('innodb_flush_log_at_trx_commit is not 1: a power cut');
 
+  const command = (await env.confere('doctor')).out;
+  expect(command).toContain('innodb_flush_log_at_trx_commit is not 1: a power cut');
+  expect(command).toContain('PROVIDER_URL and PROVIDER_API_KEY are not set');
+
   const run = await db.selectFrom('runs').select(['seq', 'id']).orderBy('seq').executeTakeFirstOrThrow();
-  await db.updateTable('runs').set({ error: 'the provider answered 503' }).where('seq', '=', run.seq).execute();
+  const answered = message('provider.answered', { status: 503 });
+  await db
+    .updateTable('runs')
+    .set(storeError([answered]))
+    .where('seq', '=', run.seq)
+    .execute();
   await db
     .updateTable('run_windows')
-    .set({ error: 'the total fell from 9 to 7', pages: 3, folded_at: new Date() })
+    .set({ ...storeError([message('pass.total_fell', { from: 9, to: 7 })]), pages: 3, folded_at: new Date() })
     .where('run_seq', '=', run.seq)
     .execute();
   const shown = (await read(`/reconciliations/${run.id}`)).page;
   expect(shown).toContain('o provedor respondeu 503');
   expect(shown).toContain('o total caiu de 9 para 7');
   expect(shown).toContain('3 <span class="hint">resumidas</span>');
-  const merchant = await db.selectFrom('merchants').select(['seq', 'id']).executeTakeFirstOrThrow();
+  const inEnglish = (await read(`/reconciliations/${run.id}?lang=en`)).page;
+  expect(inEnglish).toContain('the provider answered 503');
+  expect(inEnglish).toContain('the total fell from 9 to 7');
+  const viaApi = await env.api('viewer', 'GET', `/reconciliations/${run.id}`);
+  expect(viaApi.json).toMatchObject({ error: 'the provider answered 503' });
+  expect(viaApi.json).not.toHaveProperty('error_says');
+  // an error of a version before has a text alone
+  await db.updateTable('runs').set({ error: 'the provider answered 500' }).where('seq', '=', run.seq).execute();
+  expect((await read(`/reconciliations/${run.id}`)).page).toContain('<span lang="en">the provider answered 500</span>');
+
+  const unstable = {
+    ...{ kind: 'list_unstable', severity: 'medium', scope: env.today, open_scope: `list_unstable ${env.today}` },
+    ...{ state: 'open', baseline: 0, run_seq: run.seq, opened_at: new Date(), id: 'mm_last' },
+    actual: JSON.stringify({ passes: 5, last: 'the total fell from 9 to 7' }),
+  };
   await db
-    .updateTable('merchants')
-    .set({ state: 'disabled', disabled_reason: 'its address answered 410 Gone' })
-    .where('seq', '=', merchant.seq)
+    .insertInto('mismatches')
+    .values(unstable as never)
     .execute();
-  expect((await read(`/merchants/${merchant.id}`)).page).toContain('o endereço respondeu 410 Gone');
+  expect((await read('/mismatches/mm_last')).page).toContain('o total caiu de 9 para 7');
+  const evidence = (await env.api('viewer', 'GET', '/mismatches/mm_last')).json;
+  expect(evidence).toMatchObject({ actual: { passes: 5, last: 'the total fell from 9 to 7' } });
+
+  await runTick(env.context, { job: 'daily_report', dueAt: new Date() }, () =>
+    Promise.reject(new ProviderError('provider_unavailable', answered)),
+  );
+  expect((await read('/system')).page).toContain('provider_unavailable: o provedor respondeu 503');
+  expect((await read('/system?lang=en')).page).toContain('provider_unavailable: the provider answered 503');
+  const jobs = await env.api('viewer', 'GET', '/jobs');
+  expect(jobs.text).toContain('"error":"provider_unavailable: the provider answered 503"');
+  expect((await env.confere('jobs')).out).toContain('provider_unavailable: the provider answered 503');
+
+  const merchant = await db.selectFrom('merchants').select(['seq', 'id']).executeTakeFirstOrThrow();
+  for (const [disabled_reason, portuguese] of [
+    [DISABLED.gone, 'o endereço respondeu 410 Gone'],
+    [DISABLED.filter, 'o filtro passa dos limites: salve um menor'],
+    ['another reason', '<span lang="en">another reason</span>'],
+  ] as const) {
+    await db
+      .updateTable('merchants')
+      .set({ state: 'disabled', disabled_reason })
+      .where('seq', '=', merchant.seq)
+      .execute();
+    expect((await read(`/merchants/${merchant.id}`)).page).toContain(portuguese);
+    expect((await env.api('viewer', 'GET', `/merchants/${merchant.id}`)).json).toMatchObject({ disabled_reason });
+  }
+});
+
+test('what is wrong with a file is in the page’s language, and in English by the API and the command', async () => {
+  const form_token = /name="form_token" value="([^"]+)"/.exec((await read('/')).page)?.[1] ?? '';
+  const file = 'dia;"valor\n';
+  const upload = async (language: string) => {
+    const body = new FormData();
+    body.set('form_token', form_token);
+    body.set('kind', 'adjustments');
+    body.set('file', new File([file], 'a.csv'));
+    const headers = { cookie: `${session}; confere_language=${language}`, origin: env.url };
+    return await (await fetch(`${env.url}/balances/imports`, { method: 'POST', headers, body })).text();
+  };
+  expect(await upload('pt-BR')).toContain('o arquivo não pôde ser lido: as aspas que abrem na linha 1 não têm fim');
+  expect(await upload('en')).toContain('the quotes that open in line 1 have no end');
+  const api = await env.api('admin', 'POST', '/imports/adjustments', file);
+  expect(api.json).toMatchObject({ errors: { file: ['the quotes that open in line 1 have no end'] } });
+  expect((await env.confere('import', 'adjustments', inFile('a.csv', file))).err).toContain(
+    'the quotes that open in line 1 have no end',
+  );
 });
 
 test('requests at the same time each keep their language, through a posted form too', async () => {

@@ -64,7 +64,7 @@ test('a job’s state has its last tick, its last success, the next tick and who
     lastDurationMs: expect.any(Number),
     failing: true,
   });
-  expect(failed.last?.error).toBe('unavailable: ***');
+  expect(failed.last?.error?.text).toBe('unavailable: ***');
   await runTick(context, { job: 'daily_report', dueAt: context.clock.now() }, async () => {
     const running = await stateOf('daily_report');
     expect(running).toMatchObject({ last: { outcome: 'running', holder: context.holder }, lastFailed: true });

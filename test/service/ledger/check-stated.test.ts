@@ -3,6 +3,7 @@ import { addDays } from '../../../src/domain/calendar.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { checkFutureDates, watchFutureOpenings } from '../../../src/ledger/stated/watch-future-openings.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { describeSaid } from '../../../src/texts/messages.ts';
 import { PLATFORM } from '../../support/make-provider-rows.ts';
 import { type ApiEnvironment, balancesOf, openApiEnvironment } from '../../support/open-api-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
@@ -117,7 +118,7 @@ test('a future opening from an earlier version is alerted until it is reversed',
   const { context } = environment;
   const { json } = await environment.call('POST', '/openings', openingOf(today));
   await watchFutureOpenings(context);
-  expect(await checkFutureDates(context)).toContain('no opening');
+  expect(describeSaid(await checkFutureDates(context))).toContain('no opening');
   await context.db.updateTable('openings').set({ day: '2062-01-01' }).execute();
   for (let minute = 0; minute < 2; minute++) await watchFutureOpenings(context);
   const readAlerts = () =>
@@ -130,7 +131,7 @@ test('a future opening from an earlier version is alerted until it is reversed',
   await environment.call('POST', '/openings', { reverses: json.id });
   await watchFutureOpenings(context);
   expect(await readAlerts()).toMatchObject([{ name: 'opening_to_come', ended_at: expect.any(Date) }]);
-  expect(await checkFutureDates(context)).toContain('no opening');
+  expect(describeSaid(await checkFutureDates(context))).toContain('no opening');
 });
 
 test('doctor names adjustments and statements of a time to come, unless they are reversed', async () => {
@@ -140,7 +141,7 @@ test('doctor names adjustments and statements of a time to come, unless they are
   await context.db.updateTable('adjustments').set({ day: '2062-01-01' }).execute();
   await expect(checkFutureDates(context)).rejects.toThrow(`adjustment ${String(json.id)} is of 2062-01-01`);
   await environment.call('POST', '/adjustments', { reverses: json.id, note: 'typo' });
-  expect(await checkFutureDates(context)).toContain('no opening');
+  expect(describeSaid(await checkFutureDates(context))).toContain('no opening');
   await context.db
     .updateTable('statements')
     .set({ at: new Date('2062-01-01T00:00:00Z') })

@@ -15,6 +15,7 @@ import { decodeSegment, encodeRecord } from '../../../src/inbox/spool/spool-form
 import { undoMatch } from '../../../src/ledger/bank/pick-match.ts';
 import { refreshMismatchAlerts } from '../../../src/mismatches/alert-mismatches.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { describeSaid } from '../../../src/texts/messages.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { eventually } from '../../support/eventually.ts';
 import { importBank } from '../../support/import-bank.ts';
@@ -361,9 +362,11 @@ it('says so in every place, and keeps the amounts', async () => {
   // all is well but for what the spool keeps, which somebody has to inspect, and the tests' server, which is not durable
   const doctor = await run('doctor', '--books', '--json');
   const { findings } = JSON.parse(doctor.out) as { findings: { check: string; ok: boolean; says: string }[] };
-  const wrong = findings.filter((one) => !one.ok && !one.says.includes('innodb_flush_log_at_trx_commit'));
+  const wrong = findings.filter((one) => !one.ok && !describeSaid(one.says).includes('innodb_flush_log_at_trx_commit'));
   expect(wrong.map((one) => one.check)).toEqual(['spool']);
-  expect(findings.find((one) => one.check === 'spool')?.says).toContain('1 damaged (.torn) and 1 refused (.refused)');
+  expect(describeSaid(findings.find((one) => one.check === 'spool')?.says ?? '')).toContain(
+    '1 damaged (.torn) and 1 refused (.refused)',
+  );
   expect(doctor.code).toBe(1);
 });
 

@@ -11,6 +11,7 @@ import {
   readProviderHealth,
   watchProvider,
 } from '../../../src/reconciliation/watches/watch-provider.ts';
+import { message } from '../../../src/texts/messages.ts';
 import { eventually } from '../../support/eventually.ts';
 import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';
 import {
@@ -152,7 +153,9 @@ describe('provider_failing', () => {
 
   test('a run that gave up is its alert where the list fails otherwise too, and run_failed where another page is answered', async () => {
     const run = { id: 'run_1', trigger: 'reconcile_recent' } as unknown as Parameters<typeof raiseRunAlert>[1];
-    const error = new ProviderError('provider_unavailable', 'the provider answered 503', { status: 503 });
+    const error = new ProviderError('provider_unavailable', message('provider.answered', { status: 503 }), {
+      status: 503,
+    });
     setFault(() => ({ status: 503 }));
     await client.listPage({}, 1, { triesMax: 1 }).catch(() => undefined);
     await raiseRunAlert(context, run, error, client);

@@ -13,6 +13,7 @@ import { pageRetention } from '../../../src/reconciliation/numbers/fold-pages.ts
 import { listPages } from '../../../src/reconciliation/numbers/read-pages.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { readDiskSizes, readTableSizes, recordSizes } from '../../../src/retention/measure-sizes.ts';
+import { describeSaid } from '../../../src/texts/messages.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
@@ -238,7 +239,7 @@ it('sizes are recorded once a day; growth is their mean over 30 days, and doctor
     .execute();
   const [grown] = (await readTableSizes(context)).filter(({ name }) => name === 'webhooks');
   expect(grown?.growth).toBeCloseTo(15_360, -1);
-  expect(await checkSizes(context)).toMatch(
+  expect(describeSaid(await checkSizes(context))).toMatch(
     /^the database \([\d.]+ MiB, growing by 15\.0 KiB a day\); .*; the disk of DATA_DIR has [\d.]+ GiB free$/,
   );
 

@@ -1,14 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { describeOfxFault } from '../../../src/imports/ofx/ofx-faults.ts';
+import { describeImportFault } from '../../../src/imports/import-kind.ts';
 import { OFX_LINES_MAX, parseOfx } from '../../../src/imports/ofx/parse-ofx.ts';
 import { parseOfxAmount } from '../../../src/imports/ofx/parse-values.ts';
-import { OFX_BYTES_MAX } from '../../../src/imports/ofx/read-ofx-elements.ts';
+import { OFX_BYTES_MAX, type OfxFault } from '../../../src/imports/ofx/read-ofx-elements.ts';
 import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
 import { propertyOptions } from '../../support/property.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 const parse = (text: string) => parseOfx(bytes(text));
+const describeOfxFault = (fault: OfxFault): string =>
+  describeImportFault({ row: 0, column: null, of: 'ofx', ...fault });
 const faultsOf = async (text: string): Promise<string[]> => (await parse(text)).faults.map(describeOfxFault);
 const LINE: MadeLine = { day: '2026-10-05', amount: '500.00', fitid: 'f1', memo: 'TED' };
 const file = makeOfx({ lines: [LINE], balance: { amount: '900.10', day: '2026-10-31' } });

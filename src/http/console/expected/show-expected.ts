@@ -1,6 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
+import { readStateReason } from '../../../expected/describe-state.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { readStory, type StoryStep } from '../../../expected/read-story.ts';
 import { cancelOne, matchOne, reopenOne, showExpected, unmatchOne } from '../../../operations/expected.ts';
@@ -11,7 +12,7 @@ import { createRouter } from '../../create-router.ts';
 import { serveAction } from '../forms/serve-action.ts';
 import { formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
-import { facts, idText, programText, table, transactionLink } from '../parts/page-components.ts';
+import { facts, idText, say, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import {
   candidateTable,
@@ -43,7 +44,7 @@ export function expectedPages(context: Context): Router {
     const story = await readStory(context.db, id);
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
 <div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
-${row.reason && html`<p class="lead">${programText(row.reason)}</p>`}
+${row.reason && html`<p class="lead">${say(await readStateReason(context.db, id))}</p>`}
 ${facts([
   ['Valor', moneyOf(row.amount)],
   ['Pago', moneyOf(row.paid)],

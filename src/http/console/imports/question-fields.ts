@@ -21,7 +21,7 @@ export function questionForm(
   faults: readonly ImportFault[],
   given: { kind: string; file: string; answers: Answers },
 ): Html | undefined {
-  if (!faults.every(({ statement }) => statement)) return undefined;
+  if (!faults.every(({ of }) => of === 'statement')) return undefined;
   const names = new Set([...Object.keys(given.answers), ...listQuestions(faults)]);
   const fields = [...names].flatMap((name) => {
     const question = questions[name];

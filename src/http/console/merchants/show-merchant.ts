@@ -3,6 +3,8 @@ import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
 import { readDelivery } from '../../../callbacks/manage/read-delivery.ts';
 import type { Context } from '../../../context.ts';
+import { setMerchantState } from '../../../merchants/change-merchants.ts';
+import { readDisabledReason } from '../../../merchants/check-filter.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
 import { presentMerchantTo } from '../../../operations/mask-texts.ts';
@@ -13,7 +15,7 @@ import { createRouter } from '../../create-router.ts';
 import { serveButton } from '../forms/serve-button.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { facts, idText, programText } from '../parts/page-components.ts';
+import { facts, idText, say } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { callbackTable } from './list-callbacks.ts';
@@ -72,7 +74,7 @@ function renderFacts(context: Context, merchant: PresentedMerchant, names: Platf
     ],
     ...describeRequest(merchant),
     ['E-mail', merchant.email],
-    ['Desativado porque', merchant.disabled_reason && programText(merchant.disabled_reason)],
+    ['Desativado porque', merchant.disabled_reason && say(readDisabledReason(merchant.disabled_reason))],
     ['Pausado por', merchant.paused_by === 'merchant' && t('ele mesmo')],
     ['Falhando desde', merchant.failing_since && moment(context.calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],

@@ -6,12 +6,13 @@ import type { Calendar } from '../../../domain/calendar.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { language } from '../../../texts/language.ts';
+import type { Said } from '../../../texts/messages.ts';
 import { nameEvidence } from '../../../texts/reports/describe-evidence.ts';
 import { textsOf } from '../../../texts/reports/texts.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { EMPTY_VALUE, formatCount, formatDuration, formatWallTime, moment, money } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
-import { dayLink, programText, table, transactionLink } from '../parts/page-components.ts';
+import { dayLink, say, table, transactionLink } from '../parts/page-components.ts';
 import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { OPERATION_WORDS, STATUS_WORDS, WEBHOOK_REASON_WORDS } from '../parts/words.ts';
 
@@ -41,14 +42,16 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 
 type Fields = Record<string, unknown>;
 /** Names and formats for the values of evidence. */
-type Shown = { calendar: Calendar; names: PlatformNames };
+type Shown = { calendar: Calendar; names: PlatformNames; last?: Said | undefined };
 
-/** A table of what was expected and what was found. */
+/** A table of what was expected and what was found. @param last what the last pass of an unstable list said. */
 export function renderEvidence(
   calendar: Calendar,
   mismatch: { expected: unknown; actual: unknown },
   names: PlatformNames = new Map(),
+  last?: Said,
 ): Html {
+  const shown = { calendar, names, last };
   const [before, after] = [toFields(mismatch.expected), toFields(mismatch.actual)];
   // found with the difference: it has a column of its own
   const facts = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => name !== 'difference');
@@ -58,8 +61,8 @@ export function renderEvidence(
     empty: 'Nada além do tipo: veja os fatos abaixo.',
     columns: [
       { title: 'O quê', cell: nameFact },
-      { title: 'Esperado', cell: (name) => describeFact({ calendar, names }, name, before) },
-      { title: 'Encontrado', cell: (name) => describeFact({ calendar, names }, name, after) },
+      { title: 'Esperado', cell: (name) => describeFact(shown, name, before) },
+      { title: 'Encontrado', cell: (name) => describeFact(shown, name, after) },
       { title: 'Diferença', cell: (name) => describeDifference(name, before, after) },
     ],
   });
@@ -103,7 +106,7 @@ function describeValue(shown: Shown, name: string, value: unknown): Part {
   if (INSTANT.test(text)) return moment(shown.calendar, text);
   if (WALL.test(text)) return formatWallTime(text);
   if (DAY.test(text)) return dayLink(text);
-  return html`<span class="id">${TEXTS[text] ?? (name === 'last' ? programText(text) : text)}</span>`;
+  return html`<span class="id">${TEXTS[text] ?? (name === 'last' ? say(shown.last ?? text) : text)}</span>`;
 }
 
 /** `Pago, 21/11/2026 08:00:00`: the values of an event, in their order. */

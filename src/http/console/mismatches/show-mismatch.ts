@@ -6,6 +6,7 @@ import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { findMismatch, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { showMismatch } from '../../../operations/mismatches.ts';
 import { describeCode } from '../../../texts/fill.ts';
+import { readError, type Said } from '../../../texts/messages.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { plural, t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
@@ -35,7 +36,7 @@ export function mismatchPages(context: Context): Router {
 <p class="explain"><b>${meaning}.</b> ${todo}</p>
 ${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mismatch, names))}
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(response, mismatch)}
-<section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names)}</section>
+<section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names, await readLastPass(context, mismatch))}</section>
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch)}</section>
 <section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, mismatch, canSeePersonalData(response))}</section>`;
     sendPage(request, response, { title, body });
@@ -73,6 +74,21 @@ function renderFacts(context: Context, mismatch: PresentedMismatch): Html {
     ['Reaberta', mismatch.reopened > 0 && plural(mismatch.reopened, '{n} vez', '{n} vezes')],
     ['Base inicial', mismatch.baseline && t('sim: é de antes de os webhooks serem devidos')],
   ]);
+}
+
+/** What the last pass of an unstable list said: its window has the names of its messages, the evidence their text. */
+async function readLastPass({ db }: Context, { run_id: id, actual }: PresentedMismatch): Promise<Said | undefined> {
+  const { last } = (actual ?? {}) as { last?: unknown };
+  if (id === null || typeof last !== 'string') return undefined;
+  const window = await db
+    .selectFrom('run_windows')
+    .innerJoin('runs', 'runs.seq', 'run_windows.run_seq')
+    .select(['run_windows.error', 'run_windows.error_says'])
+    .where('runs.id', '=', id)
+    .where('run_windows.error', '=', last)
+    .limit(1)
+    .executeTakeFirst();
+  return window && readError(window);
 }
 
 async function renderChanges(context: Context, mismatch: PresentedMismatch, full: boolean): Promise<Html> {

@@ -1,7 +1,8 @@
 import type { Day } from '../../../domain/calendar.ts';
 import { describeCode } from '../../../texts/fill.ts';
+import { language } from '../../../texts/language.ts';
+import { describeSaid, type Said } from '../../../texts/messages.ts';
 import { type Label, t, translate } from '../../../texts/translate.ts';
-import { translateMessage } from '../../../texts/translate-message.ts';
 import { EMPTY_VALUE, formatDay, shortId } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 
@@ -29,10 +30,9 @@ export function table<Row>(content: { caption: Label; columns: TableColumn<Row>[
   )}</tbody></table></div>`;
 }
 
-/** A message of the program in the page's language; one that only English has is marked as English. */
-export function programText(message: string): Html {
-  const text = translateMessage(message);
-  return text === undefined ? html`<span lang="en">${message}</span>` : html`${text}`;
+/** What the program says, in the language of the request; a text that only English has is marked as English. */
+export function say(said: Said): Html {
+  return typeof said === 'string' ? html`<span lang="en">${said}</span>` : html`${describeSaid(said, language())}`;
 }
 
 /** A state as a coloured label. Its text names the state, not only its colour. */

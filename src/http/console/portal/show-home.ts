@@ -1,4 +1,5 @@
 import type { Response, Router } from 'express';
+import { readDisabledReason } from '../../../merchants/check-filter.ts';
 import { presentMerchant, presentOwnMerchant } from '../../../merchants/present-merchant.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { t } from '../../../texts/translate.ts';
@@ -11,7 +12,7 @@ import { describeRequest } from '../merchants/request-fields.ts';
 import { BACKFILL_WORDS, renderUrl } from '../merchants/show-merchant.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { facts, idText, programText } from '../parts/page-components.ts';
+import { facts, idText, say } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import { ownCallbackTable } from './list-own-callbacks.ts';
 import { CALLBACKS, HOME } from './site.ts';
@@ -70,7 +71,7 @@ function renderFacts({ calendar }: PortalContext, { merchant: row }: MerchantSco
     ],
     ...describeRequest(merchant),
     ['E-mail', merchant.email],
-    ['Desativado porque', merchant.disabled_reason && programText(merchant.disabled_reason)],
+    ['Desativado porque', merchant.disabled_reason && say(readDisabledReason(merchant.disabled_reason))],
     ['Falhando desde', merchant.failing_since && moment(calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],
     ['Eventos desde', moment(calendar, merchant.events_since)],

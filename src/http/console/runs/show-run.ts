@@ -8,6 +8,7 @@ import {
   readPageProgress,
 } from '../../../reconciliation/numbers/read-runs.ts';
 import { describeCode } from '../../../texts/fill.ts';
+import { readError } from '../../../texts/messages.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
@@ -15,7 +16,7 @@ import { createRouter } from '../../create-router.ts';
 import { explainMismatch } from '../mismatches/explain-mismatch.ts';
 import { EMPTY_VALUE, formatCount, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
-import { badge, facts, idText, programText, table } from '../parts/page-components.ts';
+import { badge, facts, idText, say, table } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts';
@@ -51,12 +52,14 @@ export function runPages(context: Context): Router {
     const run = presentPlatform(getCaller(response), found);
     const isOpen = run.state === 'queued' || run.state === 'running';
     const windows = await readWindows(context, run.seq);
+    const stored = context.db.selectFrom('runs').select(['error', 'error_says']).where('seq', '=', run.seq);
+    const said = readError(await stored.executeTakeFirstOrThrow());
     const body = html`<p class="crumb"><a href="/reconciliations">${t('Conferências')}</a></p>
 <div class="head"><h1>${formatDayRange(run)}</h1> ${badge(RUN_STATE_WORDS, run.state)}</div>
 <p class="sub">${idText(run.id)}</p>
 <p class="lead">${describeOutcome(run)}</p>
 ${isOpen && renderProgress(windows, await readPageProgress(context.db, run.seq))}
-${run.error && html`<p class="fault">${programText(run.error)}</p>`}
+${said && html`<p class="fault">${say(said)}</p>`}
 <section><h2>${t('Números')}</h2>${renderNumbers(context, run, await readPlatformNames(context, response))}</section>
 <section><h2>${t('Divergências que levantou')}</h2>${renderKinds(run)}</section>
 <section><h2>${t('Janelas')}</h2>${renderWindows(context, windows)}</section>`;
@@ -116,7 +119,8 @@ type Window = Awaited<ReturnType<typeof readWindows>>[number];
 async function readWindows({ db }: Context, runSeq: number) {
   return await db
     .selectFrom('run_windows')
-    .select(['from_day', 'to_day', 'state', 'passes', 'total', 'seen', 'applied', 'asked_at', 'error', 'folded_at'])
+    .select(['from_day', 'to_day', 'state', 'passes', 'total', 'seen', 'applied', 'asked_at', 'folded_at'])
+    .select(['error', 'error_says'])
     .select((eb) => [
       eb
         .selectFrom('run_pages')
@@ -160,7 +164,7 @@ function renderWindows(context: Context, rows: Window[]): Html {
       {
         title: 'Estado',
         cell: (row) =>
-          html`${badge(WINDOW_WORDS, row.state)}${row.error && html` <span class="hint">${programText(row.error)}</span>`}`,
+          html`${badge(WINDOW_WORDS, row.state)}${row.error && html` <span class="hint">${say(readError(row) ?? '')}</span>`}`,
       },
       { title: 'Páginas', cell: (row) => (isRead(row) ? pagesOf(row) : EMPTY_VALUE), align: 'end' },
       { title: 'Passadas', cell: (row) => (row.state === 'planned' ? EMPTY_VALUE : row.passes), align: 'end' },

@@ -12,7 +12,7 @@ import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { EMPTY_VALUE, formatAge, formatCount, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, programText, table } from '../parts/page-components.ts';
+import { badge, say, table } from '../parts/page-components.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { CHECK_WORDS, JOB_OUTCOME_WORDS, JOB_WORDS, PART_WORDS } from '../parts/words.ts';
 
@@ -83,9 +83,11 @@ function jobTable({ calendar }: Context, jobs: JobState[]): Html {
 }
 
 function outcomeCell({ last, overdue, failing, cron }: JobState): Html {
+  const error = last?.error;
   const outcome = cron === 'off' ? 'off' : overdue ? 'overdue' : (last?.outcome ?? 'never');
   return html`${badge(JOB_OUTCOME_WORDS, outcome)}${failing && html` ${badge(JOB_OUTCOME_WORDS, 'failing')}`}${
-    last?.error && html`<br><span class="hint">${programText(last.error)}</span>`
+    error &&
+    html`<br><span class="hint">${error.said ? html`${error.code}: ${say(error.said)}` : say(error.text)}</span>`
   }`;
 }
 
@@ -131,7 +133,7 @@ function findingTable(findings: Finding[]): Html {
     columns: [
       { title: 'O quê', cell: (row) => describeCode(CHECK_WORDS, row.check) },
       { title: 'Resultado', cell: (row) => badge(FINDING_WORDS, row.ok ? 'yes' : 'no') },
-      { title: 'Detalhe', cell: (row) => html`<span class="long">${programText(row.says)}</span>` },
+      { title: 'Detalhe', cell: (row) => html`<span class="long">${say(row.says)}</span>` },
     ],
   });
 }

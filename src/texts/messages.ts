@@ -1,0 +1,69 @@
+/**
+ * Messages of the program by their names: `message('provider.answered', { status })`. English is for the API, the command line
+ * and the log. The console says a message in the language of the request, from its name and values: no text is recognized.
+ * Pure.
+ */
+import { ConfereError, type ErrorCode, type Message } from '../domain/errors.ts';
+import type { Language } from '../domain/language/language.ts';
+import { fill, type Values } from './fill.ts';
+import { MESSAGES_EN } from './messages-en.ts';
+import { MESSAGES_PT_BR } from './messages-pt-br.ts';
+
+type Catalogue = typeof MESSAGES_EN;
+type Group = keyof Catalogue;
+export type MessageName = { [G in Group]: `${G}.${keyof Catalogue[G] & string}` }[Group];
+type TextOf<Name> = Name extends `${infer G extends Group}.${infer Own}`
+  ? Extract<Own extends keyof Catalogue[G] ? Catalogue[G][Own] : never, string>
+  : never;
+
+/** Messages, read as one text; or a text that only English has, such as that of another program. */
+export type Said = string | readonly Message[];
+
+/** Joins the messages of one text. */
+const SEPARATOR = '; ';
+const CATALOGUES: Record<Language, Record<string, Record<string, string>>> = {
+  en: MESSAGES_EN,
+  'pt-BR': MESSAGES_PT_BR,
+};
+
+export function message<Name extends MessageName>(name: Name, ...[values]: Values<TextOf<Name>>): Message {
+  return { name, values: values ?? {} };
+}
+
+/** Creates an error that says messages, or a text that only English has. */
+export function failure(code: ErrorCode, what: Message | Said, options: { cause?: unknown } = {}): ConfereError {
+  if (typeof what === 'string') return new ConfereError(code, what, options);
+  const said = 'name' in what ? [what] : what;
+  return new ConfereError(code, describeSaid(said), { ...options, said });
+}
+
+export function saidBy({ said, message: text }: ConfereError): Said {
+  return said ?? text;
+}
+
+/** The text of messages, by default in English. One that this version lacks stands as its name. */
+export function describeSaid(said: Said, language: Language = 'en'): string {
+  if (typeof said === 'string') return said;
+  return said.map((one) => describeMessage(one, language)).join(SEPARATOR);
+}
+
+function describeMessage({ name, values }: Message, language: Language): string {
+  const [group = '', own = ''] = name.split('.');
+  return fill(CATALOGUES[language][group]?.[own] ?? own, values);
+}
+
+type StoredError = { error: string | null; error_says: string | null };
+
+/** Columns for messages: their English text, for versions before and for the API, and beside it their names and values. */
+export function storeError(said: Said | undefined): StoredError {
+  if (said === undefined) return { error: null, error_says: null };
+  return { error: describeSaid(said), error_says: typeof said === 'string' ? null : JSON.stringify(said) };
+}
+
+/** Reads what `storeError` wrote. A version without the second column may have written the first one since: that counts. */
+export function readError({ error, error_says: stored }: StoredError): Said | undefined {
+  if (error === null) return undefined;
+  // `storeError` alone writes the column
+  const said = stored === null ? error : (JSON.parse(stored) as Message[]);
+  return describeSaid(said) === error ? said : error;
+}
