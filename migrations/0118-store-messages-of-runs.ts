@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** The console says an error of a run or a window in the reader's language: by the names of its messages, not by its text. */
+/** Stores the names and values of an error's messages beside its English text: the console says them in the reader's language. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const table of ['runs', 'run_windows']) {
     const { rows } = await sql`SELECT 1 FROM information_schema.COLUMNS
