@@ -37,7 +37,7 @@ export class InvariantError extends Error {
 export type FieldFault = { field: string; reason: string; values: RefusalValues };
 export type RefusalValues = Partial<Record<string, string | number | bigint>>;
 /** A message of the program: `name` and `values` name its text in each language (src/texts/messages.ts). */
-export type Message = { name: string; values: RefusalValues };
+export type Message = { name: string; values: Partial<Record<string, string | number>> };
 
 type Details = {
   cause?: unknown;

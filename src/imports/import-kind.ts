@@ -5,15 +5,10 @@ import { ConfereError, groupFaults } from '../domain/errors.ts';
 import type { Language } from '../domain/language/language.ts';
 import type { BankImport } from '../ledger/bank/import-bank-file.ts';
 import { BANK_QUESTIONS, type BankQuestion, STATEMENT_QUESTIONS } from '../ledger/bank/statement-faults.ts';
-import { describeSaid, type Said } from '../texts/messages.ts';
-import type { MESSAGES_EN } from '../texts/messages-en.ts';
+import { describeSaid, type MessagesOf, type Said } from '../texts/messages.ts';
 import { refusal } from '../texts/refuse.ts';
 
-type Faults<Of extends keyof typeof MESSAGES_EN> = {
-  of: Of;
-  kind: keyof (typeof MESSAGES_EN)[Of];
-  value?: string | number;
-};
+type Faults<Of extends string> = { of: Of; kind: MessagesOf<Of>; value?: string | number };
 
 /** A cell's value could not be taken; the reader adds the row and the column. */
 export type CellFault = Omit<Faults<'row'>, 'of'>;

@@ -10,23 +10,24 @@ import { MESSAGES_EN } from './messages-en.ts';
 import { MESSAGES_PT_BR } from './messages-pt-br.ts';
 
 type Catalogue = typeof MESSAGES_EN;
-type Group = keyof Catalogue;
-export type MessageName = { [G in Group]: `${G}.${keyof Catalogue[G] & string}` }[Group];
-type TextOf<Name> = Name extends `${infer G extends Group}.${infer Own}`
-  ? Extract<Own extends keyof Catalogue[G] ? Catalogue[G][Own] : never, string>
-  : never;
+type MessageName = keyof Catalogue;
+/** The names of a group without it: `missing` of `row.missing`. */
+export type MessagesOf<Group extends string, Name = MessageName> = Name extends `${Group}.${infer Own}` ? Own : never;
 
 /** Messages, read as one text; or a text that only English has, such as that of another program. */
 export type Said = string | readonly Message[];
 
 /** Joins the messages of one text. */
 const SEPARATOR = '; ';
-const CATALOGUES: Record<Language, Record<string, Record<string, string>>> = {
-  en: MESSAGES_EN,
-  'pt-BR': MESSAGES_PT_BR,
+const TEXTS: Record<Language, ReadonlyMap<string, string>> = {
+  en: new Map(Object.entries(MESSAGES_EN)),
+  'pt-BR': new Map(Object.entries(MESSAGES_PT_BR)),
 };
 
-export function message<Name extends MessageName>(name: Name, ...[values]: Values<TextOf<Name>>): Message {
+export function message<Name extends MessageName>(
+  name: Name,
+  ...[values]: Values<Catalogue[Name], string | number>
+): Message {
   return { name, values: values ?? {} };
 }
 
@@ -48,8 +49,7 @@ export function describeSaid(said: Said, language: Language = 'en'): string {
 }
 
 function describeMessage({ name, values }: Message, language: Language): string {
-  const [group = '', own = ''] = name.split('.');
-  return fill(CATALOGUES[language][group]?.[own] ?? own, values);
+  return fill(TEXTS[language].get(name) ?? name.slice(name.indexOf('.') + 1), values);
 }
 
 type StoredError = { error: string | null; error_says: string | null };
@@ -64,6 +64,10 @@ export function storeError(said: Said | undefined): StoredError {
 export function readError({ error, error_says: stored }: StoredError): Said | undefined {
   if (error === null) return undefined;
   // `storeError` alone writes the column
-  const said = stored === null ? error : (JSON.parse(stored) as Message[]);
-  return describeSaid(said) === error ? said : error;
+  return stored === null ? error : saidOf(error, JSON.parse(stored) as Message[]);
+}
+
+/** The messages of a stored text, where it is still theirs: another version may have changed it, or have other messages. */
+export function saidOf(text: string, said: readonly Message[] | undefined): Said {
+  return said && describeSaid(said) === text ? said : text;
 }

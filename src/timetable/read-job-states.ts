@@ -5,6 +5,7 @@ import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { Message } from '../domain/errors.ts';
 import { maskText } from '../domain/person/mask-person.ts';
+import { type Said, saidOf } from '../texts/messages.ts';
 import { isFailing, isOverdue, type Tick } from './evaluate-job.ts';
 import { findDueTimes } from './find-due-times.ts';
 import { type Job, type JobName, listJobs, PACED_JOBS } from './list-jobs.ts';
@@ -40,8 +41,8 @@ type LastTick = {
   error: TickError | null;
 };
 
-/** Class or code; the whole in English, without personal data; and what it said by names, where it had them. */
-type TickError = { code?: string; text: string; said?: readonly Message[] | undefined };
+/** Class or code, our own message without personal data, and both as an English text. */
+type TickError = { code?: string; said?: Said | undefined; text: string };
 
 type Row = Selectable<Database['job_ticks']>;
 
@@ -145,9 +146,9 @@ function measure({ started_at, finished_at }: Row): number | null {
 /** @param stored the JSON of `describeError`, with the messages that the error said. */
 function readStoredError(stored: string): TickError {
   try {
-    const { name, code, message, at, said } = JSON.parse(stored) as StoredError;
-    const text = [code ?? name, message ? maskText(message) : at?.[0]].filter(Boolean).join(': ');
-    return { code: code ?? name, text, said };
+    const { name, code = name, message, at, said } = JSON.parse(stored) as StoredError;
+    const text = message ? maskText(message) : at?.[0];
+    return { code, said: text && saidOf(text, said), text: [code, text].filter(Boolean).join(': ') };
   } catch {
     // cut off at the column's limit
     return { text: maskText(stored) };

@@ -10,7 +10,7 @@
 import { decodeXML } from 'entities';
 import { createPauses } from '../../runtime/take-turns.ts';
 import { decodeCharset } from '../../spreadsheet/decode-charset.ts';
-import type { MESSAGES_EN } from '../../texts/messages-en.ts';
+import type { MessagesOf } from '../../texts/messages.ts';
 import { AGGREGATES, ENDED_BY_NEXT, FOLLOWERS, TEXTS } from './known-elements.ts';
 
 const MIB = 1024 * 1024;
@@ -44,7 +44,7 @@ export class MalformedOfx extends Error {
 
 type Source = { text: string; at: number; countedTo: number; line: number; isXml: boolean; elements: number };
 type Pause = ReturnType<typeof createPauses>;
-export type OfxFault = { line: number; kind: keyof (typeof MESSAGES_EN)['ofx']; value?: string | number };
+export type OfxFault = { line: number; kind: MessagesOf<'ofx'>; value?: string | number };
 
 type Tag = { name: string; kind: 'open' | 'close' | 'empty' };
 

@@ -1,4 +1,4 @@
-import type { MESSAGES_EN } from '../../texts/messages-en.ts';
+import type { MessagesOf } from '../../texts/messages.ts';
 
 /** Questions that a statement may raise, and their answers; null: any text. */
 export const BANK_QUESTIONS = {
@@ -20,7 +20,7 @@ export type BankAnswers = {
     | undefined;
 };
 
-type StatementFaultKind = keyof (typeof MESSAGES_EN)['statement'];
+type StatementFaultKind = MessagesOf<'statement'>;
 
 /** Faults of a statement beside what is stored, each with the question that it asks. */
 export const STATEMENT_QUESTIONS = {

@@ -1,5 +1,4 @@
-import { describeSaid } from '../../texts/messages.ts';
-import type { MESSAGES_EN } from '../../texts/messages-en.ts';
+import { describeSaid, type MessagesOf } from '../../texts/messages.ts';
 
 /** A row of the account map. A row without a platform holds for each platform that has no row of its own. */
 export type MappedAccount = {
@@ -40,7 +39,7 @@ const DIGITS = /^\d+$/;
 export type AccountFault = {
   row: number;
   field: keyof MappedAccount;
-  kind: keyof (typeof MESSAGES_EN)['account'];
+  kind: MessagesOf<'account'>;
   value?: string | number;
 };
 
