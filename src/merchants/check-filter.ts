@@ -1,6 +1,4 @@
 import type { FieldFault } from '../domain/errors.ts';
-import type { Said } from '../texts/messages.ts';
-import { MESSAGES_EN } from '../texts/messages-en.ts';
 import { faultOf, refuseFields } from '../texts/refuse.ts';
 import { completeFilter, type FilterInput, filtersOf, type MerchantFilter } from './match-filter.ts';
 
@@ -13,18 +11,6 @@ export const FILTER_LIMITS = {
   valueCharsMax: 512,
   bytesMax: 16 * 1024,
 } as const;
-
-/**
- * The reasons for which a merchant is disabled: `filter`, where one was stored before these limits. The column holds the text, as
- * the API gives it: it must not change.
- */
-export const DISABLED = MESSAGES_EN.merchant;
-
-/** Reads the column: a reason that it lacks is of another version. */
-export function readDisabledReason(stored: string): Said {
-  const found = Object.entries(DISABLED).find(([, text]) => text === stored);
-  return found ? [{ name: `merchant.${found[0]}`, values: {} }] : stored;
-}
 
 const { listMax, textCharsMax, matchKeysMax, keyCharsMax, valueCharsMax, bytesMax } = FILTER_LIMITS;
 

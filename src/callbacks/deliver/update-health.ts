@@ -1,7 +1,7 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import { HEALTHY } from '../../merchants/change-merchants.ts';
-import { DISABLED } from '../../merchants/check-filter.ts';
+import { DISABLED } from '../../merchants/disabled-reasons.ts';
 import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { afterFailure, holdsBack, type MerchantHealth, NO_FAILURES, shouldDisable } from '../health/merchant-health.ts';
 import { isDelivered, isFailure } from './decide-outcome.ts';

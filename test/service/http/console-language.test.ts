@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runTick } from '../../../jobs/run-tick.ts';
 import { openSession } from '../../../src/access/sessions.ts';
-import { DISABLED } from '../../../src/merchants/check-filter.ts';
+import { DISABLED } from '../../../src/merchants/disabled-reasons.ts';
 import { ProviderError } from '../../../src/provider/provider-error.ts';
 import { message, storeError } from '../../../src/texts/messages.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';

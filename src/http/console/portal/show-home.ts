@@ -1,5 +1,5 @@
 import type { Response, Router } from 'express';
-import { readDisabledReason } from '../../../merchants/check-filter.ts';
+import { readDisabledReason } from '../../../merchants/disabled-reasons.ts';
 import { presentMerchant, presentOwnMerchant } from '../../../merchants/present-merchant.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { t } from '../../../texts/translate.ts';
