@@ -21,7 +21,8 @@ import type { Operation } from '../domain/statuses.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { describeState } from './describe-state.ts';
 
-const CANDIDATES_SHOWN_MAX = 20;
+/** Of one side of the pairs. */
+export const CANDIDATES_SHOWN_MAX = 20;
 
 export type ExpectedFilters = {
   state?: ExpectedState | undefined;
