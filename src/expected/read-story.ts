@@ -80,7 +80,15 @@ export async function listOrdersOf(db: Reader, transactionId: string, { mask }: 
   const heads = db
     .selectFrom('expected_payments as head')
     .leftJoin('expected_texts as texts', 'texts.version_seq', 'head.version_seq')
-    .select(['head.id', 'head.source', 'head.number', 'head.state', 'head.amount_cents', 'texts.name', 'texts.document']);
+    .select([
+      'head.id',
+      'head.source',
+      'head.number',
+      'head.state',
+      'head.amount_cents',
+      'texts.name',
+      'texts.document',
+    ]);
   const matched = await heads
     .innerJoin('expected_matches as made', 'made.expected_seq', 'head.seq')
     .leftJoin('expected_matches as undone', 'undone.undoes_seq', 'made.seq')

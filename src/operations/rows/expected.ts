@@ -48,7 +48,7 @@ export const expectedResults = component('ExpectedResults', {
   results: z.array(
     z.object({
       row: z.int().describe('from 1'),
-      status: z.int().describe('201, 200, 409 or 422'),
+      status: z.int().describe('201, 200, 403, 409 or 422'),
       id: nullableText,
       version: z.int().nullable(),
       reason: nullableText.describe('why it was refused; superseded: what came is older than what is stored'),
