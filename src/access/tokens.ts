@@ -6,10 +6,18 @@ import { requireRowNumber } from '../database/require-row-number.ts';
 import { hashText } from '../domain/hash-text.ts';
 import { createId } from '../domain/ids.ts';
 import { refuse, refuseField } from '../texts/refuse.ts';
-import type { Role, TokenRole } from './roles.ts';
+import { maySeePersons, type Role, type TokenRole } from './roles.ts';
 
-/** The caller of a request: the id of a token or a user, and its role. `name`: a user's, if it is known. */
-export type Caller = { id: string; role: Role; name?: string };
+/**
+ * The caller of a request: the id of a token or a user, and its role. `name`: a user's, if it is known. `sources`: of a merchant's token,
+ * which reads and writes the expected payments of these, and is a viewer of nothing else.
+ */
+export type Caller = { id: string; role: Role; name?: string; sources?: readonly string[] };
+
+/** Whether the caller sees persons unmasked; a merchant sees those of its own sources. */
+export function seesPersons({ role, sources }: Caller): boolean {
+  return sources !== undefined || maySeePersons(role);
+}
 
 /** The caller with ADMIN_TOKEN or the token in DATA_DIR/admin-token, as the audit names it. */
 export const ADMIN_CALLER: Caller = { id: 'admin', role: 'admin' };
@@ -21,6 +29,8 @@ const USED_EVERY_MS = 60_000;
 const TOKEN_FORM = /^cft_[A-Za-z0-9_-]{43}$/;
 /** The form of the token from createAdminToken, which is generated where ADMIN_TOKEN is not set. */
 const GENERATED_ADMIN_FORM = /^cfa_[A-Za-z0-9_-]{43}$/;
+/** No source has a blank. */
+const SEPARATOR = ' ';
 const MERCHANT_TOKEN_FORM = /^cfm_[A-Za-z0-9_-]{43}$/;
 
 export type NewToken = {
@@ -28,12 +38,19 @@ export type NewToken = {
   role: TokenRole;
   /** The id of the merchant, of a token with the role `merchant` alone. */
   merchant?: string | undefined;
+  /** Sources of expected payments that it reads and writes, likewise. */
+  sources?: readonly string[] | undefined;
   expiresAt?: Date | undefined;
 };
 /** `merchant` is present only in a merchant's token, `expires_at` only if the token expires. */
 export const TOKEN_NAME_CHARS_MAX = 200;
 
-export type CreatedToken = { id: string; role: TokenRole; token: string; merchant?: string; expires_at?: string };
+export type CreatedToken = Pick<NewToken, 'merchant' | 'sources'> & {
+  id: string;
+  role: TokenRole;
+  token: string;
+  expires_at?: string;
+};
 
 /**
  * Creates a token. Its text is returned only here; only its hash is stored.
@@ -41,11 +58,12 @@ export type CreatedToken = { id: string; role: TokenRole; token: string; merchan
  */
 export async function createToken(context: Pick<Context, 'db' | 'clock'>, request: NewToken): Promise<CreatedToken> {
   const now = context.clock.now();
-  const { name, role, merchant, expiresAt } = request;
+  const { name, role, merchant, sources = [], expiresAt } = request;
   checkTokenName(name);
   if (expiresAt !== undefined && expiresAt <= now) {
     throw refuseField('expires_at', 'not_in_future');
   }
+  if (role !== 'merchant' && sources.length > 0) throw refuseField('sources', 'merchant_of_other_role');
   const merchant_seq = await findMerchantSeq(context.db, role, merchant);
   const id = createId('tok');
   const token = `${merchant_seq === null ? 'cft' : 'cfm'}_${randomBytes(32).toString('base64url')}`;
@@ -59,9 +77,14 @@ export async function createToken(context: Pick<Context, 'db' | 'clock'>, reques
       token_hash: hashToken(token),
       created_at: now,
       expires_at: expiresAt ?? null,
+      sources: sources.length > 0 ? sources.join(SEPARATOR) : null,
     })
     .execute();
-  const more = { ...(merchant && { merchant }), ...(expiresAt && { expires_at: expiresAt.toISOString() }) };
+  const more = {
+    ...(merchant && { merchant }),
+    ...(sources.length > 0 && { sources }),
+    ...(expiresAt && { expires_at: expiresAt.toISOString() }),
+  };
   return { id, role, token, ...more };
 }
 
@@ -121,7 +144,7 @@ function selectLive(context: Pick<Context, 'db'>, now: Date) {
 }
 
 /** A token of a merchant: its id and name, and the merchant that it belongs to. It is no `Caller`. */
-export type MerchantCaller = { id: string; name: string; merchantSeq: number };
+export type MerchantCaller = { id: string; name: string; merchantSeq: number; sources: readonly string[] };
 
 /** Whether a text has the form of a merchant's token. */
 export function isMerchantToken(text: string): boolean {
@@ -146,11 +169,17 @@ export function selectLiveMerchantTokens(context: Pick<Context, 'db'>, now: Date
   return selectLive(context, now)
     .where('tokens.role', '=', 'merchant')
     .where('tokens.merchant_seq', 'is not', null)
-    .select(['tokens.seq', 'tokens.id', 'tokens.name', 'tokens.merchant_seq']);
+    .select(['tokens.seq', 'tokens.id', 'tokens.name', 'tokens.merchant_seq', 'tokens.sources']);
 }
 
-export function toMerchantCaller(row: { id: string; name: string; merchant_seq: number | null }): MerchantCaller {
-  return { id: row.id, name: row.name, merchantSeq: requireRowNumber(row.merchant_seq, 'a merchant token') };
+type MerchantToken = { id: string; name: string; merchant_seq: number | null; sources: string | null };
+
+export function toMerchantCaller({ id, name, merchant_seq, sources }: MerchantToken): MerchantCaller {
+  return { id, name, merchantSeq: requireRowNumber(merchant_seq, 'a merchant token'), sources: splitSources(sources) };
+}
+
+function splitSources(sources: string | null): string[] {
+  return sources?.split(SEPARATOR) ?? [];
 }
 
 /** Whether this is the hash of ADMIN_TOKEN or, if that is not set, of the generated token. */
@@ -177,6 +206,7 @@ export async function listTokens(context: Context, limit: number, after: number 
     name: row.name,
     role: row.role as TokenRole,
     merchant: row.merchant,
+    sources: splitSources(row.sources),
     state: row.revoked_at !== null ? 'revoked' : row.expires_at !== null && row.expires_at <= now ? 'expired' : 'live',
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at?.toISOString() ?? null,

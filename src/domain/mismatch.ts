@@ -22,6 +22,7 @@ export const MISMATCH_SEVERITY = {
   amount_not_expected: 'high',
   paid_twice: 'high',
   paid_after_cancel: 'high',
+  receipt_unidentified: 'medium',
   books_broken: 'critical',
 } as const;
 

@@ -22,11 +22,14 @@ import { describeSaid } from '../texts/messages.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { describeState } from './describe-state.ts';
 
-const CANDIDATES_SHOWN_MAX = 20;
+/** Of one side of the pairs. */
+export const CANDIDATES_SHOWN_MAX = 20;
 
 export type ExpectedFilters = {
   state?: ExpectedState | undefined;
   source?: string | undefined;
+  /** Of these alone. */
+  sources?: readonly string[] | undefined;
   number?: string | undefined;
   reference?: string | undefined;
   platform?: string | undefined;
@@ -114,6 +117,7 @@ function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: Expec
           .where('kind', '=', 'reference'),
       ),
     );
+  if (filters.sources) terms.push(eb('head.source', 'in', filters.sources));
   if (platform !== undefined) terms.push(matchesPlatform('head.platform', platform));
   if (due_from !== undefined) terms.push(eb('head.due_day', '>=', due_from));
   if (due_to !== undefined) terms.push(eb('head.due_day', '<=', due_to));

@@ -10,10 +10,12 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
 import { createKeyedExtraHash, findForgotten } from '../privacy/redact-forgotten.ts';
+import type { KeyRule } from './decide/facts.ts';
 import type { GivenFacts } from './expected-fields.ts';
 import { type ExpectedKey, hashKey, idOf } from './expected-id.ts';
 
-export type Arrival = ExpectedKey & { facts: GivenFacts };
+/** `authorizations`: the codes (cAut) by which an NF-e names its payments; its importer alone knows them. */
+export type Arrival = ExpectedKey & { facts: GivenFacts; authorizations?: readonly string[] };
 export type PutOutcome = {
   id: string;
   version: number;
@@ -48,11 +50,7 @@ async function putTogether(
   const outcomes: PutOutcome[] = [];
   for (const [index, arrival] of arrivals.entries()) {
     const id = ids[index] ?? '';
-    const [factsHash, stored, revisedAt] = [
-      hashFacts(context.keys, arrival.facts),
-      known.get(id),
-      readRevised(arrival),
-    ];
+    const [factsHash, stored, revisedAt] = [hashFacts(context.keys, arrival), known.get(id), readRevised(arrival)];
     const status = compare(arrival, factsHash, stored);
     const version = (stored?.version ?? 0) + (isChange({ status }) ? 1 : 0);
     if (isChange({ status })) changes.push({ arrival, id, factsHash, known: stored, version });
@@ -93,8 +91,8 @@ async function lockKnown(trx: Transaction<Database>, ids: string[]): Promise<Map
  * Keyed: an unkeyed hash could be searched for a document. The instant of the revision is no fact, nor is the order of keys; what is
  * not given is left out, so that a field of a later version changes no hash.
  */
-function hashFacts(keys: Keys, { revised_at: _, ...facts }: GivenFacts): Buffer {
-  const given = Object.entries(facts).flatMap(([name, value]) =>
+function hashFacts(keys: Keys, { facts: { revised_at: _, ...facts }, authorizations }: Arrival): Buffer {
+  const given = Object.entries({ ...facts, authorizations: authorizations ?? null }).flatMap(([name, value]) =>
     value === null
       ? []
       : [`${name} ${JSON.stringify(Array.isArray(value) ? value.toSorted(compareText) : String(value))}`],
@@ -131,10 +129,14 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
     return { version_seq: seqOf(id), ...(isForgotten ? {} : { document, name, description, extra }) };
   });
   await insertRows(trx, 'expected_texts', texts).execute();
-  const keys = changes.flatMap(({ id, arrival: { facts } }) => [
-    ...facts.references.map((value) => ({ version_seq: seqOf(id), kind: 'reference', value })),
-    ...facts.e2e_ids.map((value) => ({ version_seq: seqOf(id), kind: 'e2e_id', value })),
-  ]);
+  const keys = changes.flatMap(({ id, arrival: { facts, authorizations = [] } }) => {
+    const byRule: Record<KeyRule, readonly string[]> = {
+      ...{ reference: facts.references, e2e_id: facts.e2e_ids, invoice: authorizations },
+    };
+    return Object.entries(byRule).flatMap(([kind, values]) =>
+      values.map((value) => ({ version_seq: seqOf(id), kind, value })),
+    );
+  });
   if (keys.length > 0) await insertRows(trx, 'expected_keys', keys).execute();
   const fresh = rows.flatMap(({ id, head, first }) => (first ? [{ ...head, ...first, version_seq: seqOf(id) }] : []));
   if (fresh.length > 0) await insertRows(trx, 'expected_payments', fresh).execute();

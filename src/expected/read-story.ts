@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import { formatAmount } from '../domain/money.ts';
+import { maskText } from '../domain/person/mask-person.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
+import { CANDIDATES_SHOWN_MAX } from './list-expected.ts';
 
 /** A step in the life of an expected payment. `by`: who made it; null for the follower. */
 export type StoryStep = { at: Date; by: string | null } & (
@@ -72,12 +74,21 @@ export async function readStory(db: Reader, id: string): Promise<StoryStep[]> {
   return steps.sort((a, b) => a.at.getTime() - b.at.getTime());
 }
 
-/** The expected payments that a transaction is matched with, or may belong to. */
-export async function listOrdersOf(db: Reader, transactionId: string) {
+/** The expected payments that a transaction is matched with, or may belong to. @param mask whether numbers may name a person. */
+export async function listOrdersOf(db: Reader, transactionId: string, { mask }: { mask: boolean }) {
   const own = db.selectFrom('transactions').select('seq').where('id', '=', transactionId);
   const heads = db
     .selectFrom('expected_payments as head')
-    .select(['head.id', 'head.source', 'head.number', 'head.state', 'head.amount_cents']);
+    .leftJoin('expected_texts as texts', 'texts.version_seq', 'head.version_seq')
+    .select([
+      'head.id',
+      'head.source',
+      'head.number',
+      'head.state',
+      'head.amount_cents',
+      'texts.name',
+      'texts.document',
+    ]);
   const matched = await heads
     .innerJoin('expected_matches as made', 'made.expected_seq', 'head.seq')
     .leftJoin('expected_matches as undone', 'undone.undoes_seq', 'made.seq')
@@ -90,16 +101,18 @@ export async function listOrdersOf(db: Reader, transactionId: string) {
     .execute();
   const candidates = await heads
     .innerJoin('expected_candidates as candidate', 'candidate.expected_seq', 'head.seq')
-    .select(['candidate.rule', 'head.amount_cents as part_cents'])
+    .select(['candidate.rule', 'candidate.reason', 'head.amount_cents as part_cents'])
     .where('candidate.transaction_seq', '=', own)
     .orderBy('head.seq')
-    .limit(CANDIDATES_MAX)
+    .limit(CANDIDATES_SHOWN_MAX)
     .execute();
-  const present = (row: (typeof matched)[number]) => ({
-    ...{ id: row.id, source: row.source, number: row.number, state: row.state as ExpectedState },
+  const present = ({ name, document, ...row }: (typeof matched)[number]) => ({
+    ...{ id: row.id, source: row.source, state: row.state as ExpectedState },
+    number: mask ? maskText(row.number, { name, document, email: null, phone: null, pix_key: null }) : row.number,
     ...{ amount: formatAmount(row.part_cents), rule: row.rule },
   });
-  return { matched: matched.map(present), candidates: candidates.map(present) };
+  return {
+    expected_payments: matched.map(present),
+    expected_candidates: candidates.map((row) => ({ ...present(row), reason: row.reason })),
+  };
 }
-
-const CANDIDATES_MAX = 20;

@@ -3,14 +3,14 @@ import type { Context } from '../context.ts';
 import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
 import { SUBJECTS } from '../operations/catalogue.ts';
-import { EXPECTED_BODY_BYTES_MAX } from '../operations/expected.ts';
+import { EXPECTED_BODY_BYTES_MAX } from '../operations/expect-many.ts';
 import { PORTAL } from '../operations/merchants/portal.ts';
 import { refuse } from '../texts/refuse.ts';
 import { answerAfterOther, answerOnce } from './access/answer-once.ts';
 import { authenticate } from './access/authorize.ts';
 import { checkHost } from './access/check-host.ts';
 import { createAuthGuard } from './access/guard-auth-attempts.ts';
-import { authenticateMerchant } from './access/require-scope.ts';
+import { authenticateMerchant, authenticateSources } from './access/require-scope.ts';
 import { answerWithoutDatabase } from './answer-without-database.ts';
 import { expectedRoutes } from './api/expected.ts';
 import { importRoutes } from './api/imports/imports.ts';
@@ -69,6 +69,8 @@ export function createApp(
   app.use('/api/v1', manifestRoutes(context, guard, [authenticate(context, guard), checked]));
   app.use('/api/v1/portal', authenticateMerchant(context, guard), checked, json, once);
   app.use('/api/v1', mountOperations(context, PORTAL), portalRoutes());
+  app.use('/api/v1/expected-payments', authenticateSources(context, guard));
+  app.use('/api/v1/expected-payments.csv', authenticateSources(context, guard));
   app.use('/api/v1', authenticate(context, guard), checked);
   // before JSON: the body is a file
   app.use('/api/v1', importRoutes(context, once));

@@ -69,9 +69,12 @@ export async function readListPage<Row extends { seq: number }, Filter>(
 }
 
 /** Passes those who may make one of these changes. @throws ConfereError `forbidden`, `unauthorized`. */
-export function admit(changes: readonly Pick<AnyChange, 'roles'>[]): RequestHandler {
+export function admit(changes: readonly Pick<AnyChange, 'roles' | 'isForSources'>[]): RequestHandler {
   const roles = changes.flatMap((one) => (one.roles === 'merchant' ? [] : one.roles));
-  return roles.length === 0 ? requireScope : requireRole(...(roles as [Role, ...Role[]]));
+  if (roles.length === 0) return requireScope;
+  const check = requireRole(...(roles as [Role, ...Role[]]));
+  if (!changes.every(({ isForSources }) => isForSources)) return check;
+  return (request, response, next) => (getCaller(response).sources ? next() : check(request, response, next));
 }
 
 /** Says who asks for a change: a caller of ours, or the merchant whose scope the request has. @param isPage whether a form asks. */

@@ -24,7 +24,8 @@ import { addStatement, statements } from './books/statements.ts';
 import type { AnyChange, Change } from './define-change.ts';
 import type { Item } from './define-item.ts';
 import type { List } from './define-list.ts';
-import { cancelOne, expectedPayments, matchOne, putMany, putOne, reopenOne, unmatchOne } from './expected.ts';
+import { putMany } from './expect-many.ts';
+import { cancelOne, expectedPayments, matchOne, putOne, reopenOne, unmatchOne } from './expected.ts';
 import { jobs } from './jobs.ts';
 import { callbacks, redeliverCallback, replayCallbacks } from './merchants/callbacks.ts';
 import {

@@ -37,6 +37,8 @@ type Parts<Given, Made> = {
   audit?: string;
   /** Below `/api/v1`, as OpenAPI writes it; without it, the API does not make the change. */
   route?: `${'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+  /** Also a merchant makes it, of the sources of its token: the change checks that (`requireSource`). */
+  isForSources?: true;
   /** The field that chooses this one of several changes on one route, or of one command. */
   chosenBy?: string;
   summary: string;

@@ -1,8 +1,8 @@
 /** A list that people may read, declared once: the API, its document, the command line and the console read it from here. */
 import type { z } from 'zod';
 import { audit, auditShown, type ShowingAction } from '../access/audit.ts';
-import { maySeePersons, type Role } from '../access/roles.ts';
-import type { Caller } from '../access/tokens.ts';
+import type { Role } from '../access/roles.ts';
+import { type Caller, seesPersons } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
 import { authorizeSearch, type PersonFilters } from './authorize-search.ts';
@@ -28,7 +28,9 @@ export type List<Row extends Numbered = Numbered, Filter = unknown> = {
   /** The part of a filter that may name a person: a viewer may not guess by it. */
   search?(filter: Filter): PersonFilters;
   /** Reads up to `page.limit` rows. Each statement is limited in time. */
-  read(reading: Context, page: Page, filter: Filter, by: { id: string }): Promise<Row[]>;
+  read(reading: Context, page: Page, filter: Filter, by: { id: string; caller: Caller }): Promise<Row[]>;
+  /** Also a merchant reads it, of the sources of its token. */
+  isForSources?: true;
   /** The action and target of the audit row for callers who see persons: before the rows are shown. */
   personal?(context: Context, rows: Row[], by: { caller: Caller; filter: Filter; via?: 'console' }): Promise<void>;
   /** Returns the rows as this caller may see them. */
@@ -79,9 +81,11 @@ export async function readList<Row extends Numbered, Filter>(
 ): Promise<{ rows: Row[]; next: number | undefined }> {
   if (list.search) await authorizeSearch(context, by.caller, list.search(filter));
   const reading = { ...context, db: limitStatementTime(context.db) };
-  const found = await list.read(reading, { ...page, limit: page.limit + 1 }, filter, { id: by.id ?? '' });
+  const found = await list.read(reading, { ...page, limit: page.limit + 1 }, filter, {
+    ...{ id: by.id ?? '', caller: by.caller },
+  });
   const rows = found.slice(0, page.limit);
-  if (maySeePersons(by.caller.role)) await list.personal?.(context, rows, { ...by, filter });
+  if (seesPersons(by.caller)) await list.personal?.(context, rows, { ...by, filter });
   const shown = list.mask ? await list.mask(context, rows, by.caller, filter) : rows;
   return { rows: shown, next: found.length > page.limit ? rows.at(-1)?.seq : undefined };
 }

@@ -14,6 +14,8 @@ export type Operation = {
   access: Role | readonly Role[] | 'provider' | 'merchant' | 'portal' | 'nothing';
   /** Also a merchant's pull token and its token of the portal. Its query has no parameter `merchant` then. */
   isForMerchantsToo?: true;
+  /** Also a merchant's token of the portal that has sources. */
+  isForSources?: boolean;
   query?: z.ZodObject | undefined;
   body?: z.ZodType | undefined;
   /** The type of the body; default: JSON. */

@@ -1,16 +1,14 @@
 /** Payments that somebody owes us, or we owe, before the provider knows of them. */
 import { z } from 'zod';
 import { audit } from '../access/audit.ts';
-import { maySeePersons } from '../access/roles.ts';
-import type { Caller } from '../access/tokens.ts';
+import { type Caller, seesPersons } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { centsOf } from '../domain/cents-of.ts';
-import { ConfereError } from '../domain/errors.ts';
 import { parseAmount } from '../domain/money.ts';
 import { cancelExpected, reopenExpected } from '../expected/cancel-expected.ts';
 import { EXPECTED_STATES } from '../expected/decide/decide-state.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../expected/expected-fields.ts';
-import { idOf } from '../expected/expected-id.ts';
+import { type ExpectedKey, idOf } from '../expected/expected-id.ts';
 import {
   type ExpectedFilters as Filters,
   listExpected,
@@ -18,34 +16,47 @@ import {
   type PresentedExpected,
 } from '../expected/list-expected.ts';
 import { matchExpected, unmatchExpected } from '../expected/match-by-hand.ts';
-import { type Arrival, isChange, type PutOutcome, putExpected } from '../expected/put-expected.ts';
-import { faultOf, refuse, refuseFields } from '../texts/refuse.ts';
+import { isChange, putExpected } from '../expected/put-expected.ts';
+import { refuse } from '../texts/refuse.ts';
 import { type By, defineChange } from './define-change.ts';
 import { defineList } from './define-list.ts';
 import { created, ok } from './describe-operation.ts';
 import { day, NO_AMOUNT } from './fields.ts';
 import { parseInput } from './parse-input.ts';
 import { withoutSeq } from './present-row.ts';
-import { expectedPayment, expectedResults } from './rows/expected.ts';
+import { expectedPayment } from './rows/expected.ts';
 
-/** How many expected payments a request may bring. */
-const EXPECTED_MAX = 1_000;
-/** The size of a request that brings that many. */
-export const EXPECTED_BODY_BYTES_MAX = 4 * 1024 * 1024;
-const [OK, CREATED, CONFLICT, INVALID] = [200, 201, 409, 422];
+const [OK, CREATED] = [200, 201];
 
-const writers = ['operator', 'accountant'] as const;
+/** Roles that write expected payments. */
+export const writers = ['operator', 'accountant'] as const;
 const BY_KEY = '/expected-payments/{source}/{number}';
 
 /** One expected payment, as the caller may see it. @throws ConfereError `not_found`. */
 export async function showExpected(context: Context, id: string, caller: Caller): Promise<PresentedExpected> {
   const [expected] = await listExpected(context, 1, undefined, { id });
   if (!expected) throw refuse('expected_unknown');
-  return withoutSeq(maySeePersons(caller.role) ? expected : maskExpected(expected));
+  requireSource(caller, expected.source);
+  return present(withoutSeq(expected), caller);
 }
 
-/** The id of the expected payment whose key the address has. */
-const idOfKey = ({ keys }: Context, { params }: By): string => idOf(keys, parseInput(params, expectedKeySchema));
+/** A merchant reads and writes the sources of its token alone. @throws ConfereError `forbidden`. */
+export function requireSource({ sources }: Caller, source: string): void {
+  if (sources && !sources.includes(source)) throw refuse('source_not_yours');
+}
+
+/** The row as the caller may see it; notes are ours, so a merchant sees none. */
+function present(row: PresentedExpected, caller: Caller): PresentedExpected {
+  if (caller.sources) return { ...row, matches: row.matches.map((one) => ({ ...one, note: null })) };
+  return seesPersons(caller) ? row : maskExpected(row);
+}
+
+/** The key that the address has. @throws ConfereError `invalid_request`, `forbidden`. */
+function keyOf({ params, caller }: By): ExpectedKey {
+  const key = parseInput(params, expectedKeySchema);
+  requireSource(caller, key.source);
+  return key;
+}
 
 /** The parts of a change of one that is known already. */
 const changesOne = {
@@ -63,8 +74,10 @@ export const putOne = defineChange({
   input: expectedFactsSchema,
   answers: { ...ok('Known', expectedPayment), ...created('New', expectedPayment) },
   refuses: ['expected_cancelled', 'expected_operation'],
-  async change(inner, facts, { params, caller }) {
-    const arrival = { ...parseInput(params, expectedKeySchema), facts };
+  isForSources: true,
+  async change(inner, facts, by) {
+    const { caller } = by;
+    const arrival = { ...keyOf(by), facts };
     const [outcome] = await putExpected(inner, { arrivals: [arrival], actor: caller.id });
     if (!outcome) throw refuse('expected_unknown');
     const { status } = outcome;
@@ -79,47 +92,14 @@ export const putOne = defineChange({
   }),
 });
 
-export const putMany = defineChange({
-  name: 'expected.put_many',
-  audit: 'expected.put',
-  roles: writers,
-  route: 'POST /expected-payments',
-  summary: 'Expect up to 1,000 payments, each by itself, with source and number beside the fields of PUT',
-  input: z.strictObject({
-    expected_payments: z
-      .array(z.record(z.string(), z.unknown(), 'must be an expected payment'), 'must be a list')
-      .min(1, 'must have at least one')
-      .max(EXPECTED_MAX, `must have at most ${EXPECTED_MAX}`),
-  }),
-  answers: ok('What became of each, in order', expectedResults),
-  async change(inner, given, { caller }) {
-    const rows = refuseRepeated(given.expected_payments.map(parseRow));
-    const arrivals = rows.filter((row): row is Arrival => !(row instanceof ConfereError));
-    return { rows, outcomes: arrivals.length > 0 ? await putExpected(inner, { arrivals, actor: caller.id }) : [] };
-  },
-  target({ outcomes }) {
-    const changed = outcomes.filter(isChange);
-    const [first] = changed;
-    if (!first) return undefined;
-    return { target: first.id, ...(changed.length > 1 ? { detail: JSON.stringify({ count: changed.length }) } : {}) };
-  },
-  async answer(_context, { rows, outcomes }) {
-    const left = outcomes.values();
-    return {
-      results: rows.map((row, index) =>
-        row instanceof ConfereError ? refuseRow(row, index + 1) : presentOutcome(left.next().value, index + 1),
-      ),
-    };
-  },
-});
-
 export const cancelOne = defineChange({
   ...changesOne,
   name: 'expected.cancel',
   route: `DELETE ${BY_KEY}`,
   summary: 'Cancel an expected payment',
+  isForSources: true,
   change: async (inner, _given, by) => {
-    const id = by.params?.number === undefined ? by.id : idOfKey(inner, by);
+    const id = by.params?.number === undefined ? by.id : idOf(inner.keys, keyOf(by));
     return { id, isChanged: await cancelExpected(inner, { id, actor: by.caller.id }) };
   },
   target: ({ id, isChanged }) => (isChanged ? id : undefined),
@@ -135,7 +115,11 @@ export const reopenOne = defineChange({
   route: 'POST /expected-payments/{id}/reopen',
   summary: 'Take a cancellation back',
   input: z.strictObject({ note: why }),
-  change: (inner, { note }, { id, caller }) => reopenExpected(inner, { id, actor: caller.id, note }),
+  isForSources: true,
+  async change(inner, { note }, { id, caller }) {
+    if (caller.sources) await showExpected(inner, id, caller);
+    return await reopenExpected(inner, { id, actor: caller.id, note });
+  },
   target: (isChanged, { id }) => (isChanged ? id : undefined),
 });
 
@@ -191,44 +175,15 @@ export const expectedPayments = defineList<Listed, Filters>({
   row: expectedPayment,
   filters: expectedFilters,
   search: ({ platform, reference, document, name }) => ({ platform, reference, document, name }),
-  read: (reading, { limit, after }, filter) => listExpected(reading, limit, after, filter),
+  isForSources: true,
+  async read(reading, { limit, after }, filter, { caller }) {
+    if (filter.source !== undefined) requireSource(caller, filter.source);
+    return await listExpected(reading, limit, after, { ...filter, sources: caller.sources });
+  },
   personal: (context, _rows, { caller, filter, via }) =>
     audit(context, {
       ...{ actor: caller.id, action: 'expected.list', target: JSON.stringify(Object.keys(filter)) },
       ...(via ? { detail: via } : {}),
     }),
-  mask: (_context, rows, { role }) =>
-    maySeePersons(role) ? rows : rows.map((row) => ({ ...row, ...maskExpected(withoutSeq(row)) })),
+  mask: (_context, rows, caller) => rows.map((row) => ({ ...row, ...present(withoutSeq(row), caller) })),
 });
-
-function parseRow({ source, number, ...facts }: Record<string, unknown>): Arrival | ConfereError {
-  try {
-    return { ...parseInput({ source, number }, expectedKeySchema), facts: parseInput(facts, expectedFactsSchema) };
-  } catch (error) {
-    if (error instanceof ConfereError && error.code === 'invalid_request') return error;
-    throw error;
-  }
-}
-
-/** Refuses all rows of a key that comes twice: which one is meant is unknown. */
-function refuseRepeated(rows: (Arrival | ConfereError)[]): (Arrival | ConfereError)[] {
-  const nameOf = ({ source, number }: Arrival): string => `${source} ${number}`;
-  const groups = Map.groupBy(rows, (row) => (row instanceof ConfereError ? undefined : nameOf(row)));
-  return rows.map((row) => {
-    if (row instanceof ConfereError || groups.get(nameOf(row))?.length === 1) return row;
-    return refuseFields([faultOf('number', 'expected_repeated')]);
-  });
-}
-
-function refuseRow({ reason, fields }: ConfereError, row: number) {
-  return { row, status: INVALID, id: null, version: null, reason, errors: fields ?? null };
-}
-
-function presentOutcome(outcome: PutOutcome | undefined, row: number) {
-  if (!outcome) throw refuse('expected_unknown');
-  const { status, id, version } = outcome;
-  const isRefused = status === 'expected_cancelled' || status === 'expected_operation';
-  const code = status === 'created' ? CREATED : isRefused ? CONFLICT : OK;
-  const reason = isRefused || status === 'superseded' ? status : null;
-  return { row, status: code, id, version, reason, errors: null };
-}

@@ -54,13 +54,14 @@ export async function* renderExpectedCsv(
     ...Object.keys(GIVEN).map((name) => EXPECTED.columns[name]?.titles[isEnglish ? 'en' : 'pt-BR'] ?? name),
     ...Object.values(FOUND).map(({ pt, en }) => (isEnglish ? en : pt)),
   ];
-  yield `${BOM}${titles.join(';')}${LINE_END}`;
+  let head = `${BOM}${titles.join(';')}${LINE_END}`;
   const cells = [...Object.values(GIVEN), ...Object.values(FOUND).map(({ cell }) => cell)];
   for (let after: number | undefined; ; ) {
     const page = { limit: PAGE_ROWS, after };
     const { rows, next } = await readList(context, expectedPayments, { filter, page, caller });
-    yield rows.map((row) => cells.map((cell) => renderField(cell(row))).join(';') + LINE_END).join('');
+    // not before the first page: it may be refused
+    yield head + rows.map((row) => cells.map((cell) => renderField(cell(row))).join(';') + LINE_END).join('');
     if (next === undefined) return;
-    after = next;
+    [head, after] = ['', next];
   }
 }

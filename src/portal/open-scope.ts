@@ -66,6 +66,8 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
     /** The id and the name of the token. */
     actor: caller.id,
     tokenName: caller.name,
+    /** Of expected payments that the token reads and writes. */
+    sources: caller.sources,
     /** Why nothing is sent to the merchant now; undefined if it is sent. */
     hold: findHold(merchant),
     ...ownReads(context, reading, { seq, merchant }),

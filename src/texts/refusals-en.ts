@@ -18,7 +18,9 @@ export const REFUSALS_EN = {
   },
   forbidden: {
     role_missing: 'this takes the role {roles}; yours is {role}',
-    merchant_token_elsewhere: "a merchant's token opens /portal, /api/v1/portal and its manifests alone",
+    merchant_token_elsewhere:
+      "a merchant's token opens /portal, /api/v1/portal, its manifests and the expected payments of its sources alone",
+    source_not_yours: 'this token was given other sources',
     name_search_forbidden: 'to search by name takes the role accountant or operator: a viewer sees names masked',
     webhook_address_refused: 'this address is not on the list of those that may send',
     form_foreign: 'this form was not sent from a page of this console',

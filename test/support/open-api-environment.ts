@@ -8,6 +8,8 @@ export type Answer = Pick<ApiAnswer<Record<string, unknown>>, 'status' | 'json'>
 export type ApiEnvironment = TestEnvironment & {
   /** Calls our API as an admin. */
   call(method: 'GET' | 'POST', address: string, body?: unknown): Promise<Answer>;
+  /** Of our API. */
+  url: string;
 };
 
 /** Opens an environment with an empty ledger and our API over HTTP. */
@@ -16,10 +18,11 @@ export async function openApiEnvironment(env: Record<string, string> = {}): Prom
   const { context } = environment;
   const server = environment.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
   const { token } = await createToken(context, { role: 'admin', name: 'admin' });
+  const url = `http://127.0.0.1:${server.port}/api/v1`;
   return {
     ...environment,
-    call: (method, address, body) =>
-      callApi({ url: `http://127.0.0.1:${server.port}/api/v1`, token }, method, address, body),
+    url,
+    call: (method, address, body) => callApi({ url, token }, method, address, body),
   };
 }
 

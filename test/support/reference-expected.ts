@@ -10,6 +10,8 @@ export type ReferenceExpected = {
   platform: string | null;
   references: string[];
   e2eIds: string[];
+  /** Codes by which an NF-e names its payments. */
+  authorizations?: string[];
   extra: string | null;
   document: string | null;
   issued: number;
@@ -52,11 +54,13 @@ export function matchByContract(
   for (const p of leftPayments()) {
     const byReference = (e: ReferenceExpected) => p.reference !== null && e.references.includes(p.reference);
     const byE2e = (e: ReferenceExpected) => p.e2eId !== null && e.e2eIds.includes(p.e2eId);
-    let named = expected.filter((e) => goesWith(e, p) && (byReference(e) || byE2e(e)));
+    const byInvoice = (e: ReferenceExpected) =>
+      [p.e2eId, p.reference].some((key) => key !== null && e.authorizations?.includes(key));
+    let named = expected.filter((e) => goesWith(e, p) && (byReference(e) || byE2e(e) || byInvoice(e)));
     if (named.length > 1) named = named.filter((e) => !e.cancelled);
     const [only] = named;
     if (named.length === 1 && only && !has(undone, only, p))
-      made.push({ e: only, p, rule: byReference(only) ? 'reference' : 'e2e_id' });
+      made.push({ e: only, p, rule: byReference(only) ? 'reference' : byE2e(only) ? 'e2e_id' : 'invoice' });
   }
   for (const rule of ['extra', 'document'] as const) {
     const [es, ps] = [leftExpected(), leftPayments()];

@@ -99,7 +99,7 @@ const TABLES: Record<string, string> = {
     'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names|account_maps|bank_statements|bank_lines|bank_line_texts|bank_matches|bank_match_notes',
   'src/mismatches': 'mismatches|mismatch_changes|mismatch_causes',
   'src/expected':
-    'expected_payments|expected_versions|expected_texts|expected_keys|expected_cancellations|expected_matches|expected_notes|expected_changes|expected_candidates',
+    'expected_payments|expected_versions|expected_texts|expected_keys|expected_cancellations|expected_matches|expected_notes|expected_changes|expected_candidates|expected_starts',
   'src/access': 'idempotency_keys|idempotency_results',
   'src/reports': 'reports|month_closes',
   'src/backup': 'restores',

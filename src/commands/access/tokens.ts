@@ -14,6 +14,7 @@ export function tokensCommand(program: Command): void {
     options: {
       '--role <role>': TOKEN_ROLES.join(', '),
       '--merchant <id>': 'with the role merchant: whose portal it opens',
+      '--sources <source...>': 'with the role merchant: whose expected payments it reads and writes',
       '--name <name>': 'its owner (default: "unnamed")',
       '--expires <instant>': 'when it ends, such as 2026-12-31T00:00:00-03:00 (default: never)',
     },

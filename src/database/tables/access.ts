@@ -18,6 +18,7 @@ export type AccessTables = {
     revoked_at: Optional<Date>;
     expires_at: Optional<Date>;
     last_used_at: Optional<Date>;
+    sources: Optional<string>;
   };
   sessions: {
     session_hash: Buffer;

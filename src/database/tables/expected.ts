@@ -121,5 +121,12 @@ export type ExpectedTables = {
     id: number;
     holder: Optional<string>;
     lease_until: Optional<Date>;
+    receipts_wall: Optional<string>;
+    receipts_seq: Generated<number>;
+  };
+  expected_starts: {
+    platform: string;
+    since_day: string;
+    arrived_at: Date;
   };
 };

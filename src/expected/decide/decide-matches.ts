@@ -4,7 +4,7 @@
  *
  * The rules, each over what those before left:
  * 1. A person's match stands until a person undoes it. A payment with one is left to people: rules take whole payments.
- * 2. A key of the payment, its reference or e2e_id: any amount, any day, several payments for one expected payment. Where the
+ * 2. A key of the payment, its reference or e2e_id, also as the authorization code of an invoice: any amount, any day, several payments for one expected payment. Where the
  *    keys of a payment name several expected payments, the only one that is not cancelled, else none.
  * 3. The extra, in the window, where each side is the other's only one.
  * 4. Document and amount, in the window, likewise.
@@ -14,7 +14,7 @@
  */
 import { addDays } from '../../domain/calendar.ts';
 import { append, pairWithoutRival } from '../../domain/lists.ts';
-import { counts, type ExpectedFacts, type KeyRule, type PaymentFacts, type Rule } from './facts.ts';
+import { counts, type ExpectedFacts, KEY_RULES, keysOf, type PaymentFacts, type Rule } from './facts.ts';
 
 /** How long after its due day a payment is still found by rules 3 and 4. */
 export const WINDOW_DAYS_AFTER_DUE = 30;
@@ -97,17 +97,14 @@ type Keyed = { edge: Edge; isCancelled: boolean };
 
 /** Rule 2: the expected payments that the keys of each payment name. */
 function findKeyed(expected: readonly ExpectedFacts[], payments: readonly PaymentFacts[]): Map<number, Keyed[]> {
-  const by: Record<KeyRule, Map<string, ExpectedFacts[]>> = { reference: new Map(), e2e_id: new Map() };
-  for (const one of expected) {
-    for (const key of one.references) add(by.reference, key, one);
-    for (const key of one.e2eIds) add(by.e2e_id, key, one);
-  }
+  const by = new Map<string, ExpectedFacts[]>();
+  for (const one of expected)
+    for (const rule of KEY_RULES) for (const key of one.keys[rule]) add(by, `${rule} ${key}`, one);
   return new Map(
     payments.map((payment) => {
       const found = new Map<number, Keyed>();
-      const keys = { reference: payment.reference, e2e_id: payment.e2eId };
-      for (const rule of ['reference', 'e2e_id'] as const) {
-        for (const one of by[rule].get(keys[rule] ?? '') ?? []) {
+      for (const rule of KEY_RULES) {
+        for (const one of keysOf(payment, rule).flatMap((key) => by.get(`${rule} ${key}`) ?? [])) {
           if (!fits(one, payment) || found.has(one.seq)) continue;
           found.set(one.seq, { edge: { left: one.seq, right: payment.seq, rule }, isCancelled: one.isCancelled });
         }

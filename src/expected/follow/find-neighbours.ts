@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
+import { KEY_RULES, type KeyRule, keysOf } from '../decide/facts.ts';
 import type { LoadedExpected } from './lock-expected.ts';
 import type { LoadedPayment } from './read-payments.ts';
 
@@ -11,6 +12,12 @@ const SELECTS_AT_ONCE = 100;
 export type Hashes = { extraHash: string | null; documentHash: string | null; amountCents: bigint };
 type Found = { value: string; seq: number };
 
+const PAYMENTS_BY: Record<KeyRule, (value: string) => RawBuilder<unknown>> = {
+  reference: (value) => sql`SELECT seq FROM transactions WHERE reference = ${value}`,
+  e2e_id: (value) => sql`SELECT seq FROM transactions WHERE e2e_id = ${value}`,
+  invoice: (value) => sql`(${PAYMENTS_BY.e2e_id(value)}) UNION (${PAYMENTS_BY.reference(value)})`,
+};
+
 /** Transactions that an expected payment may be. */
 export async function findPayments(
   trx: Transaction<Database>,
@@ -20,9 +27,7 @@ export async function findPayments(
   const selects = new Map<string, RawBuilder<unknown>>();
   const add = (value: string, rows: RawBuilder<unknown>): void => void selects.set(value, rows);
   for (const { head, facts, extra } of heads) {
-    for (const one of facts.references)
-      add(`reference ${one}`, sql`SELECT seq FROM transactions WHERE reference = ${one}`);
-    for (const one of facts.e2eIds) add(`e2e_id ${one}`, sql`SELECT seq FROM transactions WHERE e2e_id = ${one}`);
+    for (const rule of KEY_RULES) for (const one of facts.keys[rule]) add(`${rule} ${one}`, PAYMENTS_BY[rule](one));
     if (head.extra_hash) {
       const hashes = [head.extra_hash, ...(extra === null ? [] : [createHash('sha256').update(extra).digest()])];
       add(extraKey(facts), sql`SELECT seq FROM transactions WHERE extra_hash IN (${sql.join(hashes)})`);
@@ -52,8 +57,7 @@ export async function findExpected(
     );
   for (const { facts } of payments) {
     if (facts.standing === 'none') continue;
-    if (facts.reference !== null) byKey('reference', facts.reference);
-    if (facts.e2eId !== null) byKey('e2e_id', facts.e2eId);
+    for (const rule of KEY_RULES) for (const one of keysOf(facts, rule)) byKey(rule, one);
     if (facts.extraHash !== null)
       selects.set(
         extraKey(facts),

@@ -2,7 +2,7 @@
  * The follower: it decides which payments are which expected payments, and the state of each. Start reading expected/ here.
  *
  * In: rows of `expected_work`, which writers leave in their own transactions (a transaction that changed, an expected payment, days
- * that were proven), and the time: an expected payment whose end is over. Out: matches and their withdrawals, candidates, states
+ * that were proven), and the time: an expected payment whose end is over, a receipt of a day ago without one. Out: matches and their withdrawals, candidates, states
  * with their history, mismatches; all about one cluster (load-cluster.ts) in one transaction, which deletes the work.
  *
  * All that it writes depends on the facts at its commit alone (decide/), so work may be repeated, joined and done in any order. A fault
@@ -20,6 +20,7 @@ import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { describeError } from '../../log.ts';
 import { bisect } from '../../runtime/bisect.ts';
 import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
+import { findReceipts, moveReceipts, selectReceiptsDue } from './find-receipts.ts';
 import { loadCluster } from './load-cluster.ts';
 import { writeDecisions } from './write-decisions.ts';
 
@@ -30,7 +31,7 @@ const WORK_MAX = 500;
 /** How long a piece of work that failed waits. */
 const RETRY_MS = 60_000;
 
-/** A row of `expected_work`, or an expected payment whose time has come. */
+/** A row of `expected_work`, or an expected payment or a receipt whose time has come. */
 type Work = {
   seq: number | null;
   transaction_seq: number | null;
@@ -38,12 +39,13 @@ type Work = {
   from_day: string | null;
   to_day: string | null;
 };
+const NOTHING: Work = { seq: null, transaction_seq: null, expected_seq: null, from_day: null, to_day: null };
 
 /** Decides until the signal. Any number of processes may run it; the lease admits one. */
 export async function followPayments(context: Context): Promise<void> {
   await runWorkerLoop({
     name: 'expected',
-    hasWork: () => context.poll(() => selectDue(context.db, context.clock.now())),
+    hasWork: () => context.poll(() => selectDue(context, context.clock.now())),
     work: async () => (await claimFollowing(context)) && (await decideSome(context)),
     wakeUp: createWakeSignal(context.timers),
     idleMs: POLL_MS,
@@ -56,8 +58,10 @@ export async function decideAll(context: Context): Promise<void> {
   while (await claimFollowing(context)) if (!(await decideSome(context))) return;
 }
 
-function selectDue(db: Reader, now: Date) {
+function selectDue(context: Context, now: Date) {
+  const { db } = context;
   return [
+    selectReceiptsDue(context, now),
     db.selectFrom('expected_work').select('seq').where('due_at', '<=', now),
     db.selectFrom('expected_payments').select('seq').where('look_at', '<=', now),
   ];
@@ -79,12 +83,16 @@ async function claimFollowing(context: Context): Promise<boolean> {
 
 /** @returns whether there may be more to do. */
 async function decideSome(context: Context): Promise<boolean> {
-  const work = await readWork(context.db, context.clock.now());
-  if (work.length === 0) return false;
+  const now = context.clock.now();
+  const receipts = await findReceipts(context, now);
+  const paid = receipts?.seqs.map((seq) => ({ ...NOTHING, transaction_seq: seq })) ?? [];
+  const work: Work[] = [...(await readWork(context.db, now)), ...paid];
+  if (work.length === 0 && !receipts) return false;
   const mayAlert = await bisect(work, async (some) => [await decideTogether(context, some)], {
     isSplittable: (error) => !isTransient(error) && !isServerError(error),
     toResult: (error, one) => defer(context, error, one),
   });
+  if (receipts) await moveReceipts(context, receipts);
   if (mayAlert.includes(true)) context.wakeUps.alerts.notify();
   return true;
 }
@@ -107,8 +115,7 @@ async function readWork(db: Reader, now: Date): Promise<Work[]> {
     .orderBy('look_at')
     .limit(WORK_MAX - left.length)
     .execute();
-  const nothing = { seq: null, transaction_seq: null, from_day: null, to_day: null };
-  return [...left, ...due.map(({ seq }) => ({ ...nothing, expected_seq: seq }))];
+  return [...left, ...due.map(({ seq }) => ({ ...NOTHING, expected_seq: seq }))];
 }
 
 /** @returns whether an alert may be due. */
@@ -188,5 +195,10 @@ async function defer(context: Context, error: unknown, { seq, ...about }: Work):
     await context.db.updateTable('expected_work').set({ due_at: until }).where('seq', '=', seq).execute();
   else if (about.expected_seq !== null)
     await sql`UPDATE expected_payments SET look_at = ${until} WHERE seq = ${about.expected_seq}`.execute(context.db);
+  else
+    await context.db
+      .insertInto('expected_work')
+      .values({ ...about, created_at: context.clock.now(), due_at: until })
+      .execute();
   return false;
 }

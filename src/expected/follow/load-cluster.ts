@@ -9,7 +9,7 @@ import type { Selectable, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { pairOf } from '../decide/decide-matches.ts';
-import type { ExpectedFacts } from '../decide/facts.ts';
+import type { ExpectedFacts, KeyRule } from '../decide/facts.ts';
 import { documentKey, extraKey, findExpected, findPayments, type Hashes } from './find-neighbours.ts';
 import { type LoadedExpected, lockExpected } from './lock-expected.ts';
 import { type LoadedPayment, readPayments } from './read-payments.ts';
@@ -110,13 +110,11 @@ function settle(loading: Loading): Cluster {
 /** A value that too many rows have matches nothing. */
 function withoutCommon<T extends Hashes & object>(facts: T, common: Set<string>): T {
   if (common.size === 0) return facts;
-  const { references, e2eIds } = facts as Partial<ExpectedFacts>;
-  const keep = (kind: string, keys: ReadonlySet<string>) =>
-    new Set([...keys].filter((key) => !common.has(`${kind} ${key}`)));
+  const { keys } = facts as Partial<ExpectedFacts>;
+  const keep = (rule: KeyRule) => new Set([...(keys?.[rule] ?? [])].filter((key) => !common.has(`${rule} ${key}`)));
   return {
     ...facts,
-    ...(references && { references: keep('reference', references) }),
-    ...(e2eIds && { e2eIds: keep('e2e_id', e2eIds) }),
+    ...(keys && { keys: { reference: keep('reference'), e2e_id: keep('e2e_id'), invoice: keep('invoice') } }),
     ...(common.has(extraKey(facts)) && { extraHash: null }),
     ...(common.has(documentKey(facts)) && { documentHash: null }),
   };

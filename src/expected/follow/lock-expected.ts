@@ -2,7 +2,7 @@ import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import { groupValues } from '../../domain/lists.ts';
 import type { Operation } from '../../domain/statuses.ts';
-import type { ExpectedFacts } from '../decide/facts.ts';
+import type { ExpectedFacts, KeyRule } from '../decide/facts.ts';
 
 export type Head = Selectable<Database['expected_payments']>;
 /** `extra`: its text, unless it was erased. */
@@ -33,10 +33,11 @@ export async function lockExpected(trx: Transaction<Database>, seqs: number[]): 
   const extras = new Map(texts.map((row) => [row.version_seq, row.extra]));
   return heads.map((head) => {
     const own = keys.get(head.version_seq) ?? [];
-    const valuesOf = (kind: string) => new Set(own.filter((key) => key.kind === kind).map(({ value }) => value));
+    const valuesOf = (kind: KeyRule) => new Set(own.filter((key) => key.kind === kind).map(({ value }) => value));
     const facts: ExpectedFacts = {
       ...{ seq: head.seq, source: head.source, operation: head.operation as Operation, platform: head.platform },
-      ...{ amountCents: head.amount_cents, references: valuesOf('reference'), e2eIds: valuesOf('e2e_id') },
+      amountCents: head.amount_cents,
+      keys: { reference: valuesOf('reference'), e2e_id: valuesOf('e2e_id'), invoice: valuesOf('invoice') },
       ...{ extraHash: toHex(head.extra_hash), documentHash: toHex(head.document_hash) },
       ...{ issuedDay: head.issued_day, dueDay: head.due_day, isCancelled: head.is_cancelled === 1 },
     };

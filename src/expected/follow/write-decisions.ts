@@ -10,11 +10,13 @@ import { scopeOfReference } from '../../ledger/apply/compare-references.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { type ResolvedScope, resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 import { type Decided, type DecidedMatch, decideMatches, pairOf } from '../decide/decide-matches.ts';
+import { decideReceipt } from '../decide/decide-receipt.ts';
 import { type DecidedState, decideState, mismatchOf, type Part } from '../decide/decide-state.ts';
 import { explainWithdrawal } from '../decide/explain-withdrawal.ts';
 import { countDays, findLacks, readProofs, type Span } from './find-lacks.ts';
 import type { Cluster, StoredMatch } from './load-cluster.ts';
 import type { Head, LoadedExpected } from './lock-expected.ts';
+import { updateStarts } from './update-starts.ts';
 
 /** The actor of matches that the rules make. */
 export const RULES_ACTOR = 'confere';
@@ -141,7 +143,9 @@ async function writeStates(
     return { head, after, isNew, reference: others.length === 0 ? (reference ?? undefined) : undefined };
   });
   await recordChanges(trx, changes, now);
-  return await updateMismatches(context, trx, changes, now);
+  const matched = new Set(matches.map((row) => row.transaction_seq));
+  const receipts = await findUnidentified(context, trx, { expected, payments, matched }, now);
+  return await updateMismatches(context, trx, { changes, receipts }, now);
 }
 
 async function recordChanges(trx: Transaction<Database>, changes: Change[], now: Date): Promise<void> {
@@ -173,10 +177,10 @@ async function recordChanges(trx: Transaction<Database>, changes: Change[], now:
 async function updateMismatches(
   context: Context,
   trx: Transaction<Database>,
-  changes: Change[],
+  { changes, receipts }: { changes: Change[]; receipts: Findings },
   now: Date,
 ): Promise<boolean> {
-  const [found, resolved]: [FoundMismatch[], ResolvedScope[]] = [[], []];
+  const { found, resolved } = receipts;
   for (const change of changes) {
     const { head, after } = change;
     const [before, kind] = [head.sequence > 0 ? mismatchOf(head.state) : undefined, mismatchOf(after.state)];
@@ -187,6 +191,36 @@ async function updateMismatches(
   if (resolved.length > 0) await resolveMismatches(trx, resolved, 'fresh_evidence', now);
   const raised = await raiseMismatches(trx, found, now);
   return raised.length + resolved.length > 0;
+}
+
+type Findings = { found: FoundMismatch[]; resolved: ResolvedScope[] };
+
+/** Finds receipts that are nobody's, and those that are no more. */
+async function findUnidentified(
+  { calendar }: Context,
+  trx: Transaction<Database>,
+  { expected, payments, matched }: Pick<Cluster, 'expected' | 'payments'> & { matched: ReadonlySet<number> },
+  now: Date,
+): Promise<Findings> {
+  const starts = await updateStarts(
+    trx,
+    [...expected.values()].map(({ head }) => head),
+  );
+  const [found, resolved]: [FoundMismatch[], ResolvedScope[]] = [[], []];
+  for (const { facts, id, paidWall } of payments.values()) {
+    if (facts.operation !== 'cashin') continue;
+    const paidAt = paidWall === null ? null : calendar.toInstant(paidWall);
+    const decided = decideReceipt({ facts, paidAt, isMatched: matched.has(facts.seq) }, starts, now);
+    const mismatch = { kind: 'receipt_unidentified', scope: id } as const;
+    if (decided === 'ended') resolved.push(mismatch);
+    else if (decided !== undefined)
+      found.push({
+        ...{ ...mismatch, transactionSeq: facts.seq, transactionId: id, reference: facts.reference },
+        ...{ amountCents: facts.amountCents, baseline: decided === 'baseline' },
+        ...{ expected: { matched: true }, actual: { matched: false } },
+      });
+  }
+  return { found, resolved };
 }
 
 function toMismatch({ keys }: Context, { head, after, reference }: Change, kind: FoundMismatch['kind']): FoundMismatch {

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { audit, auditShown, type ShowingAction } from '../../access/audit.ts';
-import { mayActAs, maySeePersons, type Role } from '../../access/roles.ts';
-import { type Caller, findCaller, findMerchantToken, isMerchantToken } from '../../access/tokens.ts';
+import { mayActAs, type Role } from '../../access/roles.ts';
+import { type Caller, findCaller, findMerchantToken, isMerchantToken, seesPersons } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { findMerchantByPullToken, isPullToken } from '../../merchants/pull-token.ts';
 import { refuse } from '../../texts/refuse.ts';
@@ -11,7 +11,8 @@ import type { AuthGuard } from './guard-auth-attempts.ts';
 /** Finds the caller by `Authorization: Bearer`. @throws ConfereError `unauthorized`, `too_many_requests`. */
 export function authenticate(context: Context, guard: AuthGuard): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
-    const caller = await findBearer(context, guard, request);
+    // a merchant of expected payments is known already
+    const caller = (response.locals.caller as Caller | undefined) ?? (await findBearer(context, guard, request));
     if (!caller) throw refuse('token_missing');
     response.locals.caller = caller;
     markAuthenticated(response);
@@ -64,7 +65,7 @@ export function getCaller(response: Response): Caller {
 
 /** Whether the caller may see personal data unmasked. */
 export function canSeePersonalData(response: Response): boolean {
-  return maySeePersons(getCaller(response).role);
+  return seesPersons(getCaller(response));
 }
 
 /** The caller's id, for the audit. */

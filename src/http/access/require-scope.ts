@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { isMerchantToken } from '../../access/tokens.ts';
+import { type Caller, isMerchantToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { findScopeByToken, type MerchantScope } from '../../portal/open-scope.ts';
 import { refuse } from '../../texts/refuse.ts';
@@ -13,17 +13,42 @@ import { createMerchantLimit, MERCHANT_REQUESTS_PER_S_MAX } from './limit-mercha
  * @throws ConfereError `unauthorized`, `too_many_requests`.
  */
 export function authenticateMerchant(context: Context, guard: AuthGuard): RequestHandler {
-  const limit = limitScope(context);
+  const find = scopeFinder(context, guard);
   return async (request: Request, response: Response, next: NextFunction) => {
+    keepScope(response, await find(request));
+    next();
+  };
+}
+
+/**
+ * Makes a merchant whose token has sources the caller: it reads and writes the expected payments of these. Other tokens are left to
+ * `authenticate`, which refuses merchants.
+ */
+export function authenticateSources(context: Context, guard: AuthGuard): RequestHandler {
+  const find = scopeFinder(context, guard);
+  return async (request: Request, response: Response, next: NextFunction) => {
+    if (isMerchantToken(readBearer(request) ?? '')) {
+      const { actor, sources } = await find(request);
+      if (sources.length === 0) throw refuse('merchant_token_elsewhere');
+      response.locals.caller = { id: actor, role: 'viewer', sources } satisfies Caller;
+      markAuthenticated(response);
+    }
+    next();
+  };
+}
+
+/** Finds the scope of the token that a request has, within the limits. @throws ConfereError `unauthorized`, `too_many_requests`. */
+function scopeFinder(context: Context, guard: AuthGuard): (request: Request) => Promise<MerchantScope> {
+  const limit = limitScope(context);
+  return async (request) => {
     const credential = readBearer(request) ?? '';
     const attempt = { kind: 'bearer', address: request.ip, credential } as const;
     const scope = isMerchantToken(credential)
       ? await guard.admit(attempt, () => findScopeByToken(context, credential))
       : undefined;
     if (!scope) throw refuse('merchant_token_missing');
-    keepScope(response, scope);
     limit(scope);
-    next();
+    return scope;
   };
 }
 

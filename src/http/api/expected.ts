@@ -1,7 +1,7 @@
 import type { Request, Router } from 'express';
 import type { Context } from '../../context.ts';
 import { idOf } from '../../expected/expected-id.ts';
-import { expectedFilters, showExpected } from '../../operations/expected.ts';
+import { expectedFilters, requireSource, showExpected } from '../../operations/expected.ts';
 import { renderExpectedCsv } from '../../operations/export-expected.ts';
 import { auditPersonalAccess, getCaller, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
@@ -27,6 +27,7 @@ export function expectedRoutes(context: Context): Router {
     '/expected-payments/:source/:number',
     requireRole('viewer'),
     async (request: Request<{ source: string; number: string }>, response) => {
+      requireSource(getCaller(response), request.params.source);
       const id = idOf(context.keys, request.params);
       await auditPersonalAccess(context, response, 'expected.show', id);
       response.json(await showExpected(context, id, getCaller(response)));

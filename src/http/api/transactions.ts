@@ -8,6 +8,7 @@ import { foldName, normalizeDocument } from '../../domain/person/fold-person.ts'
 import { maskAccount } from '../../domain/person/mask-person.ts';
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
+import { listOrdersOf } from '../../expected/read-story.ts';
 import { describeTransaction, maskEntries } from '../../ledger/read/describe-transaction.ts';
 import { searchTransactions } from '../../ledger/read/search-transactions.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
@@ -118,6 +119,7 @@ export function transactionRoutes(context: Context): Router {
       entries: full ? timeline.entries : maskEntries(timeline.entries, timeline.transaction),
       mismatches: (full ? mismatches : await maskMismatches(context.db, mismatches)).map(withoutSeq),
       callbacks: (await listTransactionCallbacks(context.db, timeline.seq)).map(presentCallback),
+      ...(await listOrdersOf(context.db, timeline.transaction.id, { mask: !full })),
     });
   });
 

@@ -49,7 +49,8 @@ export function buildDocument(
 }
 
 function describe(operation: Operation): Json {
-  const { method, path, tag, summary, access, query, body, bodyType, responses, isForMerchantsToo } = operation;
+  const { method, path, tag, summary, access, query, body, bodyType, responses, isForMerchantsToo, isForSources } =
+    operation;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -61,9 +62,12 @@ function describe(operation: Operation): Json {
     operationId: nameOperation(method, path),
     tags: [tag],
     summary,
-    ...(isRole ? { description: `Takes the role ${[access].flat().join(' or ')}, or admin.` } : {}),
+    ...(isRole
+      ? { description: `Takes the role ${[access].flat().join(' or ')}, or admin.${isForSources ? OF_SOURCES : ''}` }
+      : {}),
     security: [
       ...(access === 'nothing' ? [] : [{ [isRole ? 'token' : access]: [] }]),
+      ...(isForSources ? [{ portal: [] }] : []),
       ...(isForMerchantsToo ? [{ merchant: [] }, { portal: [] }] : []),
     ],
     parameters: [...inPath, ...(query ? describeQuery(query) : []), ...(isChange(operation) ? [IDEMPOTENCY_KEY] : [])],
@@ -78,6 +82,8 @@ function describe(operation: Operation): Json {
     },
   };
 }
+
+const OF_SOURCES = ' Also a merchant’s token, of the sources that it was given: 403 `source_not_yours` for others.';
 
 /** Commands that take an idempotency key: all that may change something. */
 function isChange({ method, path }: Operation): boolean {

@@ -7,7 +7,9 @@ import { describeTag, type Operation } from '../../operations/describe-operation
 export function describeDeclared({ tag, changes = [], lists = [], items = [] }: Subject): Operation[] {
   const described = describeTag(tag);
   return [
-    ...lists.flatMap(({ route, row, filters, roles }) => (route ? described.list(route, row, filters, roles) : [])),
+    ...lists.flatMap(({ route, row, filters, roles, isForSources = false }) =>
+      route ? { ...described.list(route, row, filters, roles), isForSources } : [],
+    ),
     ...items.map(({ route, summary, item }) => described.get(route, summary, item)),
     ...[...new Set(changes.flatMap(({ route }) => route ?? []))].map((route) => {
       const own = changes.filter((one) => one.route === route);
@@ -17,6 +19,7 @@ export function describeDeclared({ tag, changes = [], lists = [], items = [] }: 
         ...{ method: method.toLowerCase() as Operation['method'], path: `/api/v1${path}`, tag },
         summary: own.map(({ summary }, index) => (index === 0 ? summary : lowerFirst(summary))).join(', or '),
         access: accessOf(own),
+        isForSources: own.every((one) => one.isForSources),
         body: inputs.length > 1 ? z.union(inputs) : inputs[0],
         responses: Object.fromEntries(own.flatMap(({ answers }) => Object.entries(answers))) as Operation['responses'],
       };

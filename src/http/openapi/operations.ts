@@ -65,14 +65,16 @@ export const API_OPERATIONS: readonly Operation[] = [
   Ledger.get('/balances', 'Every account before `at`, as known before `known`', ledger.balances, balanceQuerySchema),
   Ledger.get('/series/money', 'What moved, and the balance, by day or hour', moneySeries, moneySeriesQuerySchema),
   ...BANK_OPERATIONS,
-  Expected.get(
-    '/expected-payments.csv',
-    'The list as CSV, with the columns of its import first',
-    { 200: { description: 'The file', schema: z.string(), contentType: 'text/csv' } },
-    expectedFilters,
-  ),
-  Expected.get('/expected-payments/{id}', 'One expected payment, by its id', expectedPayment),
-  Expected.get('/expected-payments/{source}/{number}', 'One expected payment, by its key', expectedPayment),
+  ...[
+    Expected.get(
+      '/expected-payments.csv',
+      'The list as CSV, with the columns of its import first',
+      { 200: { description: 'The file', schema: z.string(), contentType: 'text/csv' } },
+      expectedFilters,
+    ),
+    Expected.get('/expected-payments/{id}', 'One expected payment, by its id', expectedPayment),
+    Expected.get('/expected-payments/{source}/{number}', 'One expected payment, by its key', expectedPayment),
+  ].map((one) => ({ ...one, isForSources: true })),
   ...IMPORT_OPERATIONS,
   ...SUBJECTS.flatMap(describeDeclared),
   Mismatches.get(

@@ -2,10 +2,17 @@
 import { z } from 'zod';
 import { TOKEN_ROLES } from '../../access/roles.ts';
 import { createToken, listTokens, revokeToken, TOKEN_NAME_CHARS_MAX } from '../../access/tokens.ts';
+import { expectedSource } from '../../expected/expected-fields.ts';
 import { defineChange } from '../define-change.ts';
 import { defineList } from '../define-list.ts';
 import { created, ended } from '../describe-operation.ts';
 import { newToken, token } from '../rows/access.ts';
+
+const SOURCES_MAX = 20;
+/** Of a merchant's token. */
+export const tokenSources = z
+  .array(expectedSource, 'must be a list of sources')
+  .max(SOURCES_MAX, `must have at most ${SOURCES_MAX}`);
 
 export const addToken = defineChange({
   name: 'tokens.create',
@@ -16,6 +23,7 @@ export const addToken = defineChange({
     name: z.string().min(1).max(TOKEN_NAME_CHARS_MAX).default('unnamed'),
     role: z.enum(TOKEN_ROLES, `must be one of ${TOKEN_ROLES.join(', ')}`),
     merchant: z.string().optional().describe('with the role merchant: whose portal it opens'),
+    sources: tokenSources.optional().describe('with the role merchant: whose expected payments it reads and writes'),
     expires_at: z.iso
       .datetime({ offset: true, error: 'must be an instant: 2026-12-31T00:00:00-03:00' })
       .nullable()

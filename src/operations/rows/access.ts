@@ -8,6 +8,7 @@ export const token = component('Token', {
   ...tokenFields,
   name: z.string(),
   merchant: z.string().nullable().describe('whose portal it opens'),
+  sources: z.array(z.string()).describe('a merchant’s: whose expected payments it reads and writes'),
   state: z.enum(['live', 'expired', 'revoked']),
   created_at: instant,
   expires_at: nullableInstant,
@@ -19,6 +20,7 @@ export const newToken = component('NewToken', {
   ...tokenFields,
   token: z.string().describe('shown this once'),
   merchant: z.string().optional().describe('with the role merchant'),
+  sources: z.array(z.string()).optional().describe('where it has some'),
   expires_at: instant.optional().describe('where it expires'),
 });
 

@@ -3,7 +3,11 @@ import { OPERATIONS } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
 import { amount, component, day, instant, nullableInstant, nullableText } from './row-fields.ts';
 
-const rule = z.string().describe('person, reference, e2e_id, extra or document');
+const rule = z.string().describe('person, reference, e2e_id, invoice, extra or document');
+const state = z.enum(EXPECTED_STATES);
+
+/** An expected payment, as a payment shows it. */
+export const orderOfPayment = z.object({ id: z.string(), source: z.string(), number: z.string(), state, amount, rule });
 
 export const expectedPayment = component('ExpectedPayment', {
   id: z.string(),
@@ -23,7 +27,7 @@ export const expectedPayment = component('ExpectedPayment', {
   description: nullableText,
   invoice_key: nullableText,
   revised_at: nullableInstant,
-  state: z.enum(EXPECTED_STATES),
+  state,
   reason: nullableText.describe('why, without anybody’s data'),
   reason_code: nullableText.describe('a stable name of the reason'),
   paid: amount,
@@ -44,7 +48,7 @@ export const expectedResults = component('ExpectedResults', {
   results: z.array(
     z.object({
       row: z.int().describe('from 1'),
-      status: z.int().describe('201, 200, 409 or 422'),
+      status: z.int().describe('201, 200, 403, 409 or 422'),
       id: nullableText,
       version: z.int().nullable(),
       reason: nullableText.describe('why it was refused; superseded: what came is older than what is stored'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { callback } from './callbacks.ts';
+import { orderOfPayment } from './expected.ts';
 import { mismatch } from './reconciliation.ts';
 import { amount, component, day, instant, nullableText } from './row-fields.ts';
 
@@ -63,6 +64,10 @@ export const transactionTimeline = component('TransactionStory', {
   entries: z.array(entry),
   mismatches: z.array(mismatch),
   callbacks: z.array(callback),
+  expected_payments: z.array(orderOfPayment).describe('those that it is matched with; amount: its part'),
+  expected_candidates: z
+    .array(orderOfPayment.extend({ reason: z.string() }))
+    .describe('at most 20 that it may belong to, about which a person decides'),
 });
 
 export const balances = component('Balances', {

@@ -87,6 +87,10 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     title: 'Cancelled order paid',
     todo: 'Return the payment, or reopen the expected payment and deliver.',
   },
+  receipt_unidentified: {
+    title: 'Receipt of no order',
+    todo: 'Match it with its order, or enter the order; return what is nobody’s.',
+  },
   books_broken: {
     title: 'Books broken',
     todo: 'Stop closing reports and run confere doctor --books: it says where.',

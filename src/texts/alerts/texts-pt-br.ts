@@ -101,6 +101,10 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     title: 'Pedido cancelado foi pago',
     todo: 'Devolva o pagamento, ou reabra o pedido e entregue.',
   },
+  receipt_unidentified: {
+    title: 'Recebimento sem pedido',
+    todo: 'Case-o com o seu pedido, ou lance o pedido; devolva o que não é de ninguém.',
+  },
   books_broken: {
     title: 'Razão inconsistente',
     todo: 'Pare de fechar relatórios e rode confere doctor: é um defeito nosso ou uma escrita por fora, nunca coisa do provedor.',

@@ -26,6 +26,11 @@ export const PORTAL_EN = {
   'Um token por pessoa ou sistema: a auditoria guarda o nome dele.':
     'One token for each person or system: the audit keeps its name.',
   'Quem vai usar': 'Who will use it',
+  'Origens de pedidos': 'Sources of orders',
+  'As que ele pode ler e escrever, separadas por espaços; nenhuma, se só usa o portal.':
+    'Those that it may read and write, with blanks between; none, if it only uses the portal.',
+  'Até 20 origens, cada uma de letras minúsculas, algarismos, ponto, _ e -.':
+    'Up to 20 sources, each of small letters, digits, dot, _ and -.',
   'Pedidos demais': 'Too many requests',
   'Vieram pedidos demais em pouco tempo. Espere um pouco e recarregue a página.':
     'Too many requests came in a short time. Wait a moment and reload the page.',

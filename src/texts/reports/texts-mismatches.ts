@@ -26,6 +26,7 @@ export const MISMATCHES_PT_BR = {
   amount_not_expected: 'Um pedido foi pago com outro valor',
   paid_twice: 'Um pedido foi pago duas vezes',
   paid_after_cancel: 'Um pedido cancelado foi pago',
+  receipt_unidentified: 'Um recebimento não é de pedido nenhum',
   books_broken: 'O razão está inconsistente',
 } satisfies Record<MismatchCause, string>;
 
@@ -54,5 +55,6 @@ export const MISMATCHES_EN: Record<MismatchCause, string> = {
   amount_not_expected: 'An order was paid with another amount',
   paid_twice: 'An order was paid twice',
   paid_after_cancel: 'A cancelled order was paid',
+  receipt_unidentified: 'A receipt belongs to no order',
   books_broken: 'The ledger is inconsistent',
 };

@@ -208,6 +208,31 @@ describe('a person', () => {
   });
 });
 
+it('stands in the answer of its payment, with its number masked for viewers; so do those that it may be of', async () => {
+  const { context } = environment;
+  const number = `de 529.982.247-25 ${nextNumber()}`;
+  const [document, amount] = ['11144477735', '77.00'];
+  await call('PUT', `/shop/${encodeURIComponent(number)}`, { ...FACTS, references: ['own-1'] });
+  await call('PUT', `/shop/${nextNumber()}`, { ...FACTS, document, amount, issued_day: '2026-11-20' });
+  const [paid, one, two] = [await pay('own-1'), randomUUID(), randomUUID()];
+  for (const id of [one, two]) {
+    const row = makeShownTransaction(['pending@1', 'paid@2'], { id, document, amount });
+    await applyObservations(context, [observeNow(context, row)]);
+  }
+  await decideAll(context);
+  const show = async (id: string, role: string) =>
+    (await callApi({ url, token: tokens.get(role) ?? '' }, 'GET', `/transactions/${id}`)).json;
+  expect(await show(paid, 'operator')).toMatchObject({
+    expected_payments: [{ source: 'shop', number, state: 'paid', amount: '10.00', rule: 'reference' }],
+    expected_candidates: [],
+  });
+  expect(await show(paid, 'viewer')).toMatchObject({ expected_payments: [{ number: '***', state: 'paid' }] });
+  for (const id of [one, two])
+    expect(await show(id, 'viewer')).toMatchObject({
+      ...{ expected_payments: [], expected_candidates: [{ rule: 'document', reason: 'not_unique' }] },
+    });
+});
+
 it('lists by state, source, number, reference, platform and days, and says until when all is decided', async () => {
   const { context } = environment;
   const number = nextNumber();

@@ -103,6 +103,25 @@ describe('an expected payment', () => {
     expect(await stateOf(id)).toMatchObject({ matches: [] });
   });
 
+  it('is matched by the code by which its invoice names the payment: an E2E id or a reference', async () => {
+    const { context } = environment;
+    const e2eId = 'E12345678202611202302abcdefghijk';
+    const given = { operation: 'cashin', amount: '20.00', due_day: '2026-11-20' };
+    const arrival = { source: 'nfe', number: 'nota-1', facts: expectedFactsSchema.parse(given) };
+    const arrive = (authorizations: string[]) =>
+      putExpected(context, { arrivals: [{ ...arrival, authorizations }], actor: 'test' });
+    const [first] = await arrive([e2eId, 'txid-1']);
+    const [one, two] = [await pay({ e2e_id: e2eId }), await pay({ reference: 'txid-1' })];
+    const id = first?.id ?? '';
+    expect(await stateOf(id)).toMatchObject({
+      ...{ state: 'paid', matches: [one, two].map((row) => ({ id: row.id, rule: 'invoice' })) },
+    });
+    // equal codes change nothing; fewer are a version
+    expect(await arrive(['txid-1', e2eId])).toMatchObject([{ status: 'unchanged' }]);
+    expect(await arrive([e2eId])).toMatchObject([{ status: 'changed', version: 2 }]);
+    expect(await stateOf(id)).toMatchObject({ state: 'underpaid', matches: [{ id: one.id, rule: 'invoice' }] });
+  });
+
   it('is paid after it was cancelled, and paid once it is reopened; paid twice raises a mismatch', async () => {
     const id = await put({ references: ['c-1'] });
     await cancelExpected(environment.context, { id, actor: 'test' });

@@ -321,10 +321,24 @@ const STAGES: Record<MismatchKind, () => Promise<Staged>> = {
     };
     return { end };
   },
-  // the last one: it breaks the books for good
   amount_not_expected: () => expectPaid(['7.00']),
   paid_twice: () => expectPaid(['10.00', '10.00']),
   paid_after_cancel: () => expectPaid(['10.00'], { cancels: true }),
+  async receipt_unidentified() {
+    const { context } = books;
+    const { id, platform } = await make({ platform: randomUUID() });
+    await read();
+    const facts = expectedFactsSchema.parse({ operation: 'cashin', amount: '3.00', due_day: day, platform });
+    await putExpected(context, { arrivals: [{ source: 'shop', number: `of ${platform}`, facts }], actor: 'tok_1' });
+    await decideAll(context);
+    const end = async () => {
+      await move(id, 'refund', 30);
+      await read();
+      await decideAll(context);
+    };
+    return { about: id, end };
+  },
+  // the last one: it breaks the books for good
   async books_broken() {
     const { entry_seq: entrySeq, ...posting } = await books.context.db
       .selectFrom('postings')

@@ -23,6 +23,7 @@ const anyExpected = fc.record({
   platform: few('p', 'q'),
   references: fc.subarray(['r', 's', 't']),
   e2eIds: fc.subarray(['E1', 'E2'], { maxLength: 1 }),
+  authorizations: fc.subarray(['E1', 's'], { maxLength: 1 }),
   extra: few('x', 'y'),
   document: few('1', '2'),
   issued: fc.nat(30),
@@ -67,7 +68,8 @@ function toFacts({ expected, payments, byPerson, undone }: Case) {
     expected: expected.map(
       (e): ExpectedFacts => ({
         ...{ seq: e.seq, source: e.source, operation: e.operation as 'cashin', amountCents: BigInt(e.amount) },
-        ...{ platform: e.platform, references: new Set(e.references), e2eIds: new Set(e.e2eIds) },
+        platform: e.platform,
+        keys: { reference: new Set(e.references), e2e_id: new Set(e.e2eIds), invoice: new Set(e.authorizations) },
         ...{ extraHash: e.extra, documentHash: e.document, isCancelled: e.cancelled },
         ...{ issuedDay: addDays(BEGIN, e.issued), dueDay: addDays(BEGIN, e.due) },
       }),

@@ -26,6 +26,7 @@ export function tokenPages(context: Context): Router {
       columns: [
         { title: 'Token', cell: (row) => html`${row.name} ${idText(row.id)}` },
         { title: 'Papel', cell: roleCell },
+        { title: 'Origens de pedidos', cell: (row) => row.sources.join(' ') },
         { title: 'Estado', cell: (row) => badge(TOKEN_STATE_WORDS, row.state) },
         { title: 'Criado em', cell: (row) => moment(context.calendar, row.created_at) },
         { title: 'Expira em', cell: (row) => moment(context.calendar, row.expires_at) },

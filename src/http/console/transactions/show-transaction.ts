@@ -42,7 +42,7 @@ export function transactionPages(context: Context): Router {
 <div class="head"><h1>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, shown.operation), amount: moneyOf(shown.amount) })}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
 <p class="sub">${idText(shown.id)}</p>
 ${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${mismatchTable(context, mismatches, names)}</section>`}
-${renderOrders(await listOrdersOf(context.db, shown.id))}
+${renderOrders(await listOrdersOf(context.db, shown.id, { mask: !full }))}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names)}
 ${!full && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para o papel de leitura.')}</p>`}</section>
 <section><h2>${t('História')}</h2>${renderTimeline(context, { ...timeline, entries })}</section>
@@ -53,7 +53,8 @@ ${!full && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para 
 }
 
 /** The orders that this payment pays, or may pay. */
-function renderOrders({ matched, candidates }: Awaited<ReturnType<typeof listOrdersOf>>): Html | undefined {
+function renderOrders(orders: Awaited<ReturnType<typeof listOrdersOf>>): Html | undefined {
+  const { expected_payments: matched, expected_candidates: candidates } = orders;
   if (matched.length + candidates.length === 0) return undefined;
   const link = ({ id, number }: { id: string; number: string }) =>
     html`<a href="${EXPECTED.address}/${id}">${number}</a>`;

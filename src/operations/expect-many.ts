@@ -1,0 +1,94 @@
+/** Many expected payments in one request, each by itself. */
+import { z } from 'zod';
+import type { Caller } from '../access/tokens.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { expectedFactsSchema, expectedKeySchema } from '../expected/expected-fields.ts';
+import { type Arrival, isChange, type PutOutcome, putExpected } from '../expected/put-expected.ts';
+import { faultOf, refuse, refuseFields } from '../texts/refuse.ts';
+import { defineChange } from './define-change.ts';
+import { ok } from './describe-operation.ts';
+import { requireSource, writers } from './expected.ts';
+import { parseInput } from './parse-input.ts';
+import { expectedResults } from './rows/expected.ts';
+
+/** How many expected payments a request may bring. */
+const EXPECTED_MAX = 1_000;
+/** The size of a request that brings that many. */
+export const EXPECTED_BODY_BYTES_MAX = 4 * 1024 * 1024;
+const [OK, CREATED, FORBIDDEN, CONFLICT, INVALID] = [200, 201, 403, 409, 422];
+
+export const putMany = defineChange({
+  name: 'expected.put_many',
+  audit: 'expected.put',
+  roles: writers,
+  route: 'POST /expected-payments',
+  summary: 'Expect up to 1,000 payments, each by itself, with source and number beside the fields of PUT',
+  input: z.strictObject({
+    expected_payments: z
+      .array(z.record(z.string(), z.unknown(), 'must be an expected payment'), 'must be a list')
+      .min(1, 'must have at least one')
+      .max(EXPECTED_MAX, `must have at most ${EXPECTED_MAX}`),
+  }),
+  answers: ok('What became of each, in order', expectedResults),
+  isForSources: true,
+  async change(inner, given, { caller }) {
+    const rows = refuseRepeated(given.expected_payments.map((row) => parseRow(row, caller)));
+    const arrivals = rows.filter((row): row is Arrival => !(row instanceof ConfereError));
+    return { rows, outcomes: arrivals.length > 0 ? await putExpected(inner, { arrivals, actor: caller.id }) : [] };
+  },
+  target({ outcomes }) {
+    const changed = outcomes.filter(isChange);
+    const [first] = changed;
+    if (!first) return undefined;
+    return { target: first.id, ...(changed.length > 1 ? { detail: JSON.stringify({ count: changed.length }) } : {}) };
+  },
+  async answer(_context, { rows, outcomes }) {
+    const left = outcomes.values();
+    return {
+      results: rows.map((row, index) =>
+        row instanceof ConfereError ? refuseRow(row, index + 1) : presentOutcome(left.next().value, index + 1),
+      ),
+    };
+  },
+});
+
+function parseRow({ source, number, ...facts }: Record<string, unknown>, caller: Caller): Arrival | ConfereError {
+  try {
+    const key = parseInput({ source, number }, expectedKeySchema);
+    requireSource(caller, key.source);
+    return { ...key, facts: parseInput(facts, expectedFactsSchema) };
+  } catch (error) {
+    if (error instanceof ConfereError && (error.code === 'invalid_request' || error.code === 'forbidden')) return error;
+    throw error;
+  }
+}
+
+/** Refuses all rows of a key that comes twice: which one is meant is unknown. */
+function refuseRepeated(rows: (Arrival | ConfereError)[]): (Arrival | ConfereError)[] {
+  const nameOf = ({ source, number }: Arrival): string => `${source} ${number}`;
+  const groups = Map.groupBy(rows, (row) => (row instanceof ConfereError ? undefined : nameOf(row)));
+  return rows.map((row) => {
+    if (row instanceof ConfereError || groups.get(nameOf(row))?.length === 1) return row;
+    return refuseFields([faultOf('number', 'expected_repeated')]);
+  });
+}
+
+function refuseRow({ code, reason, fields }: ConfereError, row: number) {
+  return {
+    row,
+    status: code === 'forbidden' ? FORBIDDEN : INVALID,
+    id: null,
+    version: null,
+    reason,
+    errors: fields ?? null,
+  };
+}
+
+function presentOutcome(outcome: PutOutcome | undefined, row: number) {
+  if (!outcome) throw refuse('expected_unknown');
+  const { status, id, version } = outcome;
+  const isRefused = status === 'expected_cancelled' || status === 'expected_operation';
+  const code = status === 'created' ? CREATED : isRefused ? CONFLICT : OK;
+  const reason = isRefused || status === 'superseded' ? status : null;
+  return { row, status: code, id, version, reason, errors: null };
+}

@@ -1,0 +1,123 @@
+/** Receipts that are nobody's order: a payment received that no expected payment has. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS } from '../../../src/domain/calendar.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
+import type { ShownTransaction } from '../../support/make-observations.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
+
+const by = { actor: 'test', note: 'visto no extrato' };
+/** The day on which makeShownTransaction pays. */
+const PAID_DAY = '2026-11-20';
+
+let environment: TestEnvironment;
+let count = 0;
+beforeAll(async () => {
+  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+});
+afterAll(() => environment[Symbol.asyncDispose]());
+
+async function put(facts: Record<string, unknown>): Promise<string> {
+  const given = { operation: 'cashin', amount: '10.00', due_day: '2026-11-25', issued_day: '2026-11-10', ...facts };
+  const arrivals = [{ source: 'shop', number: `p-${++count}`, facts: expectedFactsSchema.parse(given) }];
+  const [outcome] = await putExpected(environment.context, { arrivals, actor: 'test' });
+  return outcome?.id ?? '';
+}
+
+async function pay(more: Partial<ShownTransaction>, history = ['pending@1', 'paid@2']): Promise<ShownTransaction> {
+  const row = makeShownTransaction(history, { id: randomUUID(), ...more });
+  await applyObservations(environment.context, [observeNow(environment.context, row)]);
+  return row;
+}
+
+/** A payment that was made this many minutes ago. */
+function payAgo(minutes: number, more: Partial<ShownTransaction>): Promise<ShownTransaction> {
+  const { calendar, clock } = environment.context;
+  const at = calendar.toWallTime(new Date(clock.now().getTime() - minutes * MINUTE_MS));
+  const events = ['paid', 'pending'].map((status) => ({ status, date_created: at }));
+  return pay({ date_created: at, events, ...more });
+}
+
+/** The mismatches of these payments, in their order. */
+async function found(...payments: { id: string }[]) {
+  await decideAll(environment.context);
+  const rows = await readMismatchRows(environment.context, 'receipt_unidentified');
+  return payments.map(({ id }) => rows.find((row) => row.transaction_id === id)?.state ?? null);
+}
+
+describe('a receipt without an order', () => {
+  it('is reported only where orders name its platform, from the first day of issue on', async () => {
+    const platform = randomUUID();
+    const [before, after] = [await pay({ platform }), await pay({ platform }, ['paid@2', 'refund@3'])];
+    const elsewhere = await pay({ platform: randomUUID() });
+    const out = await pay({ platform, operation: 'cashout' });
+    expect(await found(before, after, elsewhere, out)).toEqual([null, null, null, null]);
+    await put({ platform, issued_day: '2026-11-21' });
+    expect(await found(before, after, elsewhere, out)).toEqual([null, null, null, null]);
+    // an order of an earlier day arrives later: the follower looks back
+    await put({ platform, issued_day: PAID_DAY });
+    expect(await found(before, after, elsewhere, out)).toEqual(['open', null, null, null]);
+    const [row] = await readMismatchRows(environment.context, 'receipt_unidentified');
+    expect(row).toMatchObject({
+      ...{ severity: 'medium', baseline: true, amount: '10.00', transaction_id: before.id, reopened: 0 },
+    });
+    // one that is learnt late is reported at once
+    expect(await found(await pay({ platform }))).toEqual(['open']);
+    // orders that name no platform count only where none names one
+    await put({ issued_day: '2026-11-01' });
+    expect(await found(elsewhere)).toEqual([null]);
+    // what we expect to pay says nothing of receipts
+    await put({ platform: elsewhere.platform ?? '', operation: 'cashout' });
+    expect(await found(elsewhere)).toEqual([null]);
+  });
+
+  it('is reported 24 hours after it was paid, with one alert for all of an hour', async () => {
+    const platform = randomUUID();
+    const id = await put({ platform, issued_day: PAID_DAY });
+    await environment.timers.advance(2 * MINUTE_MS);
+    const [first, second] = [await payAgo(1, { platform }), await payAgo(1, { platform })];
+    const matched = await payAgo(1, { platform });
+    await matchExpected(environment.context, { ...by, id, transactionId: matched.id });
+    expect(await found(first, second, matched)).toEqual([null, null, null]);
+    await environment.timers.advance(23 * HOUR_MS);
+    expect(await found(first, second, matched)).toEqual([null, null, null]);
+    await environment.timers.advance(HOUR_MS + 5 * MINUTE_MS);
+    expect(await found(first, second, matched)).toEqual(['open', 'open', null]);
+    const rows = await readMismatchRows(environment.context, 'receipt_unidentified');
+    expect(rows.at(-1)?.baseline).toBe(false);
+    const firing = await environment.context.db
+      .selectFrom('alerts')
+      .select('summary')
+      .where('name', '=', 'receipt_unidentified')
+      .where('firing_scope', 'is not', null)
+      .execute();
+    expect(firing.length).toBe(1);
+  });
+
+  it('is resolved once it is matched or returned, and reported again once the match is undone', async () => {
+    const { context } = environment;
+    const platform = randomUUID();
+    const id = await put({ platform, issued_day: PAID_DAY });
+    const [one, two] = [await pay({ platform, amount: '11.00' }), await pay({ platform, amount: '12.00' })];
+    expect(await found(one, two)).toEqual(['open', 'open']);
+    await matchExpected(context, { ...by, id, transactionId: one.id, amountCents: 100n });
+    expect(await found(one, two)).toEqual(['resolved', 'open']);
+    await unmatchExpected(context, { ...by, id, transactionId: one.id });
+    expect(await found(one, two)).toEqual(['open', 'open']);
+    await pay({ id: two.id, platform, amount: '12.00' }, ['pending@1', 'paid@2', 'refund@3']);
+    expect(await found(one, two)).toEqual(['open', 'resolved']);
+    // a person's resolution stands
+    const [row] = (await readMismatchRows(context, 'receipt_unidentified')).filter(
+      (each) => each.transaction_id === one.id,
+    );
+    await resolveMismatchByHand(context, row?.id ?? '', { note: 'doação', actor: 'test' });
+    await put({ platform, issued_day: '2026-11-01' });
+    expect(await found(one)).toEqual(['resolved']);
+  });
+});
