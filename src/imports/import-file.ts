@@ -185,7 +185,8 @@ async function apply(
   const faults = [...read.faults, ...booked, ...refused].sort((a, b) => a.row - b.row);
   if (faults.length > 0) throw refuse(read.kind, faults);
   if (!before) await recordImport(inner, read, { rows_changed: applied.changed, actor: by.actor });
-  return { ...outcome, ...applied, repeats: before ?? null, equal, basis };
+  const left = [...leftOut, ...(applied.leftOut ?? [])];
+  return { ...outcome, ...applied, leftOut: left, repeats: before ?? null, equal, basis };
 }
 
 /** Records an import. Where two people import one file at once, the later one meets a duplicate key, begins anew and finds this row. */

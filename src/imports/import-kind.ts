@@ -20,13 +20,15 @@ export type CellFault = Omit<Faults<'row'>, 'of'>;
 export type ImportFault = {
   row: number;
   column: string | null;
+  /** The file of an archive, in place of a row. */
+  file?: string;
   /** The line, of a file that has lines in place of rows. */
   line?: number;
   /** Why a file is unreadable, in place of `value`. */
   said?: Said;
   /** The error that refused a change, in place of `value`. */
   error?: ConfereError;
-} & ((CellFault & { of?: undefined }) | Faults<'ofx'> | Faults<'statement'> | Faults<'account'>);
+} & ((CellFault & { of?: undefined }) | Faults<'ofx'> | Faults<'statement'> | Faults<'account'> | Faults<'invoice'>);
 
 /** Names in the languages of templates. A file may use either. */
 export type Titles = Record<Language, string>;
@@ -40,14 +42,24 @@ export type ColumnFacts = {
   example: string;
 };
 
-/** The rows of a file, each with its number in it. */
-export type ImportedRow<Value> = { number: number; value: Value };
+/** The rows of a file, each with its number in it, or the name of its file in an archive. */
+export type ImportedRow<Value> = { number: number; value: Value; file?: string };
 
-/** Why a row of a file is not imported: it is none of its table. */
-export const LEFT_OUT_REASONS = ['above_header', 'total', 'note'] as const;
+/** Why a row of a file is not imported: it is none of its table; why a file of an archive is not: it is no invoice to be paid by PIX. */
+const NO_ROW = ['above_header', 'total', 'note'] as const;
+const NO_INVOICE = [
+  'no_xml',
+  'other_model',
+  'incoming',
+  'return',
+  'not_pix',
+  'other_event',
+  'unknown_invoice',
+] as const;
+export const LEFT_OUT_REASONS = [...NO_ROW, ...NO_INVOICE] as const;
 export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
 /** A row that is not imported; every answer names it. */
-export type LeftOutRow = { row: number; why: LeftOutReason };
+export type LeftOutRow = { row: number; file?: string; why: LeftOutReason };
 
 /** The content of a file: rows to import, faults of others, and rows beside its table. */
 export type ReadRows<Value> = { rows: ImportedRow<Value>[]; faults: ImportFault[]; leftOut: LeftOutRow[] };
@@ -61,7 +73,7 @@ export type Question = { titles: Titles; answers: Record<string, Titles> | null 
 export type Answers = Record<string, string>;
 
 /** The result of an import. */
-export type Applied = { changed: number; faults: ImportFault[]; bank?: BankImport };
+export type Applied = { changed: number; faults: ImportFault[]; bank?: BankImport; leftOut?: LeftOutRow[] };
 
 /** @template Value of a row. */
 export type ImportKind<Value = unknown> = {
@@ -162,7 +174,8 @@ export class ChangedSincePreviewError extends ConfereError {
 }
 
 /** `row 3, valor`; `file` for the file as a whole. */
-function namePlace({ row, column }: ImportFault, titleOf: (column: string) => string): string {
+function namePlace({ row, column, file }: ImportFault, titleOf: (column: string) => string): string {
+  if (file !== undefined) return file;
   if (row === 0) return 'file';
   return column === null ? `row ${row}` : `row ${row}, ${titleOf(column)}`;
 }

@@ -4,6 +4,7 @@ import { ACCOUNTS } from './kinds/accounts.ts';
 import { ADJUSTMENTS } from './kinds/adjustments.ts';
 import { BANK } from './kinds/bank.ts';
 import { EXPECTED } from './kinds/expected.ts';
+import { NFE } from './kinds/nfe.ts';
 import { PLATFORMS } from './kinds/platforms.ts';
 import { STATEMENTS } from './kinds/statements.ts';
 import { TABLE_BYTES_MAX } from './read-table.ts';
@@ -16,6 +17,7 @@ export const IMPORT_KINDS = {
   platforms: PLATFORMS,
   bank: BANK,
   expected: EXPECTED,
+  nfe: NFE,
 } as const satisfies Record<string, unknown>;
 
 export type ImportKindName = keyof typeof IMPORT_KINDS;

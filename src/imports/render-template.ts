@@ -35,14 +35,15 @@ const WORDS = {
 } as const satisfies Record<Language, Record<string, string>>;
 const WIDTH = 26;
 
-/** Makes the template of a kind: its header, and what each column takes. The chart of accounts has a row for each account. */
+/** Makes the template of a kind whose file is a table: its header, and what each column takes. The chart of accounts has a row for each account. */
 export async function renderTemplate(
   context: Pick<Context, 'config'>,
   name: ImportKindName,
   format: TemplateFormat,
   language: Language,
-): Promise<Buffer> {
+): Promise<Buffer | undefined> {
   const kind = findImportKind(name);
+  if (Object.keys(kind.columns).length === 0) return undefined;
   const rows = name === 'accounts' ? [...LEDGER_ACCOUNTS] : [];
   if (format === 'xlsx') return await renderWorkbook(context, { kind, rows }, language);
   const header = Object.values(kind.columns).map(({ titles }) => titles[language]);

@@ -13,6 +13,8 @@ export type ByteSource = { bytes: number; read(position: number, length: number)
 
 /** The parts of a zip, by their names as `keyOf` compares them. */
 export type Zip = {
+  /** As the zip states them, in the order of its directory. */
+  names: readonly string[];
   has(name: string): boolean;
   /** The bytes of a part, unpacked. @throws UnreadableFileError for a damaged part, or beyond the limits. */
   open(name: string): AsyncGenerator<Buffer, void, undefined>;
@@ -36,6 +38,7 @@ export async function openZip(source: ByteSource, limits: ZipLimits): Promise<Zi
   const parts = await readDirectory(source, limits);
   const left = { bytes: limits.unpackedBytesMax };
   return {
+    names: [...parts.values()].map(({ name }) => name),
     has: (name) => parts.has(keyOf(name)),
     async *open(name) {
       const part = parts.get(keyOf(name));

@@ -17,8 +17,12 @@ export type XmlEvent =
 const DEPTH_MAX = 64;
 const ATTRIBUTES_MAX = 128;
 
-/** @returns the events of each chunk. @throws UnreadableFileError for other text than XML, or beyond the limits. */
-export async function* readXml(zip: Zip, part: string): AsyncGenerator<XmlEvent[], void, undefined> {
+/** @param bytesMax of this part, unpacked. @returns the events of each chunk. @throws UnreadableFileError for other text than XML, or beyond the limits. */
+export async function* readXml(
+  zip: Pick<Zip, 'open'>,
+  part: string,
+  bytesMax = Number.POSITIVE_INFINITY,
+): AsyncGenerator<XmlEvent[], void, undefined> {
   const parser = new SaxesParser();
   const names: string[] = [];
   let events: XmlEvent[] = [];
@@ -48,7 +52,7 @@ export async function* readXml(zip: Zip, part: string): AsyncGenerator<XmlEvent[
     events.push({ kind: 'close', name, parent: names.at(-1) ?? '' });
   });
   try {
-    for await (const chunk of decodeText(zip.open(part))) {
+    for await (const chunk of decodeText(limit(zip.open(part), part, bytesMax))) {
       parser.write(chunk);
       yield events;
       events = [];
@@ -60,6 +64,15 @@ export async function* readXml(zip: Zip, part: string): AsyncGenerator<XmlEvent[
     if (error instanceof UnreadableFileError) throw error;
     // the parser's message may quote a text of the file
     throw new UnreadableFileError(`the part ${part} cannot be read`, { cause: error });
+  }
+}
+
+async function* limit(chunks: AsyncIterable<Uint8Array>, part: string, bytesMax: number) {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw new UnreadableFileError(`the part ${part} has more than ${bytesMax} bytes`);
+    yield chunk;
   }
 }
 

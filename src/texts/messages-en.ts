@@ -143,6 +143,17 @@ export const MESSAGES_EN = {
   'row.day_to_come': 'is a day to come',
   'row.identifier_repeated': 'an earlier row of the account has it too',
   'row.balance_differs': 'an earlier row of the day has another balance',
+  // What is wrong with an invoice, by the names of SEFAZ's layout. It never quotes what the file holds.
+  'invoice.none': 'it is neither an NF-e nor an event of one',
+  'invoice.nothing': 'none of its {value} files is an invoice to be paid by PIX',
+  'invoice.key': 'its key must have 44 characters and a right check digit',
+  'invoice.protocol': 'its protocol is of another invoice',
+  'invoice.status': 'SEFAZ did not authorize it (cStat {value})',
+  'invoice.amount': 'vPag must be an amount such as 1234.56',
+  'invoice.day': 'dhEmi must begin with a day: 2026-11-20',
+  'invoice.field': '{value}',
+  'invoice.authorizations': 'it has more than {value} cAut',
+  'invoice.repeated': 'another file has the same invoice',
   // What is wrong with an OFX file. It never quotes what the file holds.
   'ofx.too_large': 'the file is larger than {value} MiB',
   'ofx.not_text': 'the file is not a text in UTF-8 or windows-1252',

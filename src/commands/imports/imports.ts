@@ -30,7 +30,7 @@ export function importCommand(program: Command): void {
   const command = program
     .command('import <kind> [file]')
     .description(
-      `import an XLSX or CSV by its template, or an OFX as bank, all rows or none: ${IMPORT_KIND_NAMES.join(', ')}`,
+      `import an XLSX or CSV by its template, an OFX as bank, or XML or ZIP as nfe, all rows or none: ${IMPORT_KIND_NAMES.join(', ')}`,
     )
     .option('--dry-run', 'check the file and say what it would change')
     .option('--allow-equal', 'import also rows that equal an adjustment or a statement that is booked already')
@@ -108,7 +108,7 @@ function describe(context: Context, outcome: ImportOutcome, dryRun: boolean): st
   return [
     `${done} ${rows} rows, ${changed} of them change something (SHA-256 ${sha256})`,
     ...booked,
-    ...leftOut.map(({ row, why }) => `row ${row} ${LEFT_OUT_WORDS[why]}: it is left out`),
+    ...leftOut.map(({ row, file, why }) => `${file ?? `row ${row}`} ${LEFT_OUT_WORDS[why]}: it is left out`),
     ...(bank ? describeBank(bank) : []),
   ].join('\n');
 }
@@ -117,6 +117,13 @@ const LEFT_OUT_WORDS: Record<LeftOutReason, string> = {
   above_header: 'stands above the header',
   total: 'is the total',
   note: 'is a note',
+  no_xml: 'is no XML',
+  other_model: 'is a document of another model',
+  incoming: 'is an invoice of what came in',
+  return: 'is an invoice of a return',
+  not_pix: 'has no payment by PIX',
+  other_event: 'is another event',
+  unknown_invoice: 'cancels an invoice that is not known',
 };
 
 function describeBank({ statements, matched }: BankImport): string[] {
@@ -138,6 +145,7 @@ async function writeTemplate(kind: ImportKindName, file: string, { en = false, j
   if (!format) throw new ConfereError('wrong_use', '--template must end in .xlsx or .csv');
   await withContext({}, async (context) => {
     const template = await renderTemplate(context, kind, format, en ? 'en' : 'pt-BR');
+    if (!template) throw new ConfereError('wrong_use', `${kind} takes no table`);
     writeFileSync(file, template);
     print(json, { kind, file }, `wrote ${file}`);
   });

@@ -4,7 +4,7 @@ import { amount, component, day, instant } from './row-fields.ts';
 
 const nullableDay = day.nullable();
 
-const kind = z.string().describe('statements, adjustments, accounts, platforms or bank');
+const kind = z.string().describe('statements, adjustments, accounts, platforms, bank, expected or nfe');
 const sha256 = z.string().describe('of the file');
 const rows = z.int().describe('of the file');
 const changed = z.int().describe('rows that changed something');
@@ -34,8 +34,10 @@ export const importOutcome = component('ImportOutcome', {
       'with allow_equal: rows that equal an adjustment in force (platform, day, amount) or a statement (platform, instant, balance)',
     ),
   left_out: z
-    .array(z.object({ row: z.int(), why: z.enum(LEFT_OUT_REASONS) }))
-    .describe('rows beside the table, which are not imported: above its header, its total, a note below it'),
+    .array(z.object({ row: z.int(), file: z.string().optional(), why: z.enum(LEFT_OUT_REASONS) }))
+    .describe(
+      'rows beside the table, which are not imported: above its header, its total, a note below it; of nfe, files that are no invoice to be paid by PIX, by name',
+    ),
   dry_run: z.boolean(),
   repeated: z
     .boolean()

@@ -28,8 +28,8 @@ export const ACCOUNTS_EN = {
   'Importar um arquivo': 'Import a file',
   'Todas as linhas são importadas, ou nenhuma. O mesmo arquivo, outra vez, não importa nada.':
     'All rows are imported, or none. The same file, once more, imports nothing.',
-  'XLSX ou CSV, até {table} MiB: só a primeira aba é lida. Extrato bancário também em OFX, até {ofx} MiB.':
-    'XLSX or CSV, up to {table} MiB: only the first sheet is read. A bank statement also as OFX, up to {ofx} MiB.',
+  'XLSX ou CSV, até {table} MiB: só a primeira aba é lida. Extrato bancário também em OFX, até {ofx} MiB; notas fiscais em XML ou ZIP, até {zip} MiB.':
+    'XLSX or CSV, up to {table} MiB: only the first sheet is read. A bank statement also as OFX, up to {ofx} MiB; invoices as XML or ZIP, up to {zip} MiB.',
   'O seu papel não permite importar isto.': 'Your role does not allow you to import this.',
   'Conferir o arquivo': 'Check the file',
   'Nada foi importado: corrija o arquivo e envie-o de novo.':
@@ -47,9 +47,17 @@ export const ACCOUNTS_EN = {
   'SHA-256': 'SHA-256',
   // faults of a file
   'linha {row}: {text}': 'row {row}: {text}',
+  '{name}: {text}': '{name}: {text}',
   'linha {row}, {column}: {text}': 'row {row}, {column}: {text}',
   'Linhas deixadas de fora': 'Rows left out',
   'acima do cabeçalho': 'above the header',
   'o total': 'the total',
   'uma nota': 'a note',
+  'não é XML': 'no XML',
+  'outro modelo de documento': 'a document of another model',
+  'nota de entrada': 'an invoice of what came in',
+  'nota de devolução': 'an invoice of a return',
+  'sem pagamento por PIX': 'no payment by PIX',
+  'outro evento': 'another event',
+  'cancela uma nota que não temos': 'cancels an invoice that we do not have',
 };

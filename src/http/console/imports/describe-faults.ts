@@ -14,8 +14,9 @@ import { type Html, html } from '../parts/html.ts';
 
 /** `linha 3, valor: …` in the language of the request. */
 export function describeFault(fault: ImportFault, { columns }: Pick<ImportKind, 'columns'>): string {
-  const { row, column, line } = fault;
+  const { row, column, line, file } = fault;
   const text = say(fault);
+  if (file !== undefined) return t('{name}: {text}', { name: file, text });
   if (row === 0) return line === undefined ? text : t('linha {line}: {text}', { line, text });
   const title = column === null ? undefined : (columns[column]?.titles[language()] ?? column);
   return title === undefined
@@ -34,11 +35,21 @@ function say(fault: ImportFault): string {
   return refusal || sayImportFault(fault, language());
 }
 
-const LEFT_OUT = words<LeftOutReason>({ above_header: 'acima do cabeçalho', total: 'o total', note: 'uma nota' });
+const LEFT_OUT = words<LeftOutReason>({
+  ...{ above_header: 'acima do cabeçalho', total: 'o total', note: 'uma nota', no_xml: 'não é XML' },
+  ...{ other_model: 'outro modelo de documento', incoming: 'nota de entrada', return: 'nota de devolução' },
+  ...{
+    not_pix: 'sem pagamento por PIX',
+    other_event: 'outro evento',
+    unknown_invoice: 'cancela uma nota que não temos',
+  },
+});
 
 /** `1 (acima do cabeçalho), 7 (o total)`; empty if there is none. */
 export function describeLeftOut(rows: readonly LeftOutRow[]): string {
-  return rows.map(({ row, why }) => `${row} (${LEFT_OUT[why]})`).join(', ');
+  const shown = rows.slice(0, FAULTS_SHOWN).map(({ row, file, why }) => `${file ?? row} (${LEFT_OUT[why]})`);
+  const left = rows.length - shown.length;
+  return [...shown, ...(left > 0 ? [t('e mais {n}', { n: formatCount(left) })] : [])].join(', ');
 }
 
 /** Faults, or equal rows, that a page lists. */

@@ -47,7 +47,7 @@ const ADDRESS = IMPORT_ADDRESS;
 const ROLES = ['operator', 'accountant'] as const;
 const IMPORTS_SHOWN = 20;
 const MIB = 1024 * 1024;
-const FILE_TYPES = '.xlsx,.csv,.ofx,.OFX';
+const FILE_TYPES = '.xlsx,.csv,.ofx,.OFX,.xml,.zip';
 
 export function importPages(context: Context): Router {
   const router = createRouter();
@@ -133,10 +133,11 @@ async function sendForm(
   const kinds = IMPORT_KIND_NAMES.filter((name) => mayActAs(role, ...findImportKind(name).roles));
   const words = Object.fromEntries(kinds.map((name) => [name, findImportKind(name).titles[language()]]));
   const hint = t(
-    'XLSX ou CSV, até {table} MiB: só a primeira aba é lida. Extrato bancário também em OFX, até {ofx} MiB.',
+    'XLSX ou CSV, até {table} MiB: só a primeira aba é lida. Extrato bancário também em OFX, até {ofx} MiB; notas fiscais em XML ou ZIP, até {zip} MiB.',
     {
       table: bytesMaxOf('accounts') / MIB,
       ofx: bytesMaxOf('bank') / MIB,
+      zip: bytesMaxOf('nfe') / MIB,
     },
   );
   const content = html`<div class="fields">${choiceField(draft, { name: 'kind', label: 'Tipo', words, any: 'Escolha' })}
@@ -157,9 +158,10 @@ const CRUMB = (): Html => html`<p class="crumb"><a href="/balances">${t('Saldos'
 function renderTemplates(kinds: ImportKindName[]): Html {
   return table({
     caption: 'Modelos',
-    rows: kinds.map((name) => {
+    rows: kinds.flatMap((name) => {
       const { columns, titles } = findImportKind(name);
-      return { name, columns: Object.values(columns), title: titles[language()] };
+      const all = Object.values(columns);
+      return all.length === 0 ? [] : [{ name, columns: all, title: titles[language()] }];
     }),
     empty: 'Não há modelos.',
     columns: [

@@ -1,0 +1,116 @@
+/** Finds the order that an invoice (NF-e) belongs to: an expected payment of another source than the importer of invoices. */
+import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
+import { transact } from '../database/transact.ts';
+import { lockExpected } from './cancel-expected.ts';
+import type { GivenFacts } from './expected-fields.ts';
+import { idOf } from './expected-id.ts';
+import { type PutOutcome, putExpected } from './put-expected.ts';
+
+/** The source of invoices that belong to no order. */
+export const NFE_SOURCE = 'nfe';
+
+type NamedInvoice = { key: string; facts: Pick<GivenFacts, 'references'> };
+
+/** @returns by the key of the invoice, the id of its order: the one that has this key, or whose number or reference it names. */
+export async function findOrders(db: Reader, invoices: readonly NamedInvoice[]): Promise<Map<string, string>> {
+  const open = db
+    .selectFrom('expected_payments as one')
+    .where('one.source', '<>', NFE_SOURCE)
+    .where('one.operation', '=', 'cashin')
+    .where('one.is_cancelled', '=', 0);
+  const byKey = await open
+    .innerJoin('expected_versions as version', 'version.seq', 'one.version_seq')
+    .where(
+      'version.invoice_key',
+      'in',
+      invoices.map(({ key }) => key),
+    )
+    .select(['one.id', 'version.invoice_key as name'])
+    .execute();
+  const names = [...new Set(invoices.flatMap(({ facts }) => facts.references))];
+  const byNumber =
+    names.length === 0
+      ? []
+      : await open.where('one.number', 'in', names).select(['one.id', 'one.number as name']).execute();
+  const byReference =
+    names.length === 0
+      ? []
+      : await open
+          .innerJoin('expected_keys as named', 'named.version_seq', 'one.version_seq')
+          .where('named.kind', '=', 'reference')
+          .where('named.value', 'in', names)
+          .select(['one.id', 'named.value as name'])
+          .execute();
+  const ids = Map.groupBy([...byKey, ...byNumber, ...byReference], ({ name }) => name);
+  return new Map(
+    invoices.flatMap(({ key, facts }) => {
+      const found = new Set([key, ...facts.references].flatMap((name) => ids.get(name)?.map(({ id }) => id) ?? []));
+      const [id, ...others] = found;
+      return id === undefined || others.length > 0 ? [] : [[key, id] as const];
+    }),
+  );
+}
+
+/** @returns the id of what is expected for an invoice: its order, or its own; undefined if nothing is. */
+export async function findExpectedOf({ db, keys }: Context, key: string): Promise<string | undefined> {
+  const order = (await findOrders(db, [{ key, facts: { references: [] } }])).get(key);
+  if (order !== undefined) return order;
+  const id = idOf(keys, { source: NFE_SOURCE, number: key });
+  const own = await db.selectFrom('expected_payments').select('id').where('id', '=', id).executeTakeFirst();
+  return own?.id;
+}
+
+/**
+ * Adds an invoice to an order, as a version of it: its key and the codes of its payments; who is to pay, where the order does not say.
+ * The order's amount and days stay.
+ */
+export async function joinInvoice(
+  context: Context,
+  { order, invoice, actor }: { order: string; invoice: JoinedInvoice; actor: string },
+): Promise<PutOutcome | undefined> {
+  return await transact(context.db, async (trx) => {
+    await lockExpected(trx, order);
+    const stored = await trx
+      .selectFrom('expected_payments as one')
+      .innerJoin('expected_versions as version', 'version.seq', 'one.version_seq')
+      .innerJoin('expected_texts as texts', 'texts.version_seq', 'one.version_seq')
+      .where('one.id', '=', order)
+      .select(['one.source', 'one.number', 'one.version_seq', 'one.revised_at'])
+      .select(['version.amount_cents', 'version.platform', 'version.issued_day', 'version.due_day'])
+      .select(['version.valid_until', 'texts.document', 'texts.name', 'texts.description', 'texts.extra'])
+      .executeTakeFirstOrThrow();
+    const keys = await trx
+      .selectFrom('expected_keys')
+      .select(['kind', 'value'])
+      .where('version_seq', '=', stored.version_seq)
+      .execute();
+    const valuesOf = (kind: string): string[] => keys.flatMap((one) => (one.kind === kind ? [one.value] : []));
+    const { source, number, version_seq: _, amount_cents, revised_at, extra, ...facts } = stored;
+    const authorizations = [...new Set([...valuesOf('invoice'), ...(invoice.authorizations ?? [])])];
+    const arrival = {
+      ...{ source, number, ...(authorizations.length > 0 ? { authorizations } : {}) },
+      facts: {
+        ...{
+          ...facts,
+          operation: 'cashin' as const,
+          amount: amount_cents,
+          extra: extra?.toString() ?? null,
+          invoice_key: invoice.key,
+        },
+        ...{ references: valuesOf('reference'), e2e_ids: valuesOf('e2e_id') },
+        document: facts.document ?? invoice.facts.document,
+        name: facts.name ?? invoice.facts.name,
+        revised_at: revised_at?.toISOString() ?? null,
+      },
+    };
+    const [outcome] = await putExpected({ ...context, db: trx }, { arrivals: [arrival], actor });
+    return outcome;
+  });
+}
+
+type JoinedInvoice = {
+  key: string;
+  facts: Pick<GivenFacts, 'document' | 'name'>;
+  authorizations?: readonly string[] | undefined;
+};
