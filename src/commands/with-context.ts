@@ -35,7 +35,7 @@ export async function withConfig(
   }
 }
 
-/** What a command without a context has. */
+/** Arguments of a command without a context. */
 export type WithoutContext = { config: Config; log: Log; signal: AbortSignal; timers?: Timers };
 
 /**

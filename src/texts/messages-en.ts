@@ -1,6 +1,6 @@
 /**
- * What the program says of itself, by subject: why a run waits or failed, what `confere doctor` found, what is wrong with a
- * file. `message` names one, as `provider.answered`, with the values of its text. Texts have no capital and no full stop.
+ * Messages of the program by subject: why a run waits or failed, what `confere doctor` found, the faults of a file. Texts
+ * have no capital and no full stop.
  */
 export const MESSAGES_EN = {
   'provider.settings_missing': 'PROVIDER_URL and PROVIDER_API_KEY are required',
@@ -105,7 +105,7 @@ export const MESSAGES_EN = {
   'file.two_sheets': 'sheets {one} and {other} have the header: give each in a file of its own',
   'file.quotes_open': 'the quotes that open in line {line} have no end',
   'file.quotes_text': 'text follows the quotes that close in line {line}',
-  // What is wrong with a row of a table, or a cell.
+  // faults of a row of a table, or a cell
   'row.unreadable': '{value}',
   'row.refused': '{value}',
   'row.header': 'the header is {value}',
@@ -143,7 +143,7 @@ export const MESSAGES_EN = {
   'row.day_to_come': 'is a day to come',
   'row.identifier_repeated': 'an earlier row of the account has it too',
   'row.balance_differs': 'an earlier row of the day has another balance',
-  // What is wrong with an invoice, by the names of SEFAZ's layout. It never quotes what the file holds.
+  // faults of an invoice, by the names of SEFAZ's layout
   'invoice.none': 'it is neither an NF-e nor an event of one',
   'invoice.nothing': 'none of its {value} files is an invoice to be paid by PIX',
   'invoice.key': 'its key must have 44 characters and a right check digit',
@@ -154,7 +154,7 @@ export const MESSAGES_EN = {
   'invoice.field': '{value}',
   'invoice.authorizations': 'it has more than {value} cAut',
   'invoice.repeated': 'another file has the same invoice',
-  // What is wrong with an OFX file. It never quotes what the file holds.
+  // faults of an OFX file; they never quote what the file holds
   'ofx.too_large': 'the file is larger than {value} MiB',
   'ofx.not_text': 'the file is not a text in UTF-8 or windows-1252',
   'ofx.no_header': 'the file does not begin with a header of OFX 1.x or 2.x',
@@ -177,7 +177,7 @@ export const MESSAGES_EN = {
   'ofx.no_brl': '{value} must be BRL',
   'ofx.stray': 'a transaction (STMTTRN) stands outside of the list of a statement (BANKTRANLIST)',
   'ofx.corrects': 'CORRECTFITID: a transaction that replaces an earlier one is not supported',
-  // What a statement of the bank leaves open beside what is stored.
+  // questions that a statement of the bank leaves open
   'statement.no_account': '{value} is missing: give bank, branch and number',
   'statement.many_accounts': 'the file has several accounts, and only one may be given a name',
   'statement.new_account': 'no statement shows this account',
@@ -194,7 +194,7 @@ export const MESSAGES_EN = {
   'statement.repeated': 'line {value} is equal in all, also in its FITID',
   'statement.partial':
     'the day has lines without FITID, or with new ones, and the file lacks some of its stored lines: import the whole day',
-  // What is wrong with a row of the account map.
+  // faults of a row of the account map
   'account.no_rows': 'the map has no rows',
   'account.too_many_rows': 'at most {value} rows are allowed',
   'account.unknown_account': 'no account of the ledger: it is one of {value}',

@@ -41,7 +41,7 @@ export function words<Code extends string>(texts: Record<Code, PlainText>): Reco
   return wordsBy(codes, (code) => translate(texts[code]));
 }
 
-/** The same of words that another catalogue has. @param read returns a code's word in the language of the request. */
+/** Returns words that another catalogue has. @param read returns a code's word in the language of the request. */
 export function wordsBy<Code extends string>(
   codes: readonly Code[],
   read: (code: Code) => string,

@@ -22,7 +22,7 @@ import { readReportMetrics } from '../../reports/revisions/read-report-metrics.t
 import { readSizeMetrics } from '../../retention/read-size-metrics.ts';
 import { readJobMetrics } from '../../timetable/read-job-metrics.ts';
 
-/** What each process reads at a scrape, by the name that `confere_scrape_failed` shows. All but `pool`, `disks` and `clock` read the database. */
+/** Readers that each process calls at a scrape, by the name that `confere_scrape_failed` shows. All but `pool`, `disks` and `clock` read the database. */
 export const METRIC_READERS: MetricReaders = {
   pool: readPoolMetrics,
   disks: readDiskMetrics,

@@ -27,7 +27,7 @@ export function createApiDocument(url: string): () => string {
   return once(() => buildDocument(API_OPERATIONS, CALLBACK_MESSAGES, { version, url }));
 }
 
-/** The same of what merchants call and receive: their portal, their feed and their callbacks. */
+/** Creates the document of what merchants call and receive: their portal, their feed and their callbacks. */
 export function createPortalDocument(url: string): () => string {
   const operations = API_OPERATIONS.filter(({ access }) => access === 'portal' || access === 'merchant');
   const about = { version, url, description: ABOUT_PORTAL };

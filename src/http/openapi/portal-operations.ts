@@ -17,7 +17,7 @@ const feedPage = z.object({ events: z.array(feedEvent), next_cursor: z.string() 
 const manifestQuery = manifestQuerySchema.partial();
 const ids = { 200: { description: 'Sorted, each on a line', schema: z.string(), contentType: 'text/plain' } };
 
-/** What merchants call: their feed by a pull token, and their portal. */
+/** Operations that merchants call: their feed by a pull token, and their portal. */
 export const PORTAL_OPERATIONS: readonly Operation[] = [
   {
     ...Merchants.get('/events', 'List the events of the merchant that calls', ok('A page', feedPage), feedQuerySchema),

@@ -80,7 +80,7 @@ export const balances = component('Balances', {
   balances: z.array(z.object({ account: z.string(), amount })),
 });
 
-/** Who entered it: a token's id, `command`, or `confere` itself. */
+/** The author: a token's id, `command`, or `confere` itself. */
 const entered = { created_at: instant, created_by: z.string() };
 
 export const opening = component('Opening', {

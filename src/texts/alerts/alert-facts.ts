@@ -1,4 +1,4 @@
-/** What an alert is about: nothing personal. The texts of each language are made from it. A merchant's name is masked. */
+/** Facts of an alert: nothing personal. The texts of each language are made from it. A merchant's name is masked. */
 export type AlertFacts = {
   /** How many mismatches, callbacks or lost webhooks. */
   count?: number;

@@ -30,7 +30,7 @@ export function summarize(name: AlertKind, facts: AlertFacts): { facts: AlertFac
   return { facts, summary: `${name}: ${sayOf('en', name)(facts, SUMMARY_FORMATS)}`.slice(0, SUMMARY_CHARS_MAX) };
 }
 
-/** What a reader of an alert needs: instants on the provider's clock, amounts as their language writes them. */
+/** An alert for its reader: instants on the provider's clock, amounts as their language writes them. */
 export type DescribedAlert = AlertText & {
   text: string;
   severity: string;

@@ -1,4 +1,4 @@
-/** What a form says once it is done. */
+/** Notices of forms that are done. */
 export const NOTICES_EN = {
   'Versão do provedor aceita: o lançamento foi estornado e refeito, e os lojistas são avisados.':
     'The provider’s version is accepted: the entry is reversed and posted anew, and the merchants are notified.',

@@ -23,7 +23,6 @@ export const CHANGES_PT_BR = {
   person: 'lançado por uma pessoa',
 } as const;
 
-/** The same in English. */
 export const CHANGES_EN: Record<keyof typeof CHANGES_PT_BR, string> = {
   opening: 'Opening balance',
   movement: 'Movement',

@@ -6,7 +6,6 @@ export const CHARTS_PT_BR = {
   byStatus: 'Transações por situação alcançada',
 } as const;
 
-/** The same in English. */
 export const CHARTS_EN: Record<keyof typeof CHARTS_PT_BR, string> = {
   title: 'Charts',
   byHour: 'Receipts and payments by hour',

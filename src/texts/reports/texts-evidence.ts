@@ -45,7 +45,6 @@ export const EVIDENCE_PT_BR = {
   none: 'nada',
 } as const;
 
-/** The same in English. */
 export const EVIDENCE_EN: Record<keyof typeof EVIDENCE_PT_BR, string> = {
   amount: 'amount',
   at: 'at',
@@ -107,7 +106,6 @@ export const WEBHOOK_REASONS_PT_BR = {
   not_redacted: 'dados de quem foi esquecido não puderam ser retirados',
 } as const;
 
-/** The same in English. */
 export const WEBHOOK_REASONS_EN: Record<keyof typeof WEBHOOK_REASONS_PT_BR, string> = {
   empty: 'empty body',
   not_json: 'not JSON',
@@ -130,7 +128,6 @@ export const EVIDENCE_CODES_PT_BR = {
   'that prove themselves': 'que se provam',
 } as const;
 
-/** The same in English. */
 export const EVIDENCE_CODES_EN: Record<keyof typeof EVIDENCE_CODES_PT_BR, string> = {
   show: 'show call',
   list: 'list',

@@ -44,7 +44,6 @@ export const PERIOD_PT_BR = {
   opened: '± Saldos iniciais informados para o primeiro dia',
 } as const;
 
-/** The same in English. */
 export const PERIOD_EN: Record<keyof typeof PERIOD_PT_BR, string> = {
   sheet: 'Summary of the period',
   title: 'Report of the period · {period}',

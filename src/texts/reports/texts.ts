@@ -16,7 +16,7 @@ export function formatLocalAmount(cents: bigint, texts: Texts): string {
   return formatLocalDecimal(formatAmount(cents), texts);
 }
 
-/** The same of a decimal text. */
+/** A decimal text, likewise. */
 export function formatLocalDecimal(amount: string, texts: Texts): string {
   const [whole = '', part] = amount.split('.');
   return `${group(whole, texts)}${texts.decimal}${part}`;

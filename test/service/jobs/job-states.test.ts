@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { runTick } from '../../../jobs/run-tick.ts';
 import { watch } from '../../../jobs/watch.ts';
 import { ConfereError } from '../../../src/domain/errors.ts';
+import { failure, message } from '../../../src/texts/messages.ts';
 import { alertJobs } from '../../../src/timetable/alert-jobs.ts';
 import { JOB_NAMES, type JobName } from '../../../src/timetable/list-jobs.ts';
 import { presentJob } from '../../../src/timetable/present-job.ts';
@@ -24,11 +25,11 @@ beforeEach(async () => {
 afterAll(() => environment[Symbol.asyncDispose]());
 
 /** Runs a tick that was due some minutes ago. */
-async function tick(job: JobName, minutesAgo: number, failure?: Error): Promise<void> {
+async function tick(job: JobName, minutesAgo: number, error?: Error): Promise<void> {
   const { context } = environment;
   const dueAt = new Date(context.clock.now().getTime() - minutesAgo * MINUTE_MS);
   await runTick(context, { job, dueAt }, async () => {
-    if (failure) throw failure;
+    if (error) throw error;
   });
 }
 
@@ -64,7 +65,10 @@ test('a job’s state has its last tick, its last success, the next tick and who
     lastDurationMs: expect.any(Number),
     failing: true,
   });
-  expect(failed.last?.error?.text).toBe('unavailable: ***');
+  expect(failed.last?.error).toEqual({ code: 'unavailable', said: '***', text: 'unavailable: ***' });
+  const personal = message('doctor.disk', { name: CPF, free: '1 B' });
+  await tick('daily_report', 1, failure('unavailable', personal));
+  expect(JSON.stringify((await stateOf('daily_report')).last)).not.toContain(CPF);
   await runTick(context, { job: 'daily_report', dueAt: context.clock.now() }, async () => {
     const running = await stateOf('daily_report');
     expect(running).toMatchObject({ last: { outcome: 'running', holder: context.holder }, lastFailed: true });

@@ -19,7 +19,7 @@ import { readNext, sendLogin } from './show-login.ts';
 /** A guard of its own: an issuer that answers slowly must not keep tokens waiting for a slot. */
 const ISSUER_ATTEMPT_LIMITS = { ...AUTH_ATTEMPT_LIMITS, slots: 8 };
 
-/** What people read, and the status, when a login did not succeed. */
+/** Text and status for a login that did not succeed. */
 const TROUBLES: Record<LoginFailure | 'no_attempt', { status: number; text: PlainText }> = {
   denied: { status: 403, text: 'A conta da empresa não autorizou a entrada. Tente de novo, ou entre com um token.' },
   refused: {

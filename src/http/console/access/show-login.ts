@@ -80,7 +80,7 @@ type Login = {
   /** The path that is opened after the login. */
   next: string;
   hasIssuer: boolean;
-  /** What is wrong with the token. */
+  /** The token's fault, as a sentence. */
   fault?: string;
   /** Why the login by the company's account did not succeed. */
   trouble?: string;

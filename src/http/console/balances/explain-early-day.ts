@@ -1,4 +1,4 @@
-/** What a day before the books does to what is still to be read and reported. */
+/** Explains which reading and reports a day before the books adds. */
 import type { Context } from '../../../context.ts';
 import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
 import { readUnproven } from '../../../reconciliation/numbers/read-coverage.ts';

@@ -88,7 +88,7 @@ function gapCell({ gaps }: BankAccount): Part {
   );
 }
 
-/** What explains the difference between the bank's balance and the ledger's, to the cent. */
+/** Explains the difference between the bank's balance and the ledger's, to the cent. */
 function renderComparison(summary: BankSummary): Html {
   const { bankCents, ledgerCents } = summary;
   const closed = summary.openEntries.count === 0;

@@ -17,7 +17,7 @@ import { halfOf, hashOf, keyOf } from './preview-key.ts';
 import { type Params, placeOf, type TwoStepForm } from './two-step-form.ts';
 import { sendForm, sendMade, sendPreview } from './two-step-pages.ts';
 
-/** What the change would replace is not what its preview showed. */
+/** The change would replace another state than its preview showed. */
 class ChangedSinceError extends Error {
   override readonly name = 'ChangedSinceError';
 }

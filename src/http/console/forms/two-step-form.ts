@@ -6,7 +6,7 @@ import { type PlainText, t } from '../../../texts/translate.ts';
 import type { Draft } from '../parts/fields.ts';
 import type { Html } from '../parts/html.ts';
 
-/** Of an item that the address names, such as the adjustment that is reversed. */
+/** Parameters of the address: they name an item, such as the adjustment that is reversed. */
 export type Params = { id: string };
 
 /** @template Title a text of the catalogue, or the name of an item. */
@@ -32,9 +32,9 @@ export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
   fields(draft: Draft, item: Item): Promise<Html>;
   /** Reads the fields, and notes in the draft what is wrong with them. */
   read(draft: Draft, item: Item): Value;
-  /** What the change would do. @throws ConfereError as the change. */
+  /** Shows what the change would do. @throws ConfereError as the change. */
   preview(value: Value, item: Item, response: Response): Promise<Html>;
-  /** What the change replaces, as a text: once it is another than at the preview, the preview is shown again. */
+  /** Reads what the change replaces, as a text: once it differs from the preview's, the preview is shown again. */
   basis?(context: Context, item: Item): Promise<string>;
   /** The notice's name on the list; of a form that shows a page once: the notice where it was sent before. */
   done: string;

@@ -46,7 +46,7 @@ export function sendPreview<Item>(
   sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
 }
 
-/** What a change shows once. */
+/** Sends the page that shows a change's result once. */
 export function sendMade<Item>(
   request: Request,
   response: Response,

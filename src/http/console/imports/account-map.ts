@@ -16,7 +16,7 @@ import { describeFault } from './describe-faults.ts';
 const ADDRESS = '/reports/accounts';
 const ROWS_SHOWN = 16;
 
-/** What was sent, and what is wrong with it. */
+/** The text that was sent, and its faults. */
 type Draft = { text: string; faults: string[] };
 
 /** The map of our accounts to the customer's chart of accounts: the table, and the form that replaces it. */

@@ -7,7 +7,7 @@ import { type Html, html, tHtml } from '../parts/html.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { ROLE_WORDS } from '../parts/words.ts';
 
-/** What this caller may do with a merchant. @param hasToken whether it has a pull token. */
+/** Renders the actions that this caller may take with a merchant. @param hasToken whether it has a pull token. */
 export function merchantActions(response: Response, merchant: PresentedMerchant, hasToken: boolean): Html | undefined {
   const [isAdmin, isOperator] = [hasRole(response, 'admin'), hasRole(response, 'operator')];
   if (!isAdmin && !isOperator) return undefined;

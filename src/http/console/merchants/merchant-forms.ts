@@ -30,7 +30,7 @@ const COUNT_MS_MAX = 3_000;
 
 const SECTION = { address: '/merchants', title: 'Lojistas' } as const;
 
-/** What the forms about one merchant share: they find it by their address, and lead to its page. */
+/** Parts that the forms about one merchant share: they find it by their address, and lead to its page. */
 export function ofMerchant({ db }: Context) {
   return {
     section: SECTION,
@@ -129,7 +129,7 @@ async function readWords(context: Context): Promise<Record<string, string>> {
   return Object.fromEntries(platforms.map((platform) => [platform, labelPlatform(names, platform)]));
 }
 
-/** What the form changes, before and after. */
+/** Renders what the form changes, before and after. */
 function renderChanges({ calendar }: Context, input: MerchantInput, item: MerchantRow, names: PlatformNames): Html {
   const since = (at: Date) => ['Eventos desde', moment(calendar, at)] as const;
   const before = [

@@ -77,7 +77,7 @@ ${labelled(
 )}</div>`;
 }
 
-/** What a merchant's page says of its requests. */
+/** Describes a merchant's requests, for its page. */
 export function describeRequest(shown: {
   format: string;
   has_bearer_token: boolean;
@@ -90,7 +90,7 @@ export function describeRequest(shown: {
   ];
 }
 
-/** The same of what a form changes: a new value is said to be new, and not shown. */
+/** Describes requests as a form changes them: a new secret value is called new, and not shown. */
 export function describeRequestInput({
   format,
   bearer_token: bearer,

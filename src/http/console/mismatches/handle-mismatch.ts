@@ -162,8 +162,8 @@ ${await renderPreview(context, preview)}
 }
 
 /**
- * Of a `balance_differs`: its platform, and the adjustment that would explain the difference, on the last day that began before
- * the instant. Before the opening nothing is adjusted: then the opening is what differs.
+ * Offers the adjustment that would explain a `balance_differs`, on the last day that began before its instant. Before the
+ * opening nothing is adjusted: then the opening is what differs.
  */
 export async function offerAdjustment(
   context: Context,

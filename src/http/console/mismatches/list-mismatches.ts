@@ -98,7 +98,7 @@ function causeTable(context: Context, causes: OpenCause[]): Html {
   })}</section><h2>${t('Uma a uma')}</h2>`;
 }
 
-/** What mismatches have in common: a run that found them, or only that they were found without one. */
+/** Describes the cause that mismatches share: the run that found them, or that none did. */
 function describeCause({ run_id: run, cause }: OpenCause): Html {
   if (run !== null) return html`<a href="/reconciliations/${run}">${t('conferência')} ${shortId(run)}</a>`;
   return cause === null ? EMPTY_VALUE : html`${t('fora de uma conferência')}`;

@@ -1,5 +1,5 @@
 /**
- * What a mismatch shows, in words: one row a fact, as expected and as found, and the difference. Amounts are in R$, times
+ * Renders the evidence of a mismatch: one row a fact, as expected and as found, and the difference. Amounts are in R$, times
  * on the provider's clock, transactions are links. Pure.
  */
 import type { Calendar } from '../../../domain/calendar.ts';

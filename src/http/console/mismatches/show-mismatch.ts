@@ -76,7 +76,7 @@ function renderFacts(context: Context, mismatch: PresentedMismatch): Html {
   ]);
 }
 
-/** What the last pass of an unstable list said: its window has the names of its messages, the evidence their text. */
+/** Reads what the last pass of an unstable list said: its window has the names of its messages, the evidence their text. */
 async function readLastPass({ db }: Context, { run_id: id, actual }: PresentedMismatch): Promise<Said | undefined> {
   const { last } = (actual ?? {}) as { last?: unknown };
   if (id === null || typeof last !== 'string') return undefined;

@@ -1,4 +1,4 @@
-/** What keeps a month from being closed, or reopened: a sentence, which leads to the page that ends it. */
+/** Explains why a month can't be closed or reopened: a sentence, with a link to the page that ends it. */
 import type { Calendar, Month } from '../../../domain/calendar.ts';
 import { linkRefusal, type Refusal } from '../../../reports/months/refusal.ts';
 import { plural, t } from '../../../texts/translate.ts';

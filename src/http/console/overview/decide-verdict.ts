@@ -23,7 +23,7 @@ export type VerdictFacts = {
   /** Firing alerts, the newest first: the first ones, and how many there are. */
   alerts: { title: string; text: string; severity: string; cents: bigint; since: Date; path: string }[];
   alertCount: number;
-  /** Those of before a restore that is not confirmed: nothing says whether they hold now. */
+  /** Alerts from before a restore that is not confirmed: nothing says whether they hold now. */
   alertsBefore: number;
   /** Platforms whose newest stated balance is not the ledger's. */
   statements: { platform: string; differenceCents: bigint }[];

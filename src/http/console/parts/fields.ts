@@ -6,7 +6,7 @@ import { language } from '../../../texts/language.ts';
 import { type Label, t, translate } from '../../../texts/translate.ts';
 import { type Html, html, type Part } from './html.ts';
 
-/** What a person typed, by field, and what is wrong with it. */
+/** The values that a person typed, by field, and their faults. */
 export type Draft = { values: Record<string, string>; faults: Record<string, string> };
 
 type Field = { name: string; label: Label; hint?: Label };

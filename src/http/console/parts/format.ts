@@ -11,7 +11,7 @@ export function formatMoney(cents: bigint): string {
   return formatMoneyIn(cents, language());
 }
 
-/** The same as markup that does not break within a line. */
+/** Formats an amount as markup that does not break within a line. */
 export function money(cents: bigint): Html {
   return html`<span class="money${cents < 0n && ' negative'}">${formatMoney(cents)}</span>`;
 }
@@ -49,7 +49,7 @@ export function formatWallTime(wall: WallTime): string {
   return formatWallTimeIn(wall, language());
 }
 
-/** The same on the provider's clock, of an instant in ISO 8601. */
+/** Formats an instant in ISO 8601 on the provider's clock. */
 export function moment(calendar: Calendar, instant: string | Date | null | undefined): Html {
   if (instant === null || instant === undefined) return EMPTY_VALUE;
   const at = new Date(instant);
@@ -81,7 +81,7 @@ export function shortId(id: string): Html {
   return html`<span class="id short" title="${id}">${shortenId(id)}</span>`;
 }
 
-/** The same as plain text, without markup. */
+/** Shortens an id as plain text. */
 export function shortenId(id: string): string {
   const [prefix, rest] = id.includes('_')
     ? [id.slice(0, id.indexOf('_') + 1), id.slice(id.indexOf('_') + 1)]

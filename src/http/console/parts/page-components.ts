@@ -30,7 +30,7 @@ export function table<Row>(content: { caption: Label; columns: TableColumn<Row>[
   )}</tbody></table></div>`;
 }
 
-/** What the program says, in the language of the request; a text that only English has is marked as English. */
+/** Renders messages in the language of the request; a text that only English has is marked as English. */
 export function say(said: Said): Html {
   return typeof said === 'string' ? html`<span lang="en">${said}</span>` : html`${describeSaid(said, language())}`;
 }

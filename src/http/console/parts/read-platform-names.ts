@@ -69,13 +69,13 @@ export function showPlatform(names: PlatformNames, platform: string | null): Htm
   return html`${name !== undefined && html`<b>${name}</b> `}${showId(platform)}`;
 }
 
-/** The same with the whole id, for a page of one item. */
+/** Shows a platform with its whole id, for a page of one item. */
 export function spellPlatform(names: PlatformNames, platform: string): Html {
   const name = names.get(platform);
   return html`${name !== undefined && html`<b>${name}</b> `}<span class="id">${platform}</span>`;
 }
 
-/** The same as `showPlatform`, as a link to its transactions; no link where it is withheld. */
+/** Shows a platform as a link to its transactions; no link where it is withheld. */
 export function platformLink(names: PlatformNames, platform: string | null): Html {
   if (platform === null || platform === WITHHELD) return showPlatform(names, platform);
   return html`<a href="/transactions?platform=${encodeURIComponent(platform)}">${showPlatform(names, platform)}</a>`;

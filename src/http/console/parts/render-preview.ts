@@ -18,7 +18,7 @@ const DAYS_SHOWN = 31;
 type Effect = { platform: string; before: bigint; change: bigint };
 
 /**
- * What a change would do: to the balances, which entries it posts, and which reports change.
+ * Renders what a change would do: to the balances, which entries it posts, and which reports change.
  * @param effects shown in place of the effects of the preview's own entries.
  */
 export async function renderPreview(context: Context, preview: ChangePreview, effects?: Html): Promise<Html> {

@@ -50,7 +50,7 @@ export type Page = {
   address?: string;
 };
 
-/** What surrounds the pages of the console, or of the portal. */
+/** The frame of the console's pages, or of the portal's. */
 export type Site = {
   /** After the title of each page. */
   name: string;

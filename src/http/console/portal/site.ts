@@ -1,4 +1,4 @@
-/** What surrounds the pages of the portal: the name and the logo that PORTAL_NAME and PORTAL_LOGO set. */
+/** The frame of the portal's pages: the name and the logo that PORTAL_NAME and PORTAL_LOGO set. */
 import { createHash } from 'node:crypto';
 import type { Router } from 'express';
 import type { PortalContext } from '../../../portal/open-scope.ts';

@@ -35,7 +35,7 @@ ${platform !== undefined && html`<input type="hidden" name="platform" value="${p
   }</form>`;
 }
 
-/** What changed between two revisions: figures of Resumo, then rows, each with its reason. */
+/** Renders the changes between two revisions: figures of Resumo, then rows, each with its reason. */
 export function renderComparison(
   context: Context,
   response: Response,

@@ -91,7 +91,7 @@ function parseLocal(value: string): bigint | undefined {
 
 export type Search = {
   query: Omit<TransactionQuery, 'limit' | 'after'>;
-  /** What the box's text is searched as; empty for an empty box. */
+  /** Readings of the box's text; empty for an empty box. */
   readings: Reading[];
   /** Every filter by its own name, the box's under the names of its readings. */
   named: Partial<Record<(typeof TRANSACTION_FILTERS)[number], string | undefined>>;

@@ -120,7 +120,7 @@ function listPeriods(today: Day): [string, Day, Day][] {
   ];
 }
 
-/** What the box's text is searched as; several readings can be narrowed to one. */
+/** Renders the readings of the box's text; several can be narrowed to one. */
 export function renderReadings(
   readings: Reading[],
   given: Filters,
