@@ -21,13 +21,13 @@ import type { Operation } from '../domain/statuses.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { describeState } from './describe-state.ts';
 
-/** Of one side of the pairs. */
+/** Candidates of one expected payment, or of one payment. */
 export const CANDIDATES_SHOWN_MAX = 20;
 
 export type ExpectedFilters = {
   state?: ExpectedState | undefined;
   source?: string | undefined;
-  /** Of these alone. */
+  /** Those that the caller may read; undefined: all. */
   sources?: readonly string[] | undefined;
   number?: string | undefined;
   reference?: string | undefined;
