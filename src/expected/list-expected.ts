@@ -27,7 +27,7 @@ export const CANDIDATES_SHOWN_MAX = 20;
 export type ExpectedFilters = {
   state?: ExpectedState | undefined;
   source?: string | undefined;
-  /** Those that the caller may read; undefined: all. */
+  /** Sources that the caller may read; undefined: all. */
   sources?: readonly string[] | undefined;
   number?: string | undefined;
   reference?: string | undefined;

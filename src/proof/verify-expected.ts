@@ -84,14 +84,14 @@ async function readWork(
     .execute();
   // days that were proven may concern any
   const isBehind = work.length === WORK_MAX || work.some(({ from_day }) => from_day !== null);
-  const lookAt = (seq = 0): Date | null => expected.get(seq)?.head.look_at ?? null;
+  const dueAt = (seq = 0): Date | null => expected.get(seq)?.head.look_at ?? null;
   const [expectedSeqs, paymentSeqs] = [
     new Set(work.map((row) => row.expected_seq)),
     new Set(work.map((row) => row.transaction_seq)),
   ];
   return ({ expected_seq, transaction_seq }) =>
     isBehind ||
-    (lookAt(expected_seq) ?? NEVER) <= now ||
+    (dueAt(expected_seq) ?? NEVER) <= now ||
     expectedSeqs.has(expected_seq ?? 0) ||
     paymentSeqs.has(transaction_seq ?? 0);
 }
