@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** From which day on receipts must be somebody's order, how far they were searched, and the sources of a merchant's token. */
+/** From which day on receipts must be somebody's, how far they were searched; names to search by; the sources of a merchant's token. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS expected_starts (
     platform VARBINARY(64) NOT NULL PRIMARY KEY COMMENT 'none: of expected payments that name none',
@@ -20,6 +20,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     'sources',
     `VARBINARY(1000) NULL COMMENT 'of expected payments, between blanks: of a merchant alone'`,
   );
+  await add(
+    db,
+    'expected_texts',
+    'name_folded',
+    `VARBINARY(128) NULL COMMENT 'as that of parties: for the search by prefix'`,
+  );
+  await index(db, 'expected_texts', 'name', 'name_folded');
   await index(db, 'expected_payments', 'platform', 'operation, platform, issued_day');
   await index(db, 'expected_cancellations', 'expected', 'expected_seq, seq');
 }
