@@ -88,7 +88,7 @@ test('a refused close is a problem with every reason, the same on the command li
 
 test('unpaid orders keep no month open, and each door counts them', async () => {
   const { context } = books;
-  const facts = { operation: 'cashout', amount: '10.00', issued_day: '2025-10-20', due_day: '2025-10-20' };
+  const facts = { operation: 'cashout', amount: '10.00', issued_day: '2025-10-03', due_day: '2025-10-03' };
   const arrivals = [{ source: 'erp', number: 'conta-1', facts: expectedFactsSchema.parse(facts) }];
   await putExpected(context, { arrivals, actor: 'test' });
   await decideAll(context);
