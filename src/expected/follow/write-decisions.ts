@@ -102,9 +102,9 @@ async function updateMismatches(
     // also in a known state: its difference may be another
     if (kind) found.push(toMismatch(context, change, kind));
   }
-  if (resolved.length > 0) await resolveMismatches(trx, resolved, 'fresh_evidence', now);
+  const ended = await resolveMismatches(trx, resolved, 'fresh_evidence', now);
   const raised = await raiseMismatches(trx, found, now);
-  return raised.length + resolved.length > 0;
+  return raised.length + ended > 0;
 }
 
 type Findings = { found: FoundMismatch[]; resolved: ResolvedScope[] };

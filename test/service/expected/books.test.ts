@@ -65,7 +65,7 @@ test('all is right, and what the follower has still to decide is left to the nex
   expect(await findBreaks()).toEqual([]);
 });
 
-const BROKEN: Record<string, { fault: string; says: RegExp; spoil(seq: number): Promise<unknown> }> = {
+const BROKEN: Record<string, { fault: string; says: RegExp; spoil: (seq: number) => Promise<unknown> }> = {
   'a state that the facts do not decide': {
     fault: 'unpaid',
     says: /its state, reason_code is not what the facts decide: unpaid/,

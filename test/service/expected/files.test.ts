@@ -1,9 +1,9 @@
 /** Expected payments as files: imported as XLSX and CSV, and exported as CSV, which sqlite3 joins with the payments. */
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { childEnvironment } from '../../../embedded/programs/child-environment.ts';
 import { ADMIN_CALLER } from '../../../src/access/tokens.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { listExpected } from '../../../src/expected/list-expected.ts';
@@ -17,6 +17,7 @@ import { packWorkbook } from '../../support/pack-zip.ts';
 import { observeNow } from '../../support/read-ledger-state.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
+const run = promisify(execFile);
 let environment: TestEnvironment;
 beforeAll(async () => {
   environment = await openEnvironment();
@@ -133,16 +134,15 @@ test('sqlite3 joins the exported CSV with the payments by their references, and 
   const csv = (await Array.fromAsync(renderExpectedCsv(context, { filter: {}, caller: ADMIN_CALLER }))).join('');
   const cashins = payments.filter(({ operation }) => operation === 'cashin');
   const paid = cashins.map((row) => [row.id, row.status, row.reference ?? '', row.amount.replace('.', '')].join(';'));
-  const script = `.mode csv
-.separator ;
-.import '${file('orders.csv', csv.slice(1))}' orders
-.import '${file('paid.csv', ['id;status;reference;cents', ...paid].join('\n'))}' paid
-.mode json
-SELECT number, "transações" AS matched, replace("pago", ',', '') + 0 AS said,
-  (SELECT group_concat(id, ' | ') FROM paid WHERE reference = refs AND status IN ('paid', 'refund')) AS joined,
-  (SELECT TOTAL(cents) FROM paid WHERE reference = refs AND status = 'paid') AS sum
-FROM (SELECT "número" AS number, "referências" AS refs, * FROM orders);`;
-  const out = execFileSync('sqlite3', [':memory:'], { input: script, encoding: 'utf8', env: childEnvironment() });
+  const query = `SELECT number, "transações" AS matched, replace("pago", ',', '') + 0 AS said,
+      (SELECT group_concat(id, ' | ') FROM paid WHERE reference = refs AND status IN ('paid', 'refund')) AS joined,
+      (SELECT TOTAL(cents) FROM paid WHERE reference = refs AND status = 'paid') AS sum
+    FROM (SELECT "número" AS number, "referências" AS refs, * FROM orders);`;
+  const commands = [
+    ...['.mode csv', '.separator ;', `.import '${file('orders.csv', csv.slice(1))}' orders`],
+    ...[`.import '${file('paid.csv', ['id;status;reference;cents', ...paid].join('\n'))}' paid`, '.mode json', query],
+  ];
+  const { stdout: out } = await run('sqlite3', [':memory:', ...commands]);
   const joined = JSON.parse(out) as {
     number: string;
     matched: string;
