@@ -29,7 +29,7 @@ export function eraseFromExpected(context: Context): Erase {
       await transact(context.db, (trx) =>
         trx
           .updateTable('expected_texts')
-          .set({ document: null, name: null, description: null, extra: null })
+          .set({ document: null, name: null, description: null, extra: null, name_folded: null })
           .where('version_seq', 'in', seqs)
           .execute(),
       );
@@ -37,7 +37,15 @@ export function eraseFromExpected(context: Context): Erase {
     for (const place of FREE_TEXTS)
       changed += await redactRows(context.db, place, redact, {
         ...{ write, now: context.clock.now(), signal: context.signal, onSkipped },
+        // their names change: they are found by them no more
+        beforeWrite: async (keys) => {
+          if (write && place.table === 'expected_texts') await clearNames(context, keys);
+        },
       });
     return changed;
   };
+}
+
+async function clearNames({ db }: Context, versionSeqs: number[]): Promise<void> {
+  await db.updateTable('expected_texts').set({ name_folded: null }).where('version_seq', 'in', versionSeqs).execute();
 }

@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { Context } from '../context.ts';
-import { hashDocument } from '../database/keys/index-person.ts';
+import { hashDocument, indexName, rangeOf } from '../database/keys/index-person.ts';
 import { matchesPlatform } from '../database/matches-platform.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
@@ -22,13 +22,13 @@ import { describeSaid } from '../texts/messages.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { describeState } from './describe-state.ts';
 
-/** Of one side of the pairs. */
+/** Candidates of one expected payment, or of one payment. */
 export const CANDIDATES_SHOWN_MAX = 20;
 
 export type ExpectedFilters = {
   state?: ExpectedState | undefined;
   source?: string | undefined;
-  /** Of these alone. */
+  /** Sources that the caller may read; undefined: all. */
   sources?: readonly string[] | undefined;
   number?: string | undefined;
   reference?: string | undefined;
@@ -40,7 +40,7 @@ export type ExpectedFilters = {
   to?: Day | undefined;
   /** Plain, with or without punctuation. */
   document?: string | undefined;
-  /** A part of it. */
+  /** The beginning of it, in any case, with or without accents. */
   name?: string | undefined;
   /** In cents. */
   amount?: bigint | undefined;
@@ -127,10 +127,9 @@ function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: Expec
   if (document !== undefined)
     terms.push(eb('head.document_hash', '=', hashDocument(keys, normalizeDocument(document) ?? document)));
   if (name !== undefined) {
-    const part = `%${name.replace(/[\\%_]/g, '\\$&')}%`;
-    terms.push(
-      eb('head.version_seq', 'in', eb.selectFrom('expected_texts').select('version_seq').where('name', 'like', part)),
-    );
+    const { from: first, end } = rangeOf(indexName(name));
+    const named = eb.selectFrom('expected_texts').select('version_seq');
+    terms.push(eb('head.version_seq', 'in', named.where('name_folded', '>=', first).where('name_folded', '<', end)));
   }
   if (undecided === true)
     terms.push(

@@ -1,5 +1,5 @@
 /** Matches that people make and undo. A person's match may take a part of a payment, and stands until a person undoes it. */
-import type { Transaction } from 'kysely';
+import type { Insertable, Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -7,7 +7,7 @@ import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
 import { formatAmount } from '../domain/money.ts';
 import { refuse, refuseField } from '../texts/refuse.ts';
 import { lockExpected, requireNote } from './cancel-expected.ts';
-import { counts } from './decide/facts.ts';
+import { counts, type PaymentFacts } from './decide/facts.ts';
 import { readPayments } from './follow/read-payments.ts';
 
 type ByHand = { id: string; transactionId: string; actor: string; note: string };
@@ -22,33 +22,15 @@ export async function matchExpected(
   context: Context,
   { amountCents, ...given }: ByHand & { amountCents?: bigint | undefined },
 ): Promise<void> {
-  const note = requireNote(given.note);
-  await transact(
-    context.db,
-    async (trx) => {
-      const head = await lockExpected(trx, given.id);
-      const { facts } = await readPayment(context, trx, given.transactionId);
-      if (facts.operation !== head.operation) throw refuseField('transaction_id', 'operation_differs');
-      if (!counts(facts)) throw refuseField('transaction_id', 'payment_not_paid');
-      const { standing, part } = await readMatches(trx, facts.seq);
-      const left = standing.reduce((rest, row) => rest - row.amount_cents, facts.amountCents);
-      if (left <= 0n) throw refuse('transaction_matched');
-      const taken = amountCents ?? left;
-      if (taken > left) throw refuseField('amount', 'amount_beyond_payment', { amount: formatAmount(left) });
-      const now = context.clock.now();
-      const { insertId } = await trx
-        .insertInto('expected_matches')
-        .values({
-          ...{ expected_seq: head.seq, transaction_seq: facts.seq, part: part + 1, amount_cents: taken },
-          ...{ rule: 'person', created_at: now, actor: given.actor },
-        })
-        .executeTakeFirstOrThrow();
-      await writeNote(trx, Number(insertId), note);
-      await leaveExpectedWork(trx, [{ expected_seq: head.seq }], now);
-    },
-    // the follower or another person took the payment: what is left of it is read again
-    { retryDuplicates: true },
-  );
+  await changeMatches(context, given, ({ head, facts, standing, part }) => {
+    if (facts.operation !== head.operation) throw refuseField('transaction_id', 'operation_differs');
+    if (!counts(facts)) throw refuseField('transaction_id', 'payment_not_paid');
+    const left = standing.reduce((rest, row) => rest - row.amount_cents, facts.amountCents);
+    if (left <= 0n) throw refuse('transaction_matched');
+    const taken = amountCents ?? left;
+    if (taken > left) throw refuseField('amount', 'amount_beyond_payment', { amount: formatAmount(left) });
+    return [{ rule: 'person', part: part + 1, amount_cents: taken }];
+  });
 }
 
 /**
@@ -56,28 +38,40 @@ export async function matchExpected(
  * @throws ConfereError `not_found`; `conflict` if the pair has no match; `invalid_request` without a note.
  */
 export async function unmatchExpected(context: Context, given: ByHand): Promise<void> {
+  await changeMatches(context, given, ({ head, standing }) => {
+    const own = standing.filter((row) => row.expected_seq === head.seq);
+    if (own.length === 0) throw refuse('match_undone');
+    return own.map(({ seq, amount_cents }) => ({ rule: 'undo', amount_cents, undoes_seq: seq, reason: 'person' }));
+  });
+}
+
+type Pair = { head: { seq: number; operation: string }; facts: PaymentFacts } & Awaited<ReturnType<typeof readMatches>>;
+type Row = Pick<Insertable<Database['expected_matches']>, 'rule' | 'amount_cents' | 'part' | 'undoes_seq' | 'reason'>;
+
+/** Adds the rows that `decide` returns of a pair, each with the note. */
+async function changeMatches(context: Context, given: ByHand, decide: (pair: Pair) => Row[]): Promise<void> {
   const note = requireNote(given.note);
   await transact(
     context.db,
     async (trx) => {
       const head = await lockExpected(trx, given.id);
       const { facts } = await readPayment(context, trx, given.transactionId);
-      const { standing } = await readMatches(trx, facts.seq);
-      const own = standing.filter((row) => row.expected_seq === head.seq);
-      if (own.length === 0) throw refuse('match_undone');
+      const rows = decide({ head, facts, ...(await readMatches(trx, facts.seq)) });
       const now = context.clock.now();
-      for (const { seq, amount_cents } of own) {
+      for (const row of rows) {
+        const about = { expected_seq: head.seq, transaction_seq: facts.seq, created_at: now, actor: given.actor };
         const { insertId } = await trx
           .insertInto('expected_matches')
-          .values({
-            ...{ expected_seq: head.seq, transaction_seq: facts.seq, amount_cents, rule: 'undo', undoes_seq: seq },
-            ...{ reason: 'person', created_at: now, actor: given.actor },
-          })
+          .values({ ...row, ...about })
           .executeTakeFirstOrThrow();
-        await writeNote(trx, Number(insertId), note);
+        await trx
+          .insertInto('expected_notes')
+          .values({ match_seq: Number(insertId), note })
+          .execute();
       }
       await leaveExpectedWork(trx, [{ expected_seq: head.seq }, { transaction_seq: facts.seq }], now);
     },
+    // the follower or another person took the payment: its matches are read again
     { retryDuplicates: true },
   );
 }
@@ -101,8 +95,4 @@ async function readMatches(trx: Transaction<Database>, transactionSeq: number) {
     standing: rows.filter(({ seq, undoes_seq }) => undoes_seq === null && !undone.has(seq)),
     part: rows.reduce((highest, row) => Math.max(highest, row.part ?? 0), 0),
   };
-}
-
-async function writeNote(trx: Transaction<Database>, matchSeq: number, note: string): Promise<void> {
-  await trx.insertInto('expected_notes').values({ match_seq: matchSeq, note }).execute();
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { insertRows } from '../database/insert-returning.ts';
-import { hashDocument } from '../database/keys/index-person.ts';
+import { hashDocument, indexName } from '../database/keys/index-person.ts';
 import type { Keys } from '../database/keys/settings.ts';
 import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
@@ -126,7 +126,8 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
   const texts = rows.map(({ id, arrival, columns }) => {
     const { document, name, description, extra } = arrival.facts;
     const isForgotten = forgotten.has(columns.document_hash?.toString('base64') ?? '');
-    return { version_seq: seqOf(id), ...(isForgotten ? {} : { document, name, description, extra }) };
+    const shown = { document, name, description, extra, name_folded: name === null ? null : indexName(name) };
+    return { version_seq: seqOf(id), ...(isForgotten ? {} : shown) };
   });
   await insertRows(trx, 'expected_texts', texts).execute();
   const keys = changes.flatMap(({ id, arrival: { facts, authorizations = [] } }) => {

@@ -66,7 +66,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
     /** The id and the name of the token. */
     actor: caller.id,
     tokenName: caller.name,
-    /** Of expected payments that the token reads and writes. */
+    /** The sources of expected payments that the token reads and writes. */
     sources: caller.sources,
     /** Why nothing is sent to the merchant now; undefined if it is sent. */
     hold: findHold(merchant),

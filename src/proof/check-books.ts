@@ -7,7 +7,7 @@
  * It runs these steps (run-steps.ts): the hash chain and everything it seals (verify-chain.ts); hashes stored elsewhere
  * (verify-anchors.ts); the balances that the sealer derived (verify-balances.ts); each event and entry in itself
  * (verify-entries.ts); openings and adjustments (verify-stated.ts); closed months (verify-months.ts); each transaction's
- * row and entries against its events (verify-histories.ts).
+ * row and entries against its events (verify-histories.ts); expected payments against what the facts decide (verify-expected.ts).
  *
  * A whole check reads everything: each week, at half speed. A check since a proof reads what was written after it: each
  * night. What was changed by hand below the proof's position is found by the next whole check; docs/ledger-chain.md says

@@ -21,6 +21,7 @@ export const STEP_NAMES = [
   'histories',
   'touched',
   'platforms',
+  'expected',
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];
 
@@ -65,6 +66,8 @@ const STATE = z.object({
   /** Old transactions: those of new rows, by table, then those of platforms with another opening. */
   touched: z.object({ source: z.int(), after: z.int(), count: z.int() }),
   platforms: z.object({ index: z.int(), wall: z.string(), after: z.int() }),
+  /** Expected payments; a state of a version before has none. */
+  expected: cursor.default({ after: 0, count: 0 }),
   broken: z.int(),
   breaks: z.array(z.object({ scope: z.string(), says: z.string(), transactionId: z.string().optional() })),
 });
@@ -105,6 +108,7 @@ export async function startState(db: Reader): Promise<CheckState> {
     histories: { after: 0, count: 0 },
     touched: { source: 0, after: 0, count: 0 },
     platforms: { index: 0, wall: '', after: 0 },
+    expected: { after: 0, count: 0 },
     broken: 0,
     breaks: [],
   };

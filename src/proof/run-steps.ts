@@ -14,6 +14,7 @@ import { BREAKS_KEPT_MAX, type Break, collectBreaks } from './collect-breaks.ts'
 import { verifyBalances } from './verify-balances.ts';
 import { verifyAnchors, verifyChain } from './verify-chain.ts';
 import { verifyEntries, verifyEvents, verifyLateEntries } from './verify-entries.ts';
+import { verifyExpected } from './verify-expected.ts';
 import { verifyHistories } from './verify-histories.ts';
 import { verifyMonths } from './verify-months.ts';
 import { UNSEALED_SCOPE } from './verify-sealed.ts';
@@ -32,6 +33,7 @@ const STEPS: Record<StepName, Step> = {
   histories: verifyHistories,
   touched: verifyTouched,
   platforms: verifyPlatforms,
+  expected: verifyExpected,
 };
 
 export type RunOptions = {

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import type { Context } from '../../context.ts';
-import { isMonth, type Month } from '../../domain/calendar.ts';
+import { boundsOfMonth, isMonth, type Month } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { closeOneMonth, months, reopenOneMonth } from '../../operations/books/months.ts';
+import { countOrders } from '../../expected/count-orders.ts';
+import { closeOneMonth, months, presentWithOrders, reopenOneMonth } from '../../operations/books/months.ts';
 import { COMMAND, makeChange } from '../../operations/define-change.ts';
-import { presentShownMonth, readMonth } from '../../reports/months/list-months.ts';
+import { readMonth } from '../../reports/months/list-months.ts';
 import { MonthRefusedError, type PresentedRefusal, presentRefusal } from '../../reports/months/refusal.ts';
 import { refuseField } from '../../texts/refuse.ts';
 import { listCommand } from '../operation-commands.ts';
@@ -82,10 +83,16 @@ async function check(context: Context, month: Month, { json }: Options): Promise
     print(
       json,
       { month, refusals, leaves_open: leavesOpen ?? null },
-      `nothing keeps ${month} from being closed${left}`,
+      `nothing keeps ${month} from being closed${left}${await describeOrders(context, month)}`,
     );
   else printRefusals(json, month, refusals);
   return refusals.length === 0 ? 0 : 1;
+}
+
+/** The line about orders, where some are unpaid or to decide. */
+async function describeOrders(context: Context, month: Month): Promise<string> {
+  const { unpaid, undecided } = await countOrders(context, boundsOfMonth(month));
+  return unpaid + undecided === 0 ? '' : `\nof the orders due in it, ${unpaid} are unpaid and ${undecided} to decide`;
 }
 
 /** @returns the exit code: 1 where the month was refused, with every reason on a line of its own. */
@@ -110,7 +117,7 @@ function printRefusals(json: boolean | undefined, month: Month, refusals: Presen
 }
 
 async function present(context: Context, month: Month) {
-  return presentShownMonth(await read(context, month));
+  return await presentWithOrders(context, await read(context, month));
 }
 
 async function read(context: Context, month: Month) {

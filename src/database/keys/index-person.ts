@@ -19,6 +19,11 @@ export function indexName(name: string): Buffer {
   return Buffer.from(foldName(name)).subarray(0, NAME_BYTES_MAX);
 }
 
+/** All byte strings that begin with these bytes: from `from` to before `end`. 0xff is above every byte of UTF-8. */
+export function rangeOf(from: Buffer): { from: Buffer; end: Buffer } {
+  return { from, end: Buffer.concat([from, Buffer.from([0xff])]) };
+}
+
 /** The search columns of `parties`. */
 export function indexParty(keys: Keys, party: { name: string | null; document: string | null }) {
   return {

@@ -58,6 +58,7 @@ export type ExpectedTables = {
     name: Optional<string>;
     description: Optional<string>;
     extra: Optional<string>;
+    name_folded: Optional<Buffer>;
   };
   expected_keys: {
     seq: Generated<number>;

@@ -1,15 +1,13 @@
 /** Decides whether a payment that was received is reported as nobody's. Pure. */
 import { type Day, HOUR_MS } from '../../domain/calendar.ts';
+import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { PaymentFacts } from './facts.ts';
 
 /** How long a receipt may be without its expected payment. */
 export const UNIDENTIFIED_AFTER_MS = 24 * HOUR_MS;
-/** The platform of expected payments that name none. */
-export const NO_PLATFORM = '';
-
 /** From the first day of issue on, a receipt must be somebody's. `arrivedAt`: when the first expected payment came. */
 export type Start = { sinceDay: Day; arrivedAt: Date };
-/** Of the platforms that expected payments of receipts name. */
+/** By platform; `none`: of expected payments that name none. */
 export type Starts = ReadonlyMap<string, Start>;
 export type Receipt = { facts: PaymentFacts; paidAt: Date | null; isMatched: boolean };
 

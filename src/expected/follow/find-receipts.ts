@@ -57,11 +57,15 @@ export async function findReceipts(
   };
 }
 
-/** Moves the cursor, unless it was set back since. */
-export async function moveReceipts({ db }: Pick<Context, 'db'>, { from, to }: FoundReceipts): Promise<void> {
+/** Moves the cursor, unless it was set back since, or another process follows. */
+export async function moveReceipts(
+  { db, holder }: Pick<Context, 'db' | 'holder'>,
+  { from, to }: FoundReceipts,
+): Promise<void> {
   await db
     .updateTable('expected_following')
     .set({ receipts_wall: to.wall, receipts_seq: to.seq })
+    .where('holder', '=', holder)
     .where('receipts_wall', '=', from.wall)
     .where('receipts_seq', '=', from.seq)
     .execute();

@@ -2,8 +2,9 @@
  * The follower: it decides which payments are which expected payments, and the state of each. Start reading expected/ here.
  *
  * In: rows of `expected_work`, which writers leave in their own transactions (a transaction that changed, an expected payment, days
- * that were proven), and the time: an expected payment whose end is over, a receipt of a day ago without one. Out: matches and their withdrawals, candidates, states
- * with their history, mismatches; all about one cluster (load-cluster.ts) in one transaction, which deletes the work.
+ * that were proven), and the time: an expected payment whose end is over, a receipt that is nobody's for 24 hours. Out: matches and
+ * their withdrawals, candidates, states with their history, mismatches; all about one cluster (load-cluster.ts) in one transaction,
+ * which deletes the work.
  *
  * All that it writes depends on the facts at its commit alone (decide/), so work may be repeated, joined and done in any order. A fault
  * of it stops no booking: the work stays, and one piece that fails is deferred alone.
@@ -87,14 +88,16 @@ async function decideSome(context: Context): Promise<boolean> {
   const receipts = await findReceipts(context, now);
   const paid = receipts?.seqs.map((seq) => ({ ...NOTHING, transaction_seq: seq })) ?? [];
   const work: Work[] = [...(await readWork(context.db, now)), ...paid];
-  if (work.length === 0 && !receipts) return false;
-  const mayAlert = await bisect(work, async (some) => [await decideTogether(context, some)], {
-    isSplittable: (error) => !isTransient(error) && !isServerError(error),
-    toResult: (error, one) => defer(context, error, one),
-  });
+  const mayAlert =
+    work.length === 0
+      ? []
+      : await bisect(work, async (some) => [await decideTogether(context, some)], {
+          isSplittable: (error) => !isTransient(error) && !isServerError(error),
+          toResult: (error, one) => defer(context, error, one),
+        });
   if (receipts) await moveReceipts(context, receipts);
   if (mayAlert.includes(true)) context.wakeUps.alerts.notify();
-  return true;
+  return work.length > 0 || receipts !== undefined;
 }
 
 async function readWork(db: Reader, now: Date): Promise<Work[]> {

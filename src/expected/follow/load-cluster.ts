@@ -34,11 +34,11 @@ type Loading = Cluster & {
   common: Set<string>;
 };
 
-/** @param seeds row numbers of expected payments and of transactions. */
+/** @param seeds row numbers of expected payments and of transactions. `isLocking: false`: within a snapshot. */
 export async function loadCluster(
   context: Context,
   trx: Transaction<Database>,
-  seeds: { expected: Iterable<number>; payments: Iterable<number> },
+  seeds: { expected: Iterable<number>; payments: Iterable<number>; isLocking?: false },
 ): Promise<Cluster> {
   const loading: Loading = {
     ...{ expected: new Map(), payments: new Map(), standing: [], undone: new Set(), parts: new Map(), candidates: [] },
@@ -46,7 +46,7 @@ export async function loadCluster(
   };
   let [expected, payments] = [new Set(seeds.expected), new Set(seeds.payments)];
   while (expected.size + payments.size > 0) {
-    const heads = await lockExpected(trx, [...expected]);
+    const heads = await lockExpected(trx, [...expected], seeds.isLocking);
     for (const one of heads) loading.expected.set(one.head.seq, one);
     const met = await readPayments(context, trx, [...payments]);
     for (const one of met) loading.payments.set(one.facts.seq, one);

@@ -8,11 +8,15 @@ export type Head = Selectable<Database['expected_payments']>;
 /** `extra`: its text, unless it was erased. */
 export type LoadedExpected = { head: Head; facts: ExpectedFacts; extra: string | null };
 
-/** Locks expected payments by their row numbers, and reads what they are matched by. */
-export async function lockExpected(trx: Transaction<Database>, seqs: number[]): Promise<LoadedExpected[]> {
+/** Locks expected payments by their row numbers, and reads what they are matched by. @param isLocking false: only reads. */
+export async function lockExpected(
+  trx: Transaction<Database>,
+  seqs: number[],
+  isLocking = true,
+): Promise<LoadedExpected[]> {
   if (seqs.length === 0) return [];
   const { rows: heads } = await sql<Head>`SELECT * FROM expected_payments FORCE INDEX (PRIMARY)
-    WHERE seq IN (${sql.join(seqs)}) ORDER BY seq FOR UPDATE`.execute(trx);
+    WHERE seq IN (${sql.join(seqs)}) ORDER BY seq ${isLocking ? sql`FOR UPDATE` : sql``}`.execute(trx);
   const versions = heads.map((head) => head.version_seq);
   if (versions.length === 0) return [];
   const keys = groupValues(

@@ -1,7 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import type { Day } from '../../domain/calendar.ts';
-import { NO_PLATFORM, type Start, type Starts } from '../decide/decide-receipt.ts';
+import { NO_PLATFORM } from '../../domain/platform.ts';
+import type { Start, Starts } from '../decide/decide-receipt.ts';
 import type { Head } from './lock-expected.ts';
 
 /**
@@ -41,13 +42,12 @@ async function readStarts(trx: Transaction<Database>, before: Starts, heads: Hea
     .groupBy('platform')
     .execute();
   return new Map(
-    rows.map((row) => {
+    rows.flatMap((row): [string, Start][] => {
       const platform = row.platform ?? NO_PLATFORM;
       const own = heads.filter((head) => (head.platform ?? NO_PLATFORM) === platform).map((head) => head.created_at);
-      const [arrivedAt = new Date()] = [before.get(platform)?.arrivedAt ?? [], own]
-        .flat()
-        .sort((a, b) => a.getTime() - b.getTime());
-      return [platform, { sinceDay: row.since_day, arrivedAt }] as const;
+      const [arrivedAt] = [before.get(platform)?.arrivedAt ?? [], own].flat().sort((a, b) => a.getTime() - b.getTime());
+      // the first of a platform counts once it is decided itself
+      return arrivedAt ? [[platform, { sinceDay: row.since_day, arrivedAt }]] : [];
     }),
   );
 }

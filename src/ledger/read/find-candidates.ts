@@ -4,7 +4,7 @@
  * transactions are scanned until the page is full.
  */
 import { type RawBuilder, sql } from 'kysely';
-import { indexName } from '../../database/keys/index-person.ts';
+import { indexName, rangeOf } from '../../database/keys/index-person.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { runWithin, type SearchBudget } from './search-budget.ts';
@@ -107,11 +107,6 @@ async function findOfMerchant(db: Reader, merchant: string, budget: SearchBudget
   const condition = sql<boolean>`(SELECT 1 FROM callbacks WHERE callbacks.transaction_seq = transactions.seq
     AND callbacks.merchant_seq = ${merchantSeq} LIMIT 1) = 1`;
   return { seqs: listFew(rows.map(({ seq }) => ({ seq: seq ?? 0 }))), condition };
-}
-
-/** All byte strings that begin with these bytes: from `from` to before `end`. 0xff is above every byte of UTF-8. */
-function rangeOf(from: Buffer): { from: Buffer; end: Buffer } {
-  return { from, end: Buffer.concat([from, Buffer.from([0xff])]) };
 }
 
 function listFew(rows: { seq: number }[]): number[] | undefined {

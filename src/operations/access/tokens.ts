@@ -9,7 +9,7 @@ import { created, ended } from '../describe-operation.ts';
 import { newToken, token } from '../rows/access.ts';
 
 const SOURCES_MAX = 20;
-/** Of a merchant's token. */
+/** The sources of a merchant's token. */
 export const tokenSources = z
   .array(expectedSource, 'must be a list of sources')
   .max(SOURCES_MAX, `must have at most ${SOURCES_MAX}`);

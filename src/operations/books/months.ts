@@ -2,9 +2,16 @@
 import { z } from 'zod';
 import { maySeePersons } from '../../access/roles.ts';
 import type { Context } from '../../context.ts';
-import { isMonth, type Month } from '../../domain/calendar.ts';
+import { boundsOfMonth, isMonth, type Month } from '../../domain/calendar.ts';
+import { countOrders } from '../../expected/count-orders.ts';
 import { closeMonth } from '../../reports/months/close-month.ts';
-import { listMonths, presentMonth, presentShownMonth, readMonth } from '../../reports/months/list-months.ts';
+import {
+  listMonths,
+  presentMonth,
+  presentShownMonth,
+  readMonth,
+  type ShownMonth,
+} from '../../reports/months/list-months.ts';
 import { reopenMonth } from '../../reports/months/reopen-month.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { type By, defineChange } from '../define-change.ts';
@@ -34,9 +41,14 @@ export const oneMonth = defineItem({
     const month = nameOf(id);
     const shown = await readMonth(context, month);
     if (!shown) throw refuse('month_to_come', { month });
-    return presentShownMonth(shown, !maySeePersons(caller.role));
+    return await presentWithOrders(context, shown, !maySeePersons(caller.role));
   },
 });
+
+/** A month with what its orders lack: they keep no month open. */
+export async function presentWithOrders(context: Context, shown: ShownMonth, masked = false) {
+  return { ...presentShownMonth(shown, masked), expected: await countOrders(context, boundsOfMonth(shown.month)) };
+}
 
 const answerMonth = (context: Context, _made: unknown, { by }: { by: By }) => oneMonth.read(context, by);
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { listExpected } from '../../../src/expected/list-expected.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -242,6 +243,7 @@ it('lists by state, source, number, reference, platform and days, and says until
     references: ['list-r'],
     due_day: '2026-12-24',
     issued_day: '2026-12-01',
+    name: 'José da Silva',
   };
   await call('PUT', `/lists/${number}`, facts);
   const work = await context.db
@@ -264,5 +266,14 @@ it('lists by state, source, number, reference, platform and days, and says until
   ])
     expect([query, await listed(query)]).toEqual([query, [number]]);
   expect(await listed('source=lists&state=paid')).toEqual([]);
+  for (const [name, found] of [
+    ['jose  DA', [number]],
+    ['José da Silva', [number]],
+    ['Silva', []],
+    ['José da Silvana', []],
+  ] as const)
+    expect((await listExpected(context, 10, undefined, { source: 'lists', name })).map((row) => row.number)).toEqual(
+      found,
+    );
   expect((await call('GET', '?stat=paid')).status).toBe(422);
 });

@@ -60,7 +60,7 @@ describe('a receipt without an order', () => {
     expect(await found(before, after, elsewhere, out)).toEqual([null, null, null, null]);
     await put({ platform, issued_day: '2026-11-21' });
     expect(await found(before, after, elsewhere, out)).toEqual([null, null, null, null]);
-    // an order of an earlier day arrives later: the follower looks back
+    // an order of an earlier day arrives later: its earlier payments are searched
     await put({ platform, issued_day: PAID_DAY });
     expect(await found(before, after, elsewhere, out)).toEqual(['open', null, null, null]);
     const [row] = await readMismatchRows(environment.context, 'receipt_unidentified');

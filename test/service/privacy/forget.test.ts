@@ -242,6 +242,7 @@ it('plants a person in every place there is', async () => {
     'expected_texts.document',
     'expected_texts.extra',
     'expected_texts.name',
+    'expected_texts.name_folded',
     'mismatch_changes.note',
     'mismatches.note',
     'month_closes.note',

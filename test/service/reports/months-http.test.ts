@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { transact } from '../../../src/database/transact.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
@@ -80,6 +83,20 @@ test('a refused close is a problem with every reason, the same on the command li
   expect(await run('close', '--month', NOVEMBER, '--check')).toMatchObject({
     code: 0,
     out: 'nothing keeps 2025-11 from being closed; 2025-10 has entries and would stay open\n',
+  });
+});
+
+test('unpaid orders keep no month open, and each door counts them', async () => {
+  const { context } = books;
+  const facts = { operation: 'cashout', amount: '10.00', issued_day: '2025-10-03', due_day: '2025-10-03' };
+  const arrivals = [{ source: 'erp', number: 'conta-1', facts: expectedFactsSchema.parse(facts) }];
+  await putExpected(context, { arrivals, actor: 'test' });
+  await decideAll(context);
+  const shown = await call('viewer', `/months/${OCTOBER}`);
+  expect(shown.json).toMatchObject({ refusals: [], expected: { paid: 0, unpaid: 1, undecided: 0 } });
+  expect(await run('close', '--month', OCTOBER, '--check')).toMatchObject({
+    code: 0,
+    out: 'nothing keeps 2025-10 from being closed\nof the orders due in it, 1 are unpaid and 0 to decide\n',
   });
 });
 

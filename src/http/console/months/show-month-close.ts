@@ -3,13 +3,15 @@ import type { Context } from '../../../context.ts';
 import { boundsOfMonth, isMonth } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
+import { countOrders } from '../../../expected/count-orders.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { type MonthState, readMonth, type ShownMonth } from '../../../reports/months/list-months.ts';
 import { FILE_FORMATS } from '../../../reports/plan/report-plan.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { EMPTY_VALUE, moment } from '../parts/format.ts';
+import { EXPECTED } from '../expected/describe-expected.ts';
+import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, buttonLink, facts, idText, table } from '../parts/page-components.ts';
 import { readPlatformNames, showPlatform } from '../parts/read-platform-names.ts';
@@ -68,11 +70,20 @@ ${renderClose(context, response, month)}${balances}`;
         'Nada impede o fechamento: os dias estão provados, nenhuma divergência crítica está em aberto e os saldos informados conferem.',
       )
     : t('O mês não pode ser fechado enquanto:');
-  return html`<div class="explain"><p>${lead}</p>${refusalList(of, month.refusals)}${
+  return html`<div class="explain"><p>${lead}</p>${refusalList(of, month.refusals)}${await ordersNotice(context, month)}${
     isReady &&
     hasRole(response, 'accountant') &&
     html`<p>${buttonLink(addressOf(month, 'close'), t('Fechar o mês'))}</p>`
   }</div>${leftOpenNotice(month)}${balances}`;
+}
+
+/** Says how many orders of the month are unpaid or to decide: they don't keep it open. */
+async function ordersNotice(context: Context, { month }: ShownMonth): Promise<Part> {
+  const { from, to } = boundsOfMonth(month);
+  const { unpaid, undecided } = await countOrders(context, { from, to });
+  if (unpaid + undecided === 0) return undefined;
+  const address = `${EXPECTED.address}?due_from=${from}&due_to=${to}`;
+  return html`<p><a href="${address}">${t('Pedidos que venceram no mês: {unpaid} não pagos, {undecided} a decidir. Eles não impedem o fechamento.', { unpaid: formatCount(unpaid), undecided: formatCount(undecided) })}</a></p>`;
 }
 
 function addressOf({ month }: ShownMonth, action: 'close' | 'reopen'): string {

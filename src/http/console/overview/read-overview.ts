@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
 import { provesDay } from '../../../domain/late-days.ts';
-import { sumExpected } from '../../../expected/list-expected.ts';
+import { countOrders, type OrderCounts } from '../../../expected/count-orders.ts';
 import { readProvenWindows } from '../../../reconciliation/numbers/read-coverage.ts';
 import { t } from '../../../texts/translate.ts';
 
@@ -77,19 +77,9 @@ export async function countPaidToday({ db, calendar, clock }: Context): Promise<
 }
 
 /** Counts of the orders that are due on a day. `isUsed`: there are expected payments at all. */
-export type Orders = { day: Day; isUsed: boolean; paid: number; unpaid: number; undecided: number };
+export type Orders = OrderCounts & { day: Day; isUsed: boolean };
 
 export async function readOrders(context: Context, day: Day): Promise<Orders> {
   const any = await context.db.selectFrom('expected_payments').select('seq').limit(1).executeTakeFirst();
-  const ofDay = { due_from: day, due_to: day };
-  const count = (sums: Awaited<ReturnType<typeof sumExpected>>, ...states: string[]): number =>
-    sums.filter(({ state }) => states.includes(state)).reduce((sum, one) => sum + one.count, 0);
-  const [sums, undecided] = [
-    await sumExpected(context, ofDay),
-    await sumExpected(context, { ...ofDay, undecided: true }),
-  ];
-  return {
-    ...{ day, isUsed: any !== undefined, paid: count(sums, 'paid'), unpaid: count(sums, 'unpaid') },
-    undecided: undecided.reduce((sum, one) => sum + one.count, 0),
-  };
+  return { day, isUsed: any !== undefined, ...(await countOrders(context, { from: day, to: day })) };
 }

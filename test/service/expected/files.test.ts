@@ -1,0 +1,159 @@
+/** Expected payments as files: imported as XLSX and CSV, and exported as CSV, which sqlite3 joins with the payments. */
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ADMIN_CALLER } from '../../../src/access/tokens.ts';
+import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { listExpected } from '../../../src/expected/list-expected.ts';
+import { importFile } from '../../../src/imports/import-file.ts';
+import { ImportRefusedError } from '../../../src/imports/import-kind.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { renderExpectedCsv } from '../../../src/operations/export-expected.ts';
+import { dayOver, makeOrders } from '../../support/make-expected.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { packWorkbook } from '../../support/pack-zip.ts';
+import { observeNow } from '../../support/read-ledger-state.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
+
+const run = promisify(execFile);
+let environment: TestEnvironment;
+beforeAll(async () => {
+  environment = await openEnvironment();
+});
+afterAll(() => environment[Symbol.asyncDispose]());
+
+const TITLES = ['origem', 'número', 'operação', 'valor', 'vencimento', 'referências', 'documento', 'nome'];
+const ROWS = [
+  ['loja', 'p-1', 'a receber', '1.234,56', '30/11/2026', 'r-1 | r-2', '529.982.247-25', 'Ana Souza'],
+  ['loja', 'p-2', 'a pagar', '10,00', '30/11/2026', '', '', ''],
+];
+const csvOf = (rows: string[][]): Buffer => Buffer.from([TITLES, ...rows].map((row) => row.join(';')).join('\r\n'));
+const load = async (bytes: Buffer) =>
+  await importFile(environment.context, { kind: 'expected', bytes }, { actor: 'test', allowEqual: false });
+const refusalOf = async (bytes: Buffer) => {
+  const error = await load(bytes).catch((one: unknown) => one);
+  return error instanceof ImportRefusedError ? error.faults : error;
+};
+const shown = async () =>
+  (await listExpected(environment.context, 10, undefined)).map(
+    ({ number, operation, amount, references, document, version }) => ({
+      ...{ number, operation, amount, references, document, version },
+    }),
+  );
+
+/** A workbook as other programs write it: texts, a number and a day. */
+function workbookOf(rows: string[][]): Buffer {
+  const cell = (text: string, column: number, row: number): string => {
+    const at = `${String.fromCharCode(65 + column)}${row}`;
+    if (row > 1 && column === 3) return `<c r="${at}"><v>${text.replace('.', '').replace(',', '.')}</v></c>`;
+    return text === '' ? '' : `<c r="${at}" t="inlineStr"><is><t>${text}</t></is></c>`;
+  };
+  const lines = [TITLES, ...rows].map(
+    (row, index) => `<row r="${index + 1}">${row.map((text, column) => cell(text, column, index + 1)).join('')}</row>`,
+  );
+  return packWorkbook(`<sheetData>${lines.join('')}</sheetData>`);
+}
+
+test('a CSV and an XLSX say the same; equal rows change nothing; other facts are a version', async () => {
+  expect(await load(csvOf(ROWS))).toMatchObject({ rows: 2, changed: 2 });
+  const first = await shown();
+  expect(first).toEqual([
+    { number: 'p-2', operation: 'cashout', amount: '10.00', references: [], document: null, version: 1 },
+    {
+      ...{ number: 'p-1', operation: 'cashin', amount: '1234.56', references: ['r-1', 'r-2'] },
+      ...{ document: '52998224725', version: 1 },
+    },
+  ]);
+  expect(await load(workbookOf(ROWS))).toMatchObject({ rows: 2, changed: 0 });
+  expect(await load(csvOf(ROWS))).toMatchObject({ changed: 0, repeats: { by: 'test' } });
+  expect(await shown()).toEqual(first);
+  const changed = ROWS.map((row) => row.with(7, 'Bia'));
+  expect(await load(workbookOf(changed))).toMatchObject({ rows: 2, changed: 2 });
+  expect((await shown()).map(({ version }) => version)).toEqual([2, 2]);
+});
+
+test('bad rows are named by row and column, and nothing is imported; so is a row beyond 20,000', async () => {
+  const before = await shown();
+  const [good = []] = ROWS;
+  const bad = [
+    good.with(1, 'q-1'),
+    good.with(1, 'q-2').with(3, '10,005'),
+    good.with(1, 'q-3').with(6, '529.982.247-26'),
+    good.with(0, 'Loja'),
+    good.with(1, 'q-4').with(2, 'talvez'),
+  ];
+  expect(await refusalOf(csvOf(bad))).toMatchObject([
+    { row: 3, column: 'amount' },
+    { row: 4, column: 'document', value: 'must be a CPF or CNPJ with right check digits' },
+    { row: 5, column: 'source' },
+    { row: 6, column: 'operation' },
+  ]);
+  expect(await refusalOf(csvOf([good.with(1, 'q-5'), good.with(1, 'q-5')]))).toMatchObject([
+    { row: 2, value: 'stands in several rows' },
+    { row: 3, value: 'stands in several rows' },
+  ]);
+  const many = Array.from({ length: 20_001 }, (_, index) => [
+    'loja',
+    `m-${index}`,
+    'a receber',
+    '1,00',
+    '30/11/2026',
+    '',
+    '',
+    '',
+  ]);
+  expect(await refusalOf(csvOf(many))).toMatchObject([{ kind: 'too_many_rows', value: 20_000 }]);
+  expect(await shown()).toEqual(before);
+});
+
+test('sqlite3 joins the exported CSV with the payments by their references, and says the same of each order', async () => {
+  using home = temporaryDirectory();
+  await using own = await openEnvironment();
+  const { context } = own;
+  const day = dayOver(context.calendar.dayOf(context.clock.now()));
+  const orders = makeOrders(120, { seed: 7, day });
+  const payments = orders.flatMap((order) => order.payments);
+  await applyObservations(
+    context,
+    payments.map((row) => observeNow(context, row)),
+  );
+  const [year, month, date] = day.split('-');
+  const rows = orders.map(({ number, facts }) => [
+    ...['shop', number, 'a receber', String(facts.amount).replace('.', ','), `${date}/${month}/${year}`],
+    ...[(facts.references as string[]).join(), '', ''],
+  ]);
+  await importFile(context, { kind: 'expected', bytes: csvOf(rows) }, { actor: 'test', allowEqual: false });
+  await decideAll(context);
+  const file = (name: string, text: string): string => {
+    const to = path.join(home.path, name);
+    writeFileSync(to, text);
+    return to;
+  };
+  const csv = (await Array.fromAsync(renderExpectedCsv(context, { filter: {}, caller: ADMIN_CALLER }))).join('');
+  const cashins = payments.filter(({ operation }) => operation === 'cashin');
+  const paid = cashins.map((row) => [row.id, row.status, row.reference ?? '', row.amount.replace('.', '')].join(';'));
+  const query = `SELECT number, "transações" AS matched, replace("pago", ',', '') + 0 AS said,
+      (SELECT group_concat(id, ' | ') FROM paid WHERE reference = refs AND status IN ('paid', 'refund')) AS joined,
+      (SELECT TOTAL(cents) FROM paid WHERE reference = refs AND status = 'paid') AS sum
+    FROM (SELECT "número" AS number, "referências" AS refs, * FROM orders);`;
+  const commands = [
+    ...['.mode csv', '.separator ;', `.import '${file('orders.csv', csv.slice(1))}' orders`],
+    ...[`.import '${file('paid.csv', ['id;status;reference;cents', ...paid].join('\n'))}' paid`, '.mode json', query],
+  ];
+  const { stdout: out } = await run('sqlite3', [':memory:', ...commands]);
+  const joined = JSON.parse(out) as {
+    number: string;
+    matched: string;
+    said: number;
+    joined: string | null;
+    sum: number;
+  }[];
+  expect(joined).toHaveLength(orders.length);
+  const sorted = (ids: string | null): string[] => (ids ? ids.split(' | ').sort() : []);
+  expect(joined.map((row) => [row.number, sorted(row.matched), row.said])).toEqual(
+    joined.map((row) => [row.number, sorted(row.joined), row.sum]),
+  );
+  expect(joined.filter(({ sum }) => sum > 0).length).toBeGreaterThan(orders.length / 3);
+});
