@@ -36,7 +36,7 @@ test.each(CHANGES.map(({ method, path, access }) => ({ method, path, access })))
         ...[`{"${name}":${value}}`, `{"filter":{"extra_match":{"${name}":${value}}}}`, `[${value}]`],
       ]),
     );
-    for (const body of [`{${NAMES.map((name) => `"${name}":1`)}}`, ...everywhere]) {
+    for (const body of [`{${NAMES.map((name) => `"${name}":1`).join()}}`, ...everywhere]) {
       // a merchant may ask ten times a second
       if (token === portalToken) await env.timers.advance(1_000);
       const response = await fetch(`${env.url}${path.replace('{id}', 'x')}`, {
