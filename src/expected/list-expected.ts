@@ -20,6 +20,7 @@ import {
 import type { Operation } from '../domain/statuses.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { describeState } from './describe-state.ts';
+import { findOldestUndecided } from './read-expected-metrics.ts';
 
 const CANDIDATES_SHOWN_MAX = 20;
 
@@ -146,11 +147,10 @@ export async function sumExpected(context: Reading, filters: ExpectedFilters = {
   }));
 }
 
-/** The instant up to which all that was committed is decided: that of the oldest work, else now. */
+/** The instant up to which all that was committed, or is over, is decided. */
 async function readMatchedTo({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<string> {
   const now = clock.now();
-  const oldest = await db.selectFrom('expected_work').select('created_at').orderBy('seq').limit(1).executeTakeFirst();
-  return (oldest?.created_at ?? now).toISOString();
+  return ((await findOldestUndecided(db, now)) ?? now).toISOString();
 }
 
 function selectExpected(db: Reader) {

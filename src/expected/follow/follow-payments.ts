@@ -11,13 +11,14 @@
  * One process follows at a time: the loop holds a lease, and each transaction locks the lease's row and reads its holder. A process
  * that lost it without knowing waits there, reads that, and decides nothing.
  */
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { isServerError, isTransient, transact } from '../../database/transact.ts';
 import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { describeError } from '../../log.ts';
+import { expectedWork } from '../../metrics/metrics.ts';
 import { bisect } from '../../runtime/bisect.ts';
 import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
 import { loadCluster } from './load-cluster.ts';
@@ -81,7 +82,13 @@ async function claimFollowing(context: Context): Promise<boolean> {
 async function decideSome(context: Context): Promise<boolean> {
   const work = await readWork(context.db, context.clock.now());
   if (work.length === 0) return false;
-  const mayAlert = await bisect(work, async (some) => [await decideTogether(context, some)], {
+  const decide = async (some: Work[]): Promise<boolean[]> => {
+    const mayAlert = await decideTogether(context, some);
+    if (mayAlert === undefined) return [];
+    expectedWork.inc({ outcome: 'decided' }, some.length);
+    return [mayAlert];
+  };
+  const mayAlert = await bisect(work, decide, {
     isSplittable: (error) => !isTransient(error) && !isServerError(error),
     toResult: (error, one) => defer(context, error, one),
   });
@@ -111,12 +118,12 @@ async function readWork(db: Reader, now: Date): Promise<Work[]> {
   return [...left, ...due.map(({ seq }) => ({ ...nothing, expected_seq: seq }))];
 }
 
-/** @returns whether an alert may be due. */
-async function decideTogether(context: Context, work: Work[]): Promise<boolean> {
+/** @returns whether an alert may be due; undefined where another process follows. */
+async function decideTogether(context: Context, work: Work[]): Promise<boolean | undefined> {
   return await transact(
     context.db,
     async (trx) => {
-      if (!(await lockFollowing(context, trx))) return false;
+      if (!(await lockFollowing(context, trx))) return undefined;
       await spreadDays(context, trx, work);
       const seeds = {
         expected: work.flatMap(({ expected_seq }) => expected_seq ?? []),
@@ -177,16 +184,26 @@ async function spreadDays(context: Context, trx: Transaction<Database>, work: Wo
   }
 }
 
-/** A piece of work that fails by itself must not stop the others: it is tried again later. */
+/**
+ * A piece of work that fails by itself must not stop the others: it is tried again later. An end that is over becomes work too, whose
+ * age shows it.
+ */
 async function defer(context: Context, error: unknown, { seq, ...about }: Work): Promise<boolean> {
-  const until = new Date(context.clock.now().getTime() + RETRY_MS);
+  const now = context.clock.now();
+  const until = new Date(now.getTime() + RETRY_MS);
+  expectedWork.inc({ outcome: 'failed' });
   context.log.error(
     { error: describeError(error), ...about },
     'an expected payment could not be decided; it is tried again in a minute',
   );
   if (seq !== null)
     await context.db.updateTable('expected_work').set({ due_at: until }).where('seq', '=', seq).execute();
-  else if (about.expected_seq !== null)
-    await sql`UPDATE expected_payments SET look_at = ${until} WHERE seq = ${about.expected_seq}`.execute(context.db);
+  else if (about.expected_seq !== null) {
+    const work = { expected_seq: about.expected_seq, created_at: now, due_at: until };
+    await transact(context.db, async (trx) => {
+      await trx.insertInto('expected_work').values(work).execute();
+      await trx.updateTable('expected_payments').set({ look_at: null }).where('seq', '=', work.expected_seq).execute();
+    });
+  }
   return false;
 }
