@@ -134,12 +134,19 @@ function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: Expec
   return eb.and(terms);
 }
 
-/** How many expected payments a filter finds, and their amounts in cents, by state. */
-export async function sumExpected(context: Reading, filters: ExpectedFilters = {}) {
-  const rows = await context.db
+/**
+ * How many expected payments a filter finds, and their amounts in cents, by state.
+ * @param newestMax of how many, the newest ones; by default of all.
+ */
+export async function sumExpected(context: Reading, filters: ExpectedFilters, newestMax?: number) {
+  const found = context.db
     .selectFrom('expected_payments as head')
-    .select(['state', (eb) => eb.fn.countAll<number>().as('count'), (eb) => eb.fn.sum('amount_cents').as('cents')])
+    .select(['state', 'amount_cents'])
     .where((eb) => matchFilters(eb, context, filters))
+    .$if(newestMax !== undefined, (query) => query.orderBy('seq', 'desc').limit(newestMax ?? 0));
+  const rows = await context.db
+    .selectFrom(found.as('found'))
+    .select(['state', (eb) => eb.fn.countAll<number>().as('count'), (eb) => eb.fn.sum('amount_cents').as('cents')])
     .groupBy('state')
     .execute();
   return rows.map(({ state, count, cents }) => ({
