@@ -11,7 +11,7 @@ import { createApp } from '../src/http/create-app.ts';
 import { dropKeys } from './drop-keys.ts';
 import { type Figure, figure, QUICK } from './figure.ts';
 import { applyNew, writeNew } from './growth-changes.ts';
-import { measure, measureSizes, type Path, type Record } from './measure-growth.ts';
+import { measure, measureSizes, type Path, type Recorder } from './measure-growth.ts';
 import { openEmpty } from './open-empty.ts';
 
 const SIZES = { min: 10_000, max: QUICK ? 100_000 : 1_000_000, step: 10 };
@@ -31,7 +31,7 @@ export async function run(): Promise<Figure[]> {
   return [...(await measureSizes(SIZES, measureSize)), await decideCold()];
 }
 
-async function measureSize(rows: number, record: Record): Promise<Path[]> {
+async function measureSize(rows: number, record: Recorder): Promise<Path[]> {
   await using stack = new AsyncDisposableStack();
   const context = await openEmpty(stack);
   await loadOpen(context, rows);

@@ -19,7 +19,7 @@ import { readBalances } from '../src/seal/read-balances.ts';
 import { sealNow } from '../src/seal/seal-ledger.ts';
 import { type Figure, QUICK } from './figure.ts';
 import { applyNew, writeNew } from './growth-changes.ts';
-import { measure, measureSizes, type Path, type Record } from './measure-growth.ts';
+import { measure, measureSizes, type Path, type Recorder } from './measure-growth.ts';
 import { openEmpty } from './open-empty.ts';
 import { analyzeTables, type EvenDays, idOf, loadTables, type Sizes, sizesOf } from './pages-load.ts';
 
@@ -48,7 +48,7 @@ export async function run(): Promise<Figure[]> {
   return await measureSizes({ min: ROWS_MIN, max: ROWS_MAX, step: STEP }, measureSize);
 }
 
-async function measureSize(rows: number, record: Record): Promise<Path[]> {
+async function measureSize(rows: number, record: Recorder): Promise<Path[]> {
   await using stack = new AsyncDisposableStack();
   const context = await openEmpty(stack);
   // few of what a page lists whole

@@ -19,12 +19,12 @@ export type Path = {
 export type Measured = { ms: number; spread: number; rows: number };
 
 /** Takes what was measured of a path at this size. */
-export type Record = (name: string, measured: Measured) => void;
+export type Recorder = (name: string, measured: Measured) => void;
 
 /** @param measureSize measures each path at a size. @returns how each path grows over the sizes. */
 export async function measureSizes(
   { min, max, step }: { min: number; max: number; step: number },
-  measureSize: (rows: number, record: Record) => Promise<Path[]>,
+  measureSize: (rows: number, record: Recorder) => Promise<Path[]>,
 ): Promise<Figure[]> {
   const found = new Map<string, Measured[]>();
   const sizes: number[] = [];

@@ -131,7 +131,8 @@ async function decideTogether(context: Context, work: Work[]): Promise<boolean |
       };
       const cluster = await loadCluster(context, trx, seeds);
       const mayAlert = await writeDecisions(context, trx, cluster);
-      await deleteWork(trx, { done: work.flatMap(({ seq }) => seq ?? []), decided: [...cluster.expected.keys()] });
+      const done = [...work.flatMap(({ seq }) => seq ?? []), ...cluster.work];
+      await deleteWork(trx, { done, decided: [...cluster.expected.keys()] });
       return mayAlert;
     },
     { retryDuplicates: true },
@@ -139,8 +140,8 @@ async function decideTogether(context: Context, work: Work[]): Promise<boolean |
 }
 
 /**
- * Deletes work that is done, and other work for what was decided with it: who leaves that holds the lock of the expected payment, so
- * it was there before the facts were read.
+ * Deletes work that is done, and other work for what was decided with it. Work for an expected payment is left under its lock, so it
+ * was there before the facts were read.
  */
 async function deleteWork(
   trx: Transaction<Database>,
