@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { cancelExpected, reopenExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
@@ -123,6 +124,22 @@ describe('an expected payment', () => {
     expect(await stateOf(id)).toMatchObject({ state: 'paid' });
     expect(await readMismatchRows(environment.context, 'paid_twice')).toMatchObject([{ state: 'resolved' }]);
     expect(await readMismatchRows(environment.context, 'paid_after_cancel')).toMatchObject([{ state: 'resolved' }]);
+  });
+
+  it('is found by its extra in either order, also of a person who is forgotten', async () => {
+    const { context } = environment;
+    const hash = hashDocument(context.keys, '11144477735');
+    await context.db.insertInto('forgotten_people').values({ document_hash: hash, forgotten_at: new Date() }).execute();
+    const paid = await pay({ extra: 'cart-9' });
+    const id = await put({ document: '11144477735', name: 'Ana Souza', extra: 'cart-9' });
+    expect(await stateOf(id)).toMatchObject({ state: 'paid', matches: [{ id: paid.id, rule: 'extra' }] });
+    await put({ document: '11144477735', name: 'Ana Souza', extra: 'de ana souza' });
+    const texts = await context.db.selectFrom('expected_texts').select(['name', 'document', 'extra']).execute();
+    const nobody = { name: null, document: null };
+    expect(texts.slice(-2)).toEqual([
+      { ...nobody, extra: 'cart-9' },
+      { ...nobody, extra: null },
+    ]);
   });
 
   it('fails alone, also at its end: its age stays in sight, and it is decided once it can be', async () => {
