@@ -9,6 +9,7 @@ import { formatAmount } from '../../domain/money.ts';
 import { scopeOfReference } from '../../ledger/apply/compare-references.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { type ResolvedScope, resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
+import { capParts } from '../decide/cap-parts.ts';
 import { type Decided, type DecidedMatch, decideMatches, pairOf } from '../decide/decide-matches.ts';
 import { type DecidedState, decideState, mismatchOf, type Part } from '../decide/decide-state.ts';
 import { explainWithdrawal } from '../decide/explain-withdrawal.ts';
@@ -33,7 +34,7 @@ export async function writeDecisions(context: Context, trx: Transaction<Database
   const made = await writeMatches(trx, cluster, decided, now);
   await writeCandidates(trx, cluster, decided);
   return await writeStates(context, trx, cluster, {
-    ...{ now, matches: [...byPerson, ...made] },
+    ...{ now, matches: [...capParts(byPerson, (seq) => amountOf(cluster, seq)), ...made] },
     candidates: new Set(decided.candidates.map(({ expectedSeq }) => expectedSeq)),
   });
 }
@@ -44,6 +45,10 @@ function toPair(row: Pick<StoredMatch, 'expected_seq' | 'transaction_seq'>) {
   return { expectedSeq: row.expected_seq, paymentSeq: row.transaction_seq };
 }
 
+function amountOf({ payments }: Pick<Cluster, 'payments'>, seq: number): bigint {
+  return payments.get(seq)?.facts.amountCents ?? 0n;
+}
+
 /** @returns the matches of rules that stand now. */
 async function writeMatches(
   trx: Transaction<Database>,
@@ -52,10 +57,10 @@ async function writeMatches(
   now: Date,
 ): Promise<Matched[]> {
   const about = { created_at: now, actor: RULES_ACTOR };
-  const amountOf = (seq: number): bigint => payments.get(seq)?.facts.amountCents ?? 0n;
   const wanted = new Map(decided.matches.map((one) => [pairOf(one), one]));
   const isWanted = (row: StoredMatch): boolean =>
-    wanted.get(pairOf(toPair(row)))?.rule === row.rule && row.amount_cents === amountOf(row.transaction_seq);
+    wanted.get(pairOf(toPair(row)))?.rule === row.rule &&
+    row.amount_cents === amountOf({ payments }, row.transaction_seq);
   const rules = standing.filter(({ rule }) => rule !== 'person');
   const kept = rules.filter(isWanted);
   const known = new Set(kept.map((row) => pairOf(toPair(row))));
@@ -71,7 +76,7 @@ async function writeMatches(
       .filter((one) => !known.has(pairOf(one)))
       .map(({ expectedSeq, paymentSeq, rule }: DecidedMatch) => ({
         ...{ expected_seq: expectedSeq, transaction_seq: paymentSeq, part: (parts.get(paymentSeq) ?? 0) + 1 },
-        ...{ amount_cents: amountOf(paymentSeq), rule, undoes_seq: null, reason: null, ...about },
+        ...{ amount_cents: amountOf({ payments }, paymentSeq), rule, undoes_seq: null, reason: null, ...about },
       })),
   ];
   if (rows.length > 0) await insertRows(trx, 'expected_matches', rows).execute();
