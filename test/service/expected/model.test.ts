@@ -54,7 +54,7 @@ async function followAll(model: ExpectedModel): Promise<void> {
 test('after any storm, matches and states are those of the contract', { timeout: 600_000 }, async () => {
   const seed = chooseSeed(Math.floor(Math.random() * 2 ** 31));
   const models: ExpectedModel[] = [];
-  for (let round = 0; round < numRuns(6, 400); round++) {
+  for (let round = 0; round < numRuns(6, 300); round++) {
     const model = new ExpectedModel(seed + round, { environment, contexts });
     models.push(model);
     const forgetsAt = model.draw(2 * STEPS);
