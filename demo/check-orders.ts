@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { addDays } from '../src/domain/calendar.ts';
+import { addDays, createCalendar } from '../src/domain/calendar.ts';
 import { formatAmount, parseSum } from '../src/domain/money.ts';
 import { readTheirs } from './compare-ledger.ts';
 import type { Api } from './start-programs.ts';
 
 const SOURCE = 'loja';
 const ORDERS = 300;
+const ZONE = 'America/Sao_Paulo';
+const SURELY_OVER_MS = 10 * 60_000;
 /** Of the orders that nobody pays, one in so many is cancelled. */
 const CANCELLED_EVERY = 5;
 
@@ -28,7 +30,7 @@ export type PlantedOrders = { orders: Map<string, Order>; unknownPayers: number 
 
 /**
  * Plants orders for the payments that the provider's list shows for the days before today, and sends them to Confere.
- * @param days `from`: the day on which all orders are due; it is over.
+ * All were issued on `days.from` and due yesterday.
  */
 export async function plantOrders(
   { app, sandbox }: { app: Api; sandbox: Api },
@@ -39,11 +41,16 @@ export async function plantOrders(
   const cashins = [...rows.values()].filter((row) => row.operation === 'cashin') as unknown as Payment[];
   const planted = drawOrders(cashins);
   const facts = [...planted.orders].map(([number, order]) => ({ source: SOURCE, number, ...order.facts }));
-  const term = { operation: 'cashin', issued_day: days.from, due_day: days.from };
+  const term = { operation: 'cashin', issued_day: days.from, due_day: findDueDay() };
   await app.call('POST', '/expected-payments', { expected_payments: facts.map((one) => ({ ...term, ...one })) });
   for (const [number, { isCancelled }] of planted.orders)
     if (isCancelled) await app.call('DELETE', `/expected-payments/${SOURCE}/${number}`);
   return planted;
+}
+
+/** Yesterday, at the provider. What was not paid is proven by a reading after the day's end, which clocks know to some minutes. */
+function findDueDay(): string {
+  return addDays(createCalendar(ZONE).dayOf(new Date(Date.now() - SURELY_OVER_MS)), -1);
 }
 
 function drawOrders(cashins: Payment[]): PlantedOrders {
