@@ -106,8 +106,9 @@ export function compareOrders({ orders }: PlantedOrders, shown: Shown[]): { coun
         `order ${number}: ${row?.state} by ${matches?.join(', ')}, planted: ${state} by ${payments.join(', ')}`,
       );
   }
-  const counts = [...Map.groupBy(shown, (row) => row.state)].map(([state, rows]) => `${rows.length} ${state}`);
-  return { counts: counts.sort().join(', '), differences };
+  const states = shown.map(({ state }) => state);
+  const counts = [...new Set(states)].sort().map((state) => `${states.filter((one) => one === state).length} ${state}`);
+  return { counts: counts.join(', '), differences };
 }
 
 /** Reads the orders. @returns undefined until all that was sent before is decided. */
