@@ -1,6 +1,6 @@
 const WAIT_MS_MAX = 50_000;
 /** The pause after each ask: at first short, then a tenth of the time that has passed, so that a long wait costs little. */
-const [POLL_MS_MIN, POLL_MS_MAX] = [10, 30];
+const [POLL_MS_MIN, POLL_MS_MAX] = [10, 100];
 
 type Ask<T> = () => T | Promise<T>;
 

@@ -7,7 +7,7 @@ import { openServedEnvironment, type ServedEnvironment } from '../../support/ope
 import { API_KEY } from '../../support/start-serve.ts';
 import { TestProvider } from '../../support/test-provider.ts';
 
-const CLAIMS = 600;
+const CLAIMS = 550;
 const KIND = 'webhook_contradiction';
 type Event = { event_action: string; dedup_key: string; payload?: { class: string } };
 type Shown = { labels: Record<string, string>; annotations: { summary: string }; endsAt?: string };
@@ -71,7 +71,7 @@ test('a storm of false claims is one page and one alert that counts, which a per
   });
   const shown = listShown(sink).filter(({ labels }) => labels.alertname === KIND);
   expect(new Set(shown.map(({ labels }) => JSON.stringify(labels))).size, 'one identity').toBe(1);
-  expect(shown.at(-1)?.annotations.summary).toContain('R$ 6.000,00');
+  expect(shown.at(-1)?.annotations.summary).toContain('R$ 5.500,00');
   expect(listEvents(sink).map((one) => one.event_action)).toEqual(['trigger']);
   expect(sink.posted.filter(({ path }) => path === '/slack')).toHaveLength(1);
 
@@ -85,9 +85,9 @@ test('a storm of false claims is one page and one alert that counts, which a per
   await watch(served.context);
   await eventually('the lower count', async () => {
     await served.timers.advance(10_000);
-    return listShown(sink).some(({ annotations }) => annotations.summary.includes('100 de uma causa'));
+    return listShown(sink).some(({ annotations }) => annotations.summary.includes('50 de uma causa'));
   });
-  expect(await resolve({ kind: KIND, note })).toEqual({ resolved: 100, more: false });
+  expect(await resolve({ kind: KIND, note })).toEqual({ resolved: 50, more: false });
   expect(await resolve({ kind: KIND, note })).toEqual({ resolved: 0, more: false });
   const audited = await served.context.db
     .selectFrom('audit')

@@ -209,6 +209,6 @@ test('shortened, lagging and bare histories in any order give each merchant each
       }
       for (const { id } of merchants) await removeMerchant(env.context, id);
     }),
-    propertyOptions(20, 200),
+    propertyOptions(12, 200),
   );
 });

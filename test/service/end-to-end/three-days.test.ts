@@ -43,7 +43,7 @@ async function reconcile(days: { from: string; to: string }): Promise<Run> {
 }
 
 /** Enough for several pages per day. */
-const COUNT = numRuns(450, 1_200);
+const COUNT = numRuns(300, 1_200);
 
 describe(`${COUNT} transactions over three days, half of them announced`, () => {
   it('are applied, including repeated and reordered webhooks', async () => {

@@ -32,11 +32,11 @@ test.each(CHANGES.map(({ method, path, access }) => ({ method, path, access })))
     const token = path.includes('/portal') ? portalToken : access === 'merchant' ? pullToken : env.tokens.admin;
     const statuses = [];
     const everywhere = WORST.flatMap((name) =>
-      ['1', '{"a":1}', '[{"__proto__":{"constructor":1}}]'].flatMap((value) => [
+      ['1', '[{"a":{"__proto__":{"constructor":1}}}]'].flatMap((value) => [
         ...[`{"${name}":${value}}`, `{"filter":{"extra_match":{"${name}":${value}}}}`, `[${value}]`],
       ]),
     );
-    for (const body of [...NAMES.map((name) => `{"${name}":1}`), ...everywhere]) {
+    for (const body of [`{${NAMES.map((name) => `"${name}":1`)}}`, ...everywhere]) {
       // a merchant may ask ten times a second
       if (token === portalToken) await env.timers.advance(1_000);
       const response = await fetch(`${env.url}${path.replace('{id}', 'x')}`, {

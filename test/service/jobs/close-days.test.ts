@@ -55,7 +55,7 @@ test('the timetable alone closes each yesterday of an account without open trans
   timeout: 120_000,
 }, async () => {
   await using environment = await openQuietAccount();
-  const nights = numRuns(2, 3);
+  const nights = numRuns(1, 3);
   for (let night = 0; night < nights; night++) {
     await advanceToNight(environment);
     await tick(environment, NIGHT);

@@ -15,7 +15,7 @@ import {
   readMismatchRows,
 } from '../../support/read-ledger-state.ts';
 
-const TRANSACTIONS = numRuns(64, 500);
+const TRANSACTIONS = numRuns(40, 500);
 const APPLIERS = 6;
 
 let many: TestEnvironment;

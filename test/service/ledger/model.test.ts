@@ -20,7 +20,7 @@ import { openEnvironment, type TestEnvironment } from '../../support/open-enviro
 import { chooseSeed, numRuns } from '../../support/property.ts';
 import { referenceHistory, referenceLedger } from '../../support/reference-ledger.ts';
 
-const TIMELINES = numRuns(200, 1_000);
+const TIMELINES = numRuns(120, 1_000);
 const OPERATIONS = TIMELINES * 4;
 /** Each on books of its own, from the next seed: ten thousand histories in the deep run. */
 const ROUNDS = Array.from({ length: numRuns(1, 10) }, (_, index) => index);

@@ -92,7 +92,7 @@ test('any JSON in any side field is booked: it neither refuses the row nor throw
       const again = wire.map((row) => observeNow(context, row, 1));
       expect((await applyObservations(context, again)).changed).toEqual([]);
     }),
-    propertyOptions(25, 400),
+    propertyOptions(12, 400),
   );
 });
 

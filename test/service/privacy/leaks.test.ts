@@ -68,7 +68,7 @@ beforeAll(async () => {
     ...{ name: 'Falha', url: `${shop.url}/fails`, events_since: '2020-01-01T00:00:00Z' },
     ...{ bearer_token: SECRETS[0], headers: { 'x-key': SECRETS[1] } },
   });
-  people = fc.sample(anyPerson, { numRuns: numRuns(5, 80), seed: SEED }).map(makePerson);
+  people = fc.sample(anyPerson, { numRuns: numRuns(3, 80), seed: SEED }).map(makePerson);
 });
 afterAll(() => stack.disposeAsync());
 

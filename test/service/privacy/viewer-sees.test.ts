@@ -41,7 +41,7 @@ const anyPerson = fc.record({
 beforeAll(async () => {
   environment = await openConsoleEnvironment();
   const { context, today } = environment;
-  people = fc.sample(anyPerson, { numRuns: numRuns(5, 60), seed: SEED }).map(({ id, cpf, spelled }) => {
+  people = fc.sample(anyPerson, { numRuns: numRuns(3, 60), seed: SEED }).map(({ id, cpf, spelled }) => {
     const say = (name: keyof typeof spelled) => spelled[name](cpf);
     const at = `${today} ${CREATED}`;
     return {

@@ -26,7 +26,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-const KILLS = numRuns(40, 150);
+const KILLS = numRuns(20, 150);
 /** Of one run: each is to end. */
 const ROUNDS_MAX = 60;
 

@@ -311,7 +311,7 @@ test.each(ROUNDS)('each revision has a row, for any observations in any order (r
   await using other = await openEnvironment();
   const drawn = chooseSeed(1) + round;
   const random = createRandom(drawn);
-  const all = generateTransactions(numRuns(40, 120), [BEFORE, DAY], drawn);
+  const all = generateTransactions(numRuns(24, 120), [BEFORE, DAY], drawn);
   // some observations show a beginning of the history only, or not every fact
   const observations = all
     .flatMap((one) => {
@@ -334,7 +334,7 @@ test.each(ROUNDS)('each revision has a row, for any observations in any order (r
   await applyTransactions(other.context, []);
   let revision = (await makeReport(other.context, DAY)).report.revision;
   let last: Revision | undefined;
-  const revisionsAt = new Set(Array.from({ length: numRuns(6, 10) }, () => Math.floor(random() * observations.length)));
+  const revisionsAt = new Set(Array.from({ length: numRuns(5, 10) }, () => Math.floor(random() * observations.length)));
   for (const [index, { observed }] of observations.entries()) {
     await applyTransactions(other.context, [observed]);
     if (!revisionsAt.has(index) && index < observations.length - 1) continue;

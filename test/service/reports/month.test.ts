@@ -29,8 +29,8 @@ import {
 import { readOfx, runReader } from './run-reader.ts';
 
 /** A week, and a whole month in `npm run test:deep`. */
-const DAYS_BEFORE = numRuns(7, 30);
-const PER_DAY = numRuns(15, 40);
+const DAYS_BEFORE = numRuns(5, 30);
+const PER_DAY = numRuns(10, 40);
 const READERS = 2;
 
 type BooksDay = Record<'receipts' | 'receipt_commissions' | 'payments' | 'payment_commissions', string> &
