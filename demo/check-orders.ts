@@ -8,7 +8,7 @@ const SOURCE = 'loja';
 const ORDERS = 300;
 const ZONE = 'America/Sao_Paulo';
 const SURELY_OVER_MS = 10 * 60_000;
-/** Of the orders that nobody pays, one in so many is cancelled. */
+/** Of the orders that nobody pays, every fifth is cancelled. */
 const CANCELLED_EVERY = 5;
 
 type Payment = {

@@ -9,7 +9,7 @@ import { EXPECTED_STATES } from './decide/decide-state.ts';
 const UNCOUNTED = new Set<string>(['paid', 'refunded', 'cancelled']);
 const COUNTED = EXPECTED_STATES.filter((state) => !UNCOUNTED.has(state));
 
-/** Expected payments that somebody waits for or must look at, and how far behind the follower is. */
+/** Expected payments that are not done, and how far behind the follower is. */
 export async function readExpectedMetrics({ db, clock }: Context): Promise<Reading[]> {
   const now = clock.now();
   const counts = COUNTED.map(
