@@ -1,18 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { sql } from 'kysely';
 import { watch } from '../jobs/watch.ts';
 import { openSession } from '../src/access/sessions.ts';
 import { createToken } from '../src/access/tokens.ts';
-import { readConfig } from '../src/config.ts';
-import { type Context, openContext } from '../src/context.ts';
+import type { Context } from '../src/context.ts';
 import { addDays } from '../src/domain/calendar.ts';
 import { HTTP_LIMITS, serveHttp } from '../src/http/connections/serve-http.ts';
 import { createApp } from '../src/http/create-app.ts';
 import { retryLearntItems } from '../src/inbox/verify/retry-learnt-items.ts';
 import { searchTransactions } from '../src/ledger/read/search-transactions.ts';
-import { createLog } from '../src/log.ts';
 import { makeDayManifests } from '../src/manifests/make-day-manifests.ts';
 import { checkBooks, checkNewBooks } from '../src/proof/check-books.ts';
 import { writeManifest } from '../src/proof/write-manifest.ts';
@@ -22,8 +17,10 @@ import { makeReport } from '../src/reports/revisions/make-report.ts';
 import { applyRetention } from '../src/retention/apply-retention.ts';
 import { readBalances } from '../src/seal/read-balances.ts';
 import { sealNow } from '../src/seal/seal-ledger.ts';
-import { type Figure, QUICK, quantile } from './figure.ts';
+import { type Figure, QUICK } from './figure.ts';
 import { applyNew, writeNew } from './growth-changes.ts';
+import { measure, measureSizes, type Path, type Recorder } from './measure-growth.ts';
+import { openEmpty } from './open-empty.ts';
 import { analyzeTables, type EvenDays, idOf, loadTables, type Sizes, sizesOf } from './pages-load.ts';
 
 const ROWS_MAX = Number(process.env.GROWTH_ROWS ?? (QUICK ? 20_000 : 1_000_000));
@@ -40,22 +37,7 @@ const NEW_ROWS = 500;
 /** Prints the statements of each path that read most rows; the figures are then slower. */
 const SHOWS_STATEMENTS = process.env.GROWTH_STATEMENTS === '1';
 const NIGHT = "check_books, a night's 500 new transactions";
-/** Of a path that reads a day, and of one that reads all. */
-const DAY_MAX = 0.05;
-const ALL_MAX = 1.05;
-
 export const quick = true;
-
-/** `reads` decides the goal. `before` is not timed. */
-type Path = {
-  name: string;
-  reads: 'a day' | 'all';
-  tries: number;
-  run: (n: number) => Promise<unknown>;
-  before?: (n: number) => Promise<unknown>;
-};
-/** `spread`: the middle half of the tries against the median. */
-type Measured = { ms: number; spread: number; rows: number };
 
 /**
  * How the time of each path grows with the number of transactions: the slope of log time on log size, by medians. The newest
@@ -63,23 +45,12 @@ type Measured = { ms: number; spread: number; rows: number };
  * which other work on the machine does not change. `GROWTH_ROWS=10000000 npm run bench -- growth` takes an hour and 40 GB.
  */
 export async function run(): Promise<Figure[]> {
-  const found = new Map<string, Measured[]>();
-  const sizes: number[] = [];
-  let paths: Path[] = [];
-  for (let rows = ROWS_MIN; rows <= ROWS_MAX; rows *= STEP) {
-    sizes.push(rows);
-    paths = await measureSize(rows, (name, measured) => found.set(name, [...(found.get(name) ?? []), measured]));
-  }
-  return paths.map(({ name, reads }) => toFigure(name, reads, sizes, found.get(name) ?? []));
+  return await measureSizes({ min: ROWS_MIN, max: ROWS_MAX, step: STEP }, measureSize);
 }
 
-async function measureSize(rows: number, record: (name: string, measured: Measured) => void): Promise<Path[]> {
+async function measureSize(rows: number, record: Recorder): Promise<Path[]> {
   await using stack = new AsyncDisposableStack();
-  const home = mkdtempSync(path.join(tmpdir(), 'confere-growth-'));
-  stack.defer(() => rmSync(home, { recursive: true, force: true }));
-  const config = readConfig({ DATA_DIR: home, SECRET_KEY: Buffer.alloc(32, 7).toString('base64') });
-  const log = createLog('error', process.stderr);
-  const context = stack.use(await openContext(config, { log, signal: new AbortController().signal, migrates: true }));
+  const context = await openEmpty(stack);
   // few of what a page lists whole
   const sizes = { ...sizesOf(rows, EVEN), runs: 5_000, open: 40, people: 1_000 };
   await loadTables(context, sizes);
@@ -96,9 +67,6 @@ async function measureSize(rows: number, record: (name: string, measured: Measur
     if (SHOWS_STATEMENTS) await startStatements(context);
     const measured = await measure(context, one);
     if (SHOWS_STATEMENTS) await printStatements(context);
-    process.stderr.write(
-      `${rows} ${one.name}: ${measured.ms.toFixed(1)} ms ± ${(50 * measured.spread).toFixed(0)} %, ${measured.rows} rows\n`,
-    );
     record(one.name, measured);
   }
   return paths;
@@ -130,11 +98,11 @@ async function listPaths(context: Context, sizes: Sizes, url: string): Promise<P
   const today = calendar.dayOf(clock.now());
   const random = (n: number, below: number): number => ((n * 2_654_435_761) % 2 ** 32) % below;
   const headers = await signIn(context);
-  const fast = (name: string, work: Path['run']): Path => ({ name, reads: 'a day', tries: TRIES, run: work });
+  const fast = (name: string, work: Path['run']): Path => ({ name, reads: 'a part', tries: TRIES, run: work });
   // with its pages in memory: otherwise the disk's share grows with the tables
   const warm = (name: string, work: Path['run']): Path => ({ ...fast(name, work), before: work });
   const slow = (name: string, work: Path['run'], before?: Path['run']): Path => ({
-    ...{ name, reads: 'a day', tries: SLOW_TRIES, run: work },
+    ...{ name, reads: 'a part', tries: SLOW_TRIES, run: work },
     ...(before ? { before } : {}),
   });
   const get = async (address: string): Promise<void> => {
@@ -195,58 +163,4 @@ async function check(context: Context): Promise<void> {
 async function signIn(context: Context): Promise<Record<string, string>> {
   const { token } = await createToken(context, { name: 'bench', role: 'admin' });
   return { cookie: `confere_session=${await openSession(context, token)}` };
-}
-
-/** The first try warms caches and is left out, unless it is the only one. */
-async function measure(context: Context, { tries, run: work, before }: Path): Promise<Measured> {
-  const [took, read]: [number[], number[]] = [[], []];
-  for (let n = 0; n < tries; n++) {
-    await before?.(n);
-    const rows = await countRows(context);
-    const began = performance.now();
-    await work(n);
-    const ms = performance.now() - began;
-    if (n === 0 && tries > 1) continue;
-    took.push(ms);
-    read.push((await countRows(context)) - rows);
-  }
-  const ms = quantile(took, 0.5);
-  return { ms, spread: (quantile(took, 0.75) - quantile(took, 0.25)) / ms, rows: quantile(read, 0.5) };
-}
-
-/** Rows and keys that the server has read, for all connections. Counting reads some itself, always as many. */
-async function countRows({ db }: Context): Promise<number> {
-  const { rows } = await sql<{ Value: string }>`SHOW GLOBAL STATUS LIKE 'Handler_read%'`.execute(db);
-  return rows.reduce((sum, row) => sum + Number(row.Value), 0);
-}
-
-function toFigure(name: string, reads: Path['reads'], sizes: number[], measured: Measured[]): Figure {
-  const max = reads === 'all' ? ALL_MAX : DAY_MAX;
-  const exponent = slope(
-    sizes,
-    measured.map(({ ms }) => ms),
-  );
-  const ofRows = slope(
-    sizes,
-    measured.map(({ rows }) => Math.max(1, rows)),
-  );
-  // by how much the slope moves if one end does by half of its spread
-  const widest = Math.max(...measured.map(({ spread }) => spread));
-  const noise = Math.log(1 + widest / 2) / Math.log((sizes.at(-1) ?? 1) / (sizes[0] ?? 1));
-  const times = measured.map(({ ms }) => (ms < 100 ? ms.toFixed(1) : ms.toFixed(0))).join(', ');
-  return {
-    figure: `growth of ${name}`,
-    value: `${exponent.toFixed(2)} ± ${noise.toFixed(2)} (${times} ms; rows read ${ofRows.toFixed(2)})`,
-    target: `≤ ${max}`,
-    ok: exponent - noise <= max,
-  };
-}
-
-/** The least squares' slope of log value on log size. */
-function slope(sizes: number[], values: number[]): number {
-  const [x, y] = [sizes.map(Math.log), values.map(Math.log)];
-  const mean = (of: number[]): number => of.reduce((sum, one) => sum + one, 0) / of.length;
-  const [meanX, meanY] = [mean(x), mean(y)];
-  const over = x.reduce((sum, one, n) => sum + (one - meanX) * ((y[n] ?? 0) - meanY), 0);
-  return over / x.reduce((sum, one) => sum + (one - meanX) ** 2, 0);
 }

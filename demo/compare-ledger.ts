@@ -47,7 +47,8 @@ export async function compareLedger(
   return { ours: ours.size, theirs: theirs.size, events, differences };
 }
 
-async function readTheirs(sandbox: Api, days: { from: string; to: string }): Promise<Map<string, Row>> {
+/** Reads what the provider lists of these days, by id. */
+export async function readTheirs(sandbox: Api, days: { from: string; to: string }): Promise<Map<string, Row>> {
   const rows = new Map<string, Row>();
   for (let page = 1, last = 1; page <= last; page++) {
     const query = `initial_date=${days.from}&final_date=${days.to}&page=${page}`;

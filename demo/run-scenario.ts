@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/domain/calendar.ts';
+import { compareOrders, plantOrders, readOrders } from './check-orders.ts';
 import { compareLedger } from './compare-ledger.ts';
 import { compareReport } from './compare-report.ts';
 import type { DemoMerchant } from './start-demo-merchant.ts';
@@ -109,7 +110,7 @@ type OutputCheck = {
   events: number;
 };
 
-/** Steps 4 to 6: what leaves Confere as mismatches, callbacks and the spreadsheet. */
+/** Steps 4 to 7: mismatches, callbacks, the spreadsheet, and orders. */
 async function compareOutputs(
   { app, sandbox }: Pick<Programs, 'app' | 'sandbox'>,
   merchant: DemoMerchant,
@@ -148,6 +149,15 @@ async function compareOutputs(
   for (const line of await compareReport(file, sandbox, { from: scenario.from, day: yesterday, openings }))
     check(line.equal, line.text);
   say(`   ${file}`);
+
+  say('\n7. Orders: which are paid, which not, and whose is each payment.');
+  const planted = await plantOrders({ app, sandbox }, scenario);
+  const since = Date.now();
+  const orders = await waitFor(signal, () => readOrders(app, since));
+  const { counts, differences } = compareOrders(planted, orders ?? []);
+  const nobodys = `${planted.unknownPayers} payments of unknown payers are nobody's`;
+  check(differences.length === 0, `${planted.orders.size} orders, each as planted: ${counts}; ${nobodys}`);
+  for (const difference of differences.slice(0, 5)) say(`     ${difference}`);
 }
 
 /** States the opening balance of each platform of the sandbox. @returns their amounts. */

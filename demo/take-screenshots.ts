@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of README and docs: of a demo, the console's first page, and the sheet Resumo and its charts as
+ * Takes the pictures of README and docs: of a demo, the console's first page, yesterday's orders, and the sheet Resumo and its charts as
  * LibreOffice prints them; and of the closing of a month. They change with the day; take them again when a page changes. Run it by `npm run screenshots`.
  */
 import { execFileSync } from 'node:child_process';
@@ -45,7 +45,12 @@ async function takeScreenshots(): Promise<void> {
     throw new Error('the demo does not agree: see the lines with ✗');
   shootSummary();
   await sleep(LIVE_MS);
-  await withConsole(programs.app, (_, shoot) => shoot('console'));
+  await withConsole(programs.app, async (page, shoot) => {
+    await shoot('console');
+    await page.locator('a[href*="state=unpaid"]').first().click();
+    await page.getByRole('table', { name: 'Totais por estado' }).waitFor();
+    await shoot('orders');
+  });
   for (const name of readdirSync(IMAGES)) {
     const { size } = statSync(path.join(IMAGES, name));
     if (size > BYTES_MAX) throw new Error(`${name} has ${size} bytes, more than ${BYTES_MAX}`);

@@ -8,6 +8,7 @@ import { CLOCK_MS_MAX } from '../src/database/clock.ts';
 import { findUnconfirmedRestore } from '../src/database/restores.ts';
 import { addDays, HOUR_MS, listDays, MINUTE_MS } from '../src/domain/calendar.ts';
 import { maskText } from '../src/domain/person/mask-person.ts';
+import { findOldestUndecided } from '../src/expected/read-expected-metrics.ts';
 import { findOldestUnverified } from '../src/inbox/manage/read-inbox-metrics.ts';
 import { readRecentLoss } from '../src/reconciliation/numbers/read-webhook-days.ts';
 import { readProcesses } from '../src/runtime/read-processes.ts';
@@ -20,6 +21,8 @@ const CLOCK_SEEN_MS_MAX = MINUTE_MS;
 const INBOX_BEHIND_MS = 10 * MINUTE_MS;
 /** How long a due callback may wait for its attempt. */
 const CALLBACKS_BEHIND_MS = 10 * MINUTE_MS;
+/** How long a change may wait until the follower has decided it. */
+const EXPECTED_BEHIND_MS = 10 * MINUTE_MS;
 /** How long runs of today may end without a complete or recent reading of today: a dozen runs. */
 const NO_COMPLETE_RUN_MS = 60 * MINUTE_MS;
 /** How long after its tick a report may be missing. */
@@ -44,6 +47,7 @@ const CONDITIONS = {
   clock_differs: findWrongClocks,
   inbox_behind: findInboxBehind,
   callbacks_behind: findCallbacksBehind,
+  expected_behind: findExpectedBehind,
   callback_failed: findFailedCallbacks,
   no_complete_run: findNoCompleteRun,
   report_missing: findMissingReports,
@@ -94,6 +98,13 @@ async function findInboxBehind({ db }: Context, now: Date): Promise<AlertOfKind[
   if (!oldest || oldest >= before(now, INBOX_BEHIND_MS)) return [];
   const said = summarize('inbox_behind', { since: oldest.toISOString() });
   return [{ scope: 'inbox', severity: 'critical', ...said }];
+}
+
+async function findExpectedBehind({ db }: Context, now: Date): Promise<AlertOfKind[]> {
+  const oldest = await findOldestUndecided(db, now);
+  if (!oldest || oldest >= before(now, EXPECTED_BEHIND_MS)) return [];
+  const said = summarize('expected_behind', { since: oldest.toISOString() });
+  return [{ scope: 'expected', severity: 'high', ...said }];
 }
 
 /** By what each process wrote with its last heartbeats. */

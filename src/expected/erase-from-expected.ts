@@ -9,33 +9,41 @@ const FREE_TEXTS: FreeTextColumns[] = [
   { table: 'expected_notes', key: 'seq', columns: ['note'] },
 ];
 
+/** Columns that name a person. */
+const NAMES = { document: null, name: null, description: null, name_folded: null };
+
 /**
- * Clears the texts of a person's expected payments, in all versions, and redacts what mentions the person elsewhere. Keyed hashes of
- * document and extra stay, so that no match is undone.
+ * Clears the texts of a person's expected payments, in all versions, and redacts what mentions the person elsewhere. As of a transaction,
+ * an extra stays unless it holds a value of the person: payments are found by it. Keyed hashes of document and extra stay, so that no
+ * match is undone.
  */
 export function eraseFromExpected(context: Context): Erase {
-  return async ({ hash, redact, onSkipped }, { write }) => {
-    const theirs = await context.db
+  return async ({ hash, holdsValue, redact, onSkipped }, { write }) => {
+    const { db } = context;
+    const rows = await db
       .selectFrom('expected_versions')
       .innerJoin('expected_texts', 'expected_texts.version_seq', 'expected_versions.seq')
-      .select('version_seq')
-      .where('document_hash', '=', hash)
-      .where((eb) =>
-        eb.or((['document', 'name', 'description', 'extra'] as const).map((one) => eb(one, 'is not', null))),
+      .select(['version_seq', 'extra'])
+      .select((eb) =>
+        eb
+          .or([eb('document', 'is not', null), eb('name', 'is not', null), eb('description', 'is not', null)])
+          .as('isNamed'),
       )
+      .where('document_hash', '=', hash)
       .execute();
-    const seqs = theirs.map((row) => row.version_seq);
-    if (write && seqs.length > 0)
-      await transact(context.db, (trx) =>
-        trx
-          .updateTable('expected_texts')
-          .set({ document: null, name: null, description: null, extra: null, name_folded: null })
-          .where('version_seq', 'in', seqs)
-          .execute(),
-      );
-    let changed = seqs.length;
+    const holding = rows.filter(({ extra }) => extra !== null && holdsValue(extra)).map((row) => row.version_seq);
+    const named = rows.filter(({ isNamed }) => Boolean(isNamed)).map((row) => row.version_seq);
+    const clear = (seqs: number[], values: { extra: null } | typeof NAMES) =>
+      seqs.length === 0
+        ? undefined
+        : transact(db, (trx) =>
+            trx.updateTable('expected_texts').set(values).where('version_seq', 'in', seqs).execute(),
+          );
+    if (write) await clear(holding, { extra: null });
+    if (write) await clear(named, NAMES);
+    let changed = new Set([...holding, ...named]).size;
     for (const place of FREE_TEXTS)
-      changed += await redactRows(context.db, place, redact, {
+      changed += await redactRows(db, place, redact, {
         ...{ write, now: context.clock.now(), signal: context.signal, onSkipped },
         // their names change: they are found by them no more
         beforeWrite: async (keys) => {

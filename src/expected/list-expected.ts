@@ -21,6 +21,7 @@ import type { Operation } from '../domain/statuses.ts';
 import { describeSaid } from '../texts/messages.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { describeState } from './describe-state.ts';
+import { findOldestUndecided } from './read-expected-metrics.ts';
 
 /** Candidates of one expected payment, or of one payment. */
 export const CANDIDATES_SHOWN_MAX = 20;
@@ -138,12 +139,19 @@ function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: Expec
   return eb.and(terms);
 }
 
-/** How many expected payments a filter finds, and their amounts in cents, by state. */
-export async function sumExpected(context: Reading, filters: ExpectedFilters = {}) {
-  const rows = await context.db
+/**
+ * How many expected payments a filter finds, and their amounts in cents, by state.
+ * @param newestMax of how many, the newest ones; by default of all.
+ */
+export async function sumExpected(context: Reading, filters: ExpectedFilters, newestMax?: number) {
+  const found = context.db
     .selectFrom('expected_payments as head')
-    .select(['state', (eb) => eb.fn.countAll<number>().as('count'), (eb) => eb.fn.sum('amount_cents').as('cents')])
+    .select(['state', 'amount_cents'])
     .where((eb) => matchFilters(eb, context, filters))
+    .$if(newestMax !== undefined, (query) => query.orderBy('seq', 'desc').limit(newestMax ?? 0));
+  const rows = await context.db
+    .selectFrom(found.as('found'))
+    .select(['state', (eb) => eb.fn.countAll<number>().as('count'), (eb) => eb.fn.sum('amount_cents').as('cents')])
     .groupBy('state')
     .execute();
   return rows.map(({ state, count, cents }) => ({
@@ -151,11 +159,10 @@ export async function sumExpected(context: Reading, filters: ExpectedFilters = {
   }));
 }
 
-/** The instant up to which all that was committed is decided: that of the oldest work, else now. */
+/** The instant up to which all that was committed, or is over, is decided. */
 async function readMatchedTo({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<string> {
   const now = clock.now();
-  const oldest = await db.selectFrom('expected_work').select('created_at').orderBy('seq').limit(1).executeTakeFirst();
-  return (oldest?.created_at ?? now).toISOString();
+  return ((await findOldestUndecided(db, now)) ?? now).toISOString();
 }
 
 function selectExpected(db: Reader) {

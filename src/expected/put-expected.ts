@@ -9,6 +9,7 @@ import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
+import { createValueMatcher } from '../domain/person/redact-text.ts';
 import { createKeyedExtraHash, findForgotten } from '../privacy/redact-forgotten.ts';
 import type { KeyRule } from './decide/facts.ts';
 import type { GivenFacts } from './expected-fields.ts';
@@ -127,7 +128,7 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
     const { document, name, description, extra } = arrival.facts;
     const isForgotten = forgotten.has(columns.document_hash?.toString('base64') ?? '');
     const shown = { document, name, description, extra, name_folded: name === null ? null : indexName(name) };
-    return { version_seq: seqOf(id), ...(isForgotten ? {} : shown) };
+    return { version_seq: seqOf(id), ...(isForgotten ? { extra: withoutPerson(arrival.facts) } : shown) };
   });
   await insertRows(trx, 'expected_texts', texts).execute();
   const keys = changes.flatMap(({ id, arrival: { facts, authorizations = [] } }) => {
@@ -154,6 +155,13 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
     .where('id', 'in', ids)
     .execute();
   await leaveExpectedWork(trx, heads, now);
+}
+
+/** The extra, by which payments are found; null if it holds a value of the person, as a transaction's. */
+function withoutPerson({ document, name, description, extra }: GivenFacts): string | null {
+  const shared = [name, description].filter((value) => value !== null);
+  const holds = createValueMatcher({ documents: document === null ? [] : [document], own: [], shared });
+  return extra !== null && holds(extra) ? null : extra;
 }
 
 /** The columns of the version, of the row that has the newest facts, and what only the first arrival sets. */

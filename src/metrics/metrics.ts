@@ -93,6 +93,12 @@ export const databaseWritable = new Gauge({
 });
 databaseWritable.set(1);
 
+export const expectedWork = openCounter(
+  'confere_expected_work_total',
+  'Changes after which expected payments were decided, by outcome: decided, failed (and deferred).',
+  { outcome: ['decided', 'failed'] },
+);
+
 export const runsFinished = openCounter('confere_runs_finished_total', 'Reconciliation runs by final state.', {
   state: ['complete', 'incomplete', 'failed'],
 });

@@ -14,6 +14,9 @@ export function byLabel(label: string, values: readonly string[], counts: Map<st
   return values.map((value) => ({ labels: { [label]: value }, value: counts.get(value) ?? 0 }));
 }
 
+/** A count beyond it stays at it: counting millions would take seconds. */
+export const COUNTED_MAX = 100_000;
+
 /** Seconds from an instant to `now`; 0 without one, and never less. */
 export function secondsSince(at: Date | null | undefined, now: Date): number {
   return at ? Math.max(0, now.getTime() - at.getTime()) / 1000 : 0;

@@ -1,10 +1,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { largest } from '../../domain/lists.ts';
-import { type Reading, secondsSince } from '../../metrics/reading.ts';
-
-/** A count beyond it stays at it: counting millions would take seconds. */
-export const COUNTED_MAX = 100_000;
+import { COUNTED_MAX, type Reading, secondsSince } from '../../metrics/reading.ts';
 
 /** How far merchants that fetch their events are behind: the one that is furthest. */
 export async function readPullMetrics({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<Reading[]> {

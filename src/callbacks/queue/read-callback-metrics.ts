@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { smallest } from '../../domain/lists.ts';
-import { byLabel, type Reading, secondsSince } from '../../metrics/reading.ts';
+import { byLabel, COUNTED_MAX, type Reading, secondsSince } from '../../metrics/reading.ts';
 import { IS_NO_FAILED_TEST } from '../health/callback-sources.ts';
-import { COUNTED_MAX } from '../health/read-pull-metrics.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
 import { readWaitingMerchants } from './read-waiting-merchants.ts';
 

@@ -6,6 +6,7 @@ import { readPullMetrics } from '../../callbacks/health/read-pull-metrics.ts';
 import { readCallbackMetrics } from '../../callbacks/queue/read-callback-metrics.ts';
 import { measureAheadMs } from '../../database/clock.ts';
 import { readLockMetrics, readPoolMetrics } from '../../database/read-pool-metrics.ts';
+import { readExpectedMetrics } from '../../expected/read-expected-metrics.ts';
 import type { MetricReaders } from '../../http/expose-metrics.ts';
 import { readInboxMetrics } from '../../inbox/manage/read-inbox-metrics.ts';
 import { readQuarantineMetrics } from '../../inbox/receive/measure-quarantine.ts';
@@ -43,6 +44,7 @@ export const METRIC_READERS: MetricReaders = {
   coverage: readCoverageMetrics,
   announcements: readAnnouncementMetrics,
   mismatches: readMismatchMetrics,
+  expected: readExpectedMetrics,
   seals: readSealMetrics,
   callbacks: readCallbackMetrics,
   pull: readPullMetrics,

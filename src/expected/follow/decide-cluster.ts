@@ -6,6 +6,7 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { addDays } from '../../domain/calendar.ts';
+import { capParts } from '../decide/cap-parts.ts';
 import { type Decided, decideMatches, type Pair, pairOf } from '../decide/decide-matches.ts';
 import { type DecidedState, decideState, type Part } from '../decide/decide-state.ts';
 import { countDays, findLacks, readProofs, type Span } from './find-lacks.ts';
@@ -35,7 +36,7 @@ export async function decideCluster(
     byPerson: byPerson.map(toPair),
     undone: cluster.undone,
   });
-  const matches = [...byPerson, ...listWanted(cluster, decided)];
+  const matches = [...capParts(byPerson, (seq) => amountOf(cluster, seq)), ...listWanted(cluster, decided)];
   return { decided, matches, changes: await decideStates(context, trx, cluster, { matches, decided, now }) };
 }
 
@@ -43,11 +44,15 @@ export function toPair(row: Pick<StoredMatch, 'expected_seq' | 'transaction_seq'
   return { expectedSeq: row.expected_seq, paymentSeq: row.transaction_seq };
 }
 
+function amountOf({ payments }: Cluster, seq: number): bigint {
+  return payments.get(seq)?.facts.amountCents ?? 0n;
+}
+
 /** The matches of rules: each takes a whole payment. */
-function listWanted({ payments }: Cluster, { matches }: Decided) {
+function listWanted(cluster: Cluster, { matches }: Decided) {
   return matches.map(({ expectedSeq, paymentSeq, rule }) => ({
     ...{ expected_seq: expectedSeq, transaction_seq: paymentSeq, rule },
-    amount_cents: payments.get(paymentSeq)?.facts.amountCents ?? 0n,
+    amount_cents: amountOf(cluster, paymentSeq),
   }));
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
+import { append, splitList } from '../../domain/lists.ts';
 import { KEY_RULES, type KeyRule, keysOf } from '../decide/facts.ts';
 import type { LoadedExpected } from './lock-expected.ts';
 import type { LoadedPayment } from './read-payments.ts';
@@ -10,7 +11,6 @@ const GROUP_MAX = 200;
 const SELECTS_AT_ONCE = 100;
 
 export type Hashes = { extraHash: string | null; documentHash: string | null; amountCents: bigint };
-type Found = { value: string; seq: number };
 
 const PAYMENTS_BY: Record<KeyRule, (value: string) => RawBuilder<unknown>> = {
   reference: (value) => sql`SELECT seq FROM transactions WHERE reference = ${value}`,
@@ -79,20 +79,31 @@ async function findMembers(
   selects: Map<string, RawBuilder<unknown>>,
   common: Set<string>,
 ): Promise<number[]> {
-  const all = [...selects];
-  const found: Found[] = [];
-  for (let from = 0; from < all.length; from += SELECTS_AT_ONCE) {
-    const parts = all
-      .slice(from, from + SELECTS_AT_ONCE)
-      .map(
-        ([, rows], index) =>
-          sql`(SELECT ${sql.lit(from + index)} AS value, found.seq FROM (${rows} LIMIT ${sql.lit(GROUP_MAX + 1)}) found)`,
-      );
-    const { rows } = await sql<{ value: number; seq: number }>`${sql.join(parts, sql` UNION ALL `)}`.execute(trx);
-    for (const { value, seq } of rows) found.push({ value: all[Number(value)]?.[0] ?? '', seq: Number(seq) });
+  const found: number[] = [];
+  for (const some of splitList([...selects], SELECTS_AT_ONCE)) {
+    const parts = some.map(([, rows]) => sql`(${rows} LIMIT ${sql.lit(GROUP_MAX + 1)})`);
+    const { rows } = await sql<{ seq: number }>`${sql.join(parts, sql` UNION ALL `)}`.execute(trx);
+    append(
+      found,
+      rows.map(({ seq }) => Number(seq)),
+    );
+    // else no value has too many
+    if (rows.length > GROUP_MAX) await findCommon(trx, some, common);
   }
-  for (const [value, group] of Map.groupBy(found, (one) => one.value)) if (group.length > GROUP_MAX) common.add(value);
-  return found.map(({ seq }) => seq);
+  return found;
+}
+
+async function findCommon(
+  trx: Transaction<Database>,
+  selects: [string, RawBuilder<unknown>][],
+  common: Set<string>,
+): Promise<void> {
+  const parts = selects.map(
+    ([, rows], index) =>
+      sql`SELECT ${sql.lit(index)} AS value, COUNT(*) AS count FROM (${rows} LIMIT ${sql.lit(GROUP_MAX + 1)}) found`,
+  );
+  const { rows } = await sql<{ value: number; count: number }>`${sql.join(parts, sql` UNION ALL `)}`.execute(trx);
+  for (const { value, count } of rows) if (Number(count) > GROUP_MAX) common.add(selects[Number(value)]?.[0] ?? '');
 }
 
 export function extraKey({ extraHash }: Hashes): string {

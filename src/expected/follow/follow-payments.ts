@@ -12,13 +12,14 @@
  * One process follows at a time: the loop holds a lease, and each transaction locks the lease's row and reads its holder. A process
  * that lost it without knowing waits there, reads that, and decides nothing.
  */
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { isServerError, isTransient, transact } from '../../database/transact.ts';
 import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { describeError } from '../../log.ts';
+import { expectedWork } from '../../metrics/metrics.ts';
 import { bisect } from '../../runtime/bisect.ts';
 import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
 import { findReceipts, moveReceipts, selectReceiptsDue } from './find-receipts.ts';
@@ -88,10 +89,16 @@ async function decideSome(context: Context): Promise<boolean> {
   const receipts = await findReceipts(context, now);
   const paid = receipts?.seqs.map((seq) => ({ ...NOTHING, transaction_seq: seq })) ?? [];
   const work: Work[] = [...(await readWork(context.db, now)), ...paid];
+  const decide = async (some: Work[]): Promise<boolean[]> => {
+    const mayAlert = await decideTogether(context, some);
+    if (mayAlert === undefined) return [];
+    expectedWork.inc({ outcome: 'decided' }, some.length);
+    return [mayAlert];
+  };
   const mayAlert =
     work.length === 0
       ? []
-      : await bisect(work, async (some) => [await decideTogether(context, some)], {
+      : await bisect(work, decide, {
           isSplittable: (error) => !isTransient(error) && !isServerError(error),
           toResult: (error, one) => defer(context, error, one),
         });
@@ -121,12 +128,12 @@ async function readWork(db: Reader, now: Date): Promise<Work[]> {
   return [...left, ...due.map(({ seq }) => ({ ...NOTHING, expected_seq: seq }))];
 }
 
-/** @returns whether an alert may be due. */
-async function decideTogether(context: Context, work: Work[]): Promise<boolean> {
+/** @returns whether an alert may be due; undefined where another process follows. */
+async function decideTogether(context: Context, work: Work[]): Promise<boolean | undefined> {
   return await transact(
     context.db,
     async (trx) => {
-      if (!(await lockFollowing(context, trx))) return false;
+      if (!(await lockFollowing(context, trx))) return undefined;
       await spreadDays(context, trx, work);
       const seeds = {
         expected: work.flatMap(({ expected_seq }) => expected_seq ?? []),
@@ -134,7 +141,8 @@ async function decideTogether(context: Context, work: Work[]): Promise<boolean> 
       };
       const cluster = await loadCluster(context, trx, seeds);
       const mayAlert = await writeDecisions(context, trx, cluster);
-      await deleteWork(trx, { done: work.flatMap(({ seq }) => seq ?? []), decided: [...cluster.expected.keys()] });
+      const done = [...work.flatMap(({ seq }) => seq ?? []), ...cluster.work];
+      await deleteWork(trx, { done, decided: [...cluster.expected.keys()] });
       return mayAlert;
     },
     { retryDuplicates: true },
@@ -142,8 +150,8 @@ async function decideTogether(context: Context, work: Work[]): Promise<boolean> 
 }
 
 /**
- * Deletes work that is done, and other work for what was decided with it: who leaves that holds the lock of the expected payment, so
- * it was there before the facts were read.
+ * Deletes work that is done, and other work for what was decided with it. Work for an expected payment is left under its lock, so it
+ * was there before the facts were read.
  */
 async function deleteWork(
   trx: Transaction<Database>,
@@ -187,21 +195,32 @@ async function spreadDays(context: Context, trx: Transaction<Database>, work: Wo
   }
 }
 
-/** A piece of work that fails by itself must not stop the others: it is tried again later. */
+/**
+ * A piece of work that fails by itself must not stop the others: it is tried again later. An end that is over becomes work too, whose
+ * age shows it.
+ */
 async function defer(context: Context, error: unknown, { seq, ...about }: Work): Promise<boolean> {
-  const until = new Date(context.clock.now().getTime() + RETRY_MS);
+  const now = context.clock.now();
+  const until = new Date(now.getTime() + RETRY_MS);
+  expectedWork.inc({ outcome: 'failed' });
   context.log.error(
     { error: describeError(error), ...about },
     'an expected payment could not be decided; it is tried again in a minute',
   );
   if (seq !== null)
     await context.db.updateTable('expected_work').set({ due_at: until }).where('seq', '=', seq).execute();
-  else if (about.expected_seq !== null)
-    await sql`UPDATE expected_payments SET look_at = ${until} WHERE seq = ${about.expected_seq}`.execute(context.db);
   else
-    await context.db
-      .insertInto('expected_work')
-      .values({ ...about, created_at: context.clock.now(), due_at: until })
-      .execute();
+    await transact(context.db, async (trx) => {
+      await trx
+        .insertInto('expected_work')
+        .values({ ...about, created_at: now, due_at: until })
+        .execute();
+      if (about.expected_seq !== null)
+        await trx
+          .updateTable('expected_payments')
+          .set({ look_at: null })
+          .where('seq', '=', about.expected_seq)
+          .execute();
+    });
   return false;
 }

@@ -8,6 +8,7 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
+import { append } from '../../domain/lists.ts';
 import { pairOf } from '../decide/decide-matches.ts';
 import type { ExpectedFacts, KeyRule } from '../decide/facts.ts';
 import { documentKey, extraKey, findExpected, findPayments, type Hashes } from './find-neighbours.ts';
@@ -26,6 +27,8 @@ export type Cluster = {
   /** The highest part of each transaction. */
   parts: Map<number, number>;
   candidates: StoredCandidate[];
+  /** Work about these payments that is in the facts: it was committed before they were read. */
+  work: number[];
 };
 
 type Loading = Cluster & {
@@ -41,13 +44,14 @@ export async function loadCluster(
   seeds: { expected: Iterable<number>; payments: Iterable<number>; isLocking?: false },
 ): Promise<Cluster> {
   const loading: Loading = {
-    ...{ expected: new Map(), payments: new Map(), standing: [], undone: new Set(), parts: new Map(), candidates: [] },
-    ...{ matches: new Map(), edges: new Map(), common: new Set() },
+    ...{ expected: new Map(), payments: new Map(), standing: [], undone: new Set(), parts: new Map() },
+    ...{ candidates: [], work: [], matches: new Map(), edges: new Map(), common: new Set() },
   };
   let [expected, payments] = [new Set(seeds.expected), new Set(seeds.payments)];
   while (expected.size + payments.size > 0) {
     const heads = await lockExpected(trx, [...expected], seeds.isLocking);
     for (const one of heads) loading.expected.set(one.head.seq, one);
+    append(loading.work, await readWorkOf(trx, [...payments]));
     const met = await readPayments(context, trx, [...payments]);
     for (const one of met) loading.payments.set(one.facts.seq, one);
     const found = {
@@ -59,6 +63,12 @@ export async function loadCluster(
     payments = new Set([...found.payments, ...stored.payments].filter((seq) => !loading.payments.has(seq)));
   }
   return settle(loading);
+}
+
+async function readWorkOf(trx: Transaction<Database>, payments: number[]): Promise<number[]> {
+  if (payments.length === 0) return [];
+  const rows = await trx.selectFrom('expected_work').select('seq').where('transaction_seq', 'in', payments).execute();
+  return rows.map(({ seq }) => seq);
 }
 
 /** Loads matches and candidates of these rows. @returns the other side of each. */
@@ -88,7 +98,7 @@ async function loadStored(
 }
 
 function settle(loading: Loading): Cluster {
-  const { matches, edges, common, expected, payments } = loading;
+  const { matches, edges, common, expected, payments, work } = loading;
   const undoings = [...matches.values()].filter(({ undoes_seq }) => undoes_seq !== null);
   const undone = new Set(undoings.map(({ undoes_seq }) => undoes_seq));
   const parts = new Map<number, number>();
@@ -97,7 +107,7 @@ function settle(loading: Loading): Cluster {
   for (const one of expected.values()) one.facts = withoutCommon(one.facts, common);
   for (const one of payments.values()) one.facts = withoutCommon(one.facts, common);
   return {
-    ...{ expected, payments, parts, candidates: [...edges.values()] },
+    ...{ expected, payments, parts, work, candidates: [...edges.values()] },
     standing: [...matches.values()].filter(({ seq, undoes_seq }) => undoes_seq === null && !undone.has(seq)),
     undone: new Set(
       undoings

@@ -9,6 +9,7 @@ export const ALERT_KINDS = [
   'clock_differs',
   'database_read_only',
   'disk_full',
+  'expected_behind',
   'inbound_silence',
   'inbox_behind',
   'job_failed',

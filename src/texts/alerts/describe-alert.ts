@@ -107,6 +107,7 @@ const PAGES: Partial<Record<AlertKind, string>> = {
   clock_differs: '/system',
   database_read_only: '/system',
   disk_full: '/system',
+  expected_behind: '/expected',
   inbound_silence: '/inbox',
   inbox_behind: '/inbox?state=pending',
   job_failed: '/system',

@@ -38,6 +38,7 @@ export const PT_BR_SAY: typeof EN_SAY = {
     disks
       .map(({ part, host, holder = host, mib }) => `${nameCode(PT_BR_PARTS, part)} de ${holder} tem ${mib} MiB livres`)
       .join(', '),
+  expected_behind: ({ since }, { at }) => `o que mudou desde ${at(since)} não foi conciliado com os pedidos`,
   inbound_silence: ({ since, hours }, { at }) =>
     since
       ? `nenhum webhook desde ${at(since)}, mais do que as ${hours} h de costume: o provedor ainda envia?`

@@ -110,6 +110,10 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     todo: 'Make it writable again, or move to the primary: until then nothing is verified, booked or delivered.',
   },
   disk_full: { title: 'Disk nearly full', todo: 'Free space: a full disk stops the database and the receiver.' },
+  expected_behind: {
+    title: 'Orders are decided late',
+    todo: 'See the log of the workers for failures of the loop expected.',
+  },
   inbound_silence: {
     title: 'No webhooks arrive',
     todo: 'Check the receiver, the proxy and the address that the provider posts to.',
@@ -201,6 +205,7 @@ export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say
   database_read_only: ({ error, since }, { at }) => `the database has refused writes since ${at(since)} (${error})`,
   disk_full: ({ disks = [] }) =>
     `nearly: ${disks.map(({ part, host, holder = host, mib }) => `${part} of ${holder} has ${mib} MiB`).join(', ')} free`,
+  expected_behind: ({ since }, { at }) => `what changed since ${at(since)} is not matched with the orders`,
   inbound_silence: ({ since, hours }, { at }) =>
     since
       ? `no webhook came since ${at(since)}, longer than the usual ${hours} h: does the provider still send?`

@@ -133,6 +133,10 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     title: 'Disco quase cheio',
     todo: 'Libere espaço: um disco cheio para o banco e o recebimento de webhooks.',
   },
+  expected_behind: {
+    title: 'Pedidos decididos com atraso',
+    todo: 'Veja no log dos workers falhas do laço expected.',
+  },
   inbound_silence: {
     title: 'Não chegam webhooks',
     todo: 'Verifique o receptor, o proxy e o endereço para o qual o provedor envia.',

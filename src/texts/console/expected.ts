@@ -40,6 +40,7 @@ export const EXPECTED_EN = {
   'Pedidos, os mais novos primeiro': 'Orders, newest first',
   'Nenhum pedido.': 'No orders.',
   'Totais por estado': 'Totals by state',
+  'Somam os {count} mais novos: filtre para somar outros.': 'Totals of the newest {count}: filter to sum others.',
   Quantos: 'How many',
   'Dias de atraso': 'Days late',
   'Pagamentos deste pedido': 'Payments of this order',

@@ -31,6 +31,7 @@ test('npm run demo -- --once starts the whole on two embedded databases, agrees 
     /([0-9]+) forged webhooks, \1 contradictions/,
     /[1-9][0-9]* callbacks for [1-9][0-9]* changes/,
     /in order for each transaction/,
+    /300 orders, each as planted: [0-9]+ cancelled, [0-9]+ paid, [0-9]+ paid_after_cancel, [0-9]+ paid_twice, .*[0-9]+ underpaid, [0-9]+ unpaid; [1-9]/,
     /Saldo final: R\$ ([1-9][0-9]+\.[0-9]{2}); the sandbox's books: R\$ \1/,
   ]) {
     expect(

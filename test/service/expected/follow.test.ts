@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { cancelExpected, reopenExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
+import { findOldestUndecided } from '../../../src/expected/read-expected-metrics.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
@@ -141,5 +143,70 @@ describe('an expected payment', () => {
     expect(await stateOf(id)).toMatchObject({ state: 'paid' });
     expect(await readMismatchRows(environment.context, 'paid_twice')).toMatchObject([{ state: 'resolved' }]);
     expect(await readMismatchRows(environment.context, 'paid_after_cancel')).toMatchObject([{ state: 'resolved' }]);
+  });
+
+  it('is found by its extra in either order, also of a person who is forgotten', async () => {
+    const { context } = environment;
+    const hash = hashDocument(context.keys, '11144477735');
+    await context.db.insertInto('forgotten_people').values({ document_hash: hash, forgotten_at: new Date() }).execute();
+    const paid = await pay({ extra: 'cart-9' });
+    const id = await put({ document: '11144477735', name: 'Ana Souza', extra: 'cart-9' });
+    expect(await stateOf(id)).toMatchObject({ state: 'paid', matches: [{ id: paid.id, rule: 'extra' }] });
+    await put({ document: '11144477735', name: 'Ana Souza', extra: 'de ana souza' });
+    const texts = await context.db.selectFrom('expected_texts').select(['name', 'document', 'extra']).execute();
+    const nobody = { name: null, document: null };
+    expect(texts.slice(-2)).toEqual([
+      { ...nobody, extra: 'cart-9' },
+      { ...nobody, extra: null },
+    ]);
+  });
+
+  it('fails alone, also at its end: its age stays in sight, and it is decided once it can be', async () => {
+    const { context } = environment;
+    const { db, clock } = context;
+    const [bad, good] = [await put({ due_day: '2999-01-01' }), await put({})];
+    await decideAll(context);
+    const head = db
+      .selectFrom('expected_payments')
+      .select(['seq', 'sequence', 'state', 'look_at'])
+      .where('id', '=', bad);
+    const { seq, sequence } = await head.executeTakeFirstOrThrow();
+    // the number of its next change is taken
+    const change = {
+      version: 1,
+      state: 'open',
+      settled_cents: 0n,
+      returned_cents: 0n,
+      parts_settled: 0,
+      at: clock.now(),
+    };
+    await db
+      .insertInto('expected_changes')
+      .values({ expected_seq: seq, sequence: sequence + 1, ...change })
+      .execute();
+    const endedAt = new Date(clock.now().getTime() - 60_000);
+    await db
+      .updateTable('expected_payments')
+      .set({ end_day: '2026-11-20', look_at: endedAt })
+      .where('seq', '=', seq)
+      .execute();
+    const paid = await pay({ reference: 'd-1' });
+    await put({ references: ['d-1'] }, `p-${count}`);
+    expect(await stateOf(good)).toMatchObject({ state: 'paid', matches: [{ id: paid.id }] });
+    expect(await head.executeTakeFirst()).toMatchObject({ state: 'open', look_at: null });
+    const since = await findOldestUndecided(db, clock.now());
+    expect(since?.getTime()).toBeLessThanOrEqual(clock.now().getTime());
+    const tryAgain = () => db.updateTable('expected_work').set({ due_at: clock.now() }).execute();
+    await tryAgain();
+    await decideAll(context);
+    expect(await findOldestUndecided(db, clock.now())).toEqual(since);
+    await db
+      .updateTable('expected_payments')
+      .set({ sequence: sequence + 1 })
+      .where('seq', '=', seq)
+      .execute();
+    await tryAgain();
+    expect(await stateOf(bad)).toMatchObject({ state: 'not_proven' });
+    expect(await findOldestUndecided(db, clock.now())).toBeNull();
   });
 });

@@ -52,8 +52,12 @@ beforeAll(async () => {
     `INSERT INTO receiver_minutes SELECT DATE_FORMAT(${NOW} - INTERVAL n MINUTE, '%Y-%m-%d %H:%i:00'), ${NOW} FROM numbers`,
     `INSERT INTO alerts (id, name, severity, scope, firing_scope, summary, raised_at)
       SELECT n, 'stuck', 'medium', n, IF(n % 100 = 1, n, NULL), '', ${NOW} FROM numbers`,
+    `INSERT INTO expected_payments (id, source, number, operation, created_at, created_day, version, version_seq, amount_cents,
+        issued_day, due_day, end_day, state, state_at, look_at)
+      SELECT n, 'shop', n, 'cashin', ${NOW}, ${NOW}, 1, n, 100, ${NOW}, ${NOW}, ${NOW}, IF(n % 100 = 1, 'unpaid', 'paid'), ${NOW},
+        IF(n % 100 = 2, ${NOW} - INTERVAL 1 MINUTE, NULL) FROM numbers`,
     'DROP TABLE numbers',
-    'ANALYZE TABLE callbacks, webhooks, webhook_items, runs, run_windows, mismatches, transactions, entries, postings, alerts',
+    'ANALYZE TABLE expected_payments, callbacks, webhooks, webhook_items, runs, run_windows, mismatches, transactions, entries, postings, alerts',
   ])
     await sql.raw(text).execute(env.context.db);
   await sealNow(env.context);

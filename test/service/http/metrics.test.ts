@@ -170,11 +170,15 @@ describe('the metrics of the database', () => {
       'confere_alerts_firing{severity="critical"}': 1,
       'confere_alerts_firing{severity="medium"}': 0,
       confere_provider_budget_ratio: 0.25,
+      'confere_expected_payments{state="unpaid"}': 2,
+      'confere_expected_payments{state="open"}': 1,
     });
+    expect(first?.has('confere_expected_payments{state="paid"}')).toBe(false);
     const ageOf = (name: string): number => first?.get(name) ?? -1;
     expect(ageOf('confere_webhook_verification_overdue_seconds')).toBeCloseTo(120, 0);
     expect(ageOf('confere_callbacks_oldest_pending_age_seconds')).toBeCloseTo(300, 0);
     expect(ageOf('confere_callbacks_overdue_seconds')).toBeCloseTo(30, 0);
+    expect(ageOf('confere_expected_undecided_seconds')).toBeCloseTo(90, 0);
     const now = env.context.clock.now().getTime() / 1000;
     const instantOf = (wall: string): number => env.context.calendar.toInstant(wall).getTime() / 1000;
     expect(ageOf('confere_report_newest_day_end_timestamp_seconds')).toBe(instantOf(`${dayAgo(2)} 00:00:00`));
@@ -386,6 +390,25 @@ async function writeState({ context }: TestEnvironment): Promise<void> {
     .values([
       { part: 'inbox', holder: 'a', host: 'h', seen_at: ago(40) },
       { part: 'inbox', holder: 'b', host: 'h', seen_at: ago(90) },
+    ])
+    .execute();
+  const day = '2026-01-01';
+  const expected = { source: 'shop', operation: 'cashin', created_at: now, created_day: day, amount_cents: 100n };
+  const term = { version: 1, issued_day: day, due_day: day, end_day: day, state_at: now };
+  await db
+    .insertInto('expected_payments')
+    .values(
+      [{ state: 'unpaid' }, { state: 'unpaid' }, { state: 'paid' }, { state: 'open', look_at: ago(20) }].map(
+        (more, index) => ({ ...expected, ...term, id: `ep_${index}`, number: `${index}`, version_seq: index, ...more }),
+      ),
+    )
+    .execute();
+  await db
+    .insertInto('expected_work')
+    .values([
+      // it failed, and is deferred
+      { expected_seq: 1, created_at: ago(90), due_at: ago(-30) },
+      { transaction_seq: 1, created_at: ago(5), due_at: ago(5) },
     ])
     .execute();
   // a bucket of 600/m holds 60

@@ -5,6 +5,9 @@ import { watchDisks } from '../../../jobs/watch-disks.ts';
 import { syncAlerts } from '../../../src/alerts/raise-alerts.ts';
 import type { Context } from '../../../src/context.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
 import { recordHeartbeat } from '../../../src/runtime/heartbeat.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
@@ -119,6 +122,29 @@ test('callbacks_behind: a callback that is due and not sent, unless its merchant
     { name: 'callbacks_behind', severity: 'critical', summary: expect.stringContaining('1 callbacks are due') },
   ]);
   await context.db.updateTable('callbacks').set({ state: 'delivered' }).where('seq', '=', seq).execute();
+  expect(await readFiring()).toEqual([]);
+});
+
+test('expected_behind: work that no follower decides, and an order whose end is over', async () => {
+  const work = { expected_seq: 1, due_at: ago(-MINUTE_MS) };
+  await context.db
+    .insertInto('expected_work')
+    .values({ ...work, created_at: ago(9 * MINUTE_MS) })
+    .execute();
+  expect(await readFiring()).toEqual([]);
+  await environment.timers.advance(2 * MINUTE_MS);
+  expect(await readFiring()).toMatchObject([{ name: 'expected_behind', scope: 'expected', severity: 'high' }]);
+  await context.db.deleteFrom('expected_work').execute();
+  expect(await readFiring()).toEqual([]);
+  const facts = expectedFactsSchema.parse({ operation: 'cashin', amount: '1.00', due_day: '2026-01-01' });
+  await putExpected(context, { arrivals: [{ source: 'shop', number: '1', facts }], actor: 'test' });
+  await decideAll(context);
+  await context.db
+    .updateTable('expected_payments')
+    .set({ look_at: ago(11 * MINUTE_MS) })
+    .execute();
+  expect(await readFiring()).toMatchObject([{ name: 'expected_behind' }]);
+  await decideAll(context);
   expect(await readFiring()).toEqual([]);
 });
 

@@ -86,6 +86,10 @@ const TESTS: Record<string, [file: string, title: string]> = {
     'jobs/watch-conditions',
     'callbacks_behind: a callback that is due and not sent, unless its merchant fails or has a rate',
   ],
+  expected_behind: [
+    'jobs/watch-conditions',
+    'expected_behind: work that no follower decides, and an order whose end is over',
+  ],
   no_complete_run: [
     'jobs/watch-conditions',
     'no_complete_run: runs of an hour that read today incompletely; the next complete one ends it, midnight does not',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
+import { capParts } from '../../../src/expected/decide/cap-parts.ts';
 import { type Decided, decideMatches, type Pair, pairOf } from '../../../src/expected/decide/decide-matches.ts';
 import { decideState } from '../../../src/expected/decide/decide-state.ts';
 import type { ExpectedFacts, PaymentFacts } from '../../../src/expected/decide/facts.ts';
@@ -175,6 +176,17 @@ describe('the decision', () => {
       propertyOptions(500, 50_000),
     );
   });
+});
+
+it('parts of a payment that was lowered are cut, the last one first', () => {
+  const part = (transaction: number, number: number, cents: bigint) => ({
+    ...{ transaction_seq: transaction, part: number, amount_cents: cents },
+  });
+  const parts = [part(1, 3, 300n), part(1, 1, 300n), part(2, 1, 100n), part(1, 2, 500n)];
+  const cut = (cents: bigint) => capParts(parts, (seq) => (seq === 1 ? cents : 100n));
+  expect(cut(1_100n)).toHaveLength(4);
+  expect(cut(700n)).toEqual([part(1, 1, 300n), part(2, 1, 100n), part(1, 2, 400n)]);
+  expect(cut(300n)).toEqual([part(1, 1, 300n), part(2, 1, 100n)]);
 });
 
 it('the key of an invoice is read with its check digit, with letters in the CNPJ too', () => {

@@ -32,6 +32,8 @@ import { expectedPages } from './show-expected.ts';
 
 const TEXT_CHARS_MAX = 200;
 const UNDECIDED_SHOWN = 10;
+/** Of how many the page shows totals while nothing is filtered: a page over all grows with the years. */
+const SUMMED_MAX = 10_000;
 
 const query = z.object({
   state: filterChoice(EXPECTED_STATES),
@@ -82,12 +84,13 @@ function expectedListPages(context: Context): Router {
     }
     const { rows, next } = await readListPage(context, expectedPayments, request, response, { filter, via: 'console' });
     const { state: _, ...others } = filter;
+    const newestMax = isFiltered(others) ? undefined : SUMMED_MAX;
     const actions =
       hasRole(response, ...putOne.roles) &&
       html`<p class="actions">${buttonLink(`${EXPECTED.address}/new`, t('Novo pedido'))}${buttonLink('/balances/imports?kind=expected', t('Importar um arquivo'))}</p>`;
     sendList(request, response, {
       ...EXPECTED,
-      lead: html`${tabs(EXPECTED.address)}${actions}${totals(await sumExpected(context, others))}`,
+      lead: html`${tabs(EXPECTED.address)}${actions}${totals(await sumExpected(context, others, newestMax), newestMax)}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
       rows: expectedTable(rows),
       next,
@@ -141,9 +144,10 @@ export function expectedTable(rows: Row[]): Html {
   });
 }
 
-function totals(sums: Awaited<ReturnType<typeof sumExpected>>): Html {
+function totals(sums: Awaited<ReturnType<typeof sumExpected>>, newestMax: number | undefined): Html {
   const shown = EXPECTED_STATES.flatMap((state) => sums.find((one) => one.state === state) ?? []);
-  return table({
+  const isLimited = sums.reduce((sum, { count }) => sum + count, 0) === newestMax;
+  const sheet = table({
     caption: 'Totais por estado',
     rows: shown,
     empty: 'Nenhum pedido.',
@@ -156,6 +160,7 @@ function totals(sums: Awaited<ReturnType<typeof sumExpected>>): Html {
       { title: 'Valor', cell: (row) => money(row.cents), align: 'end' },
     ],
   });
+  return html`${sheet}${isLimited && html`<p class="hint">${t('Somam os {count} mais novos: filtre para somar outros.', { count: formatCount(newestMax) })}</p>`}`;
 }
 
 function tabs(here: string): Html {
