@@ -8,15 +8,6 @@ import { type Day, listDays } from '../domain/calendar.ts';
 import { groupValues } from '../domain/lists.ts';
 import { formatAmount } from '../domain/money.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
-import { maskNote } from '../domain/person/mask-mismatch.ts';
-import {
-  maskDocument,
-  maskE2eId,
-  maskNameOf,
-  maskPlatform,
-  maskText,
-  type Party,
-} from '../domain/person/mask-person.ts';
 import type { Operation } from '../domain/statuses.ts';
 import { describeSaid } from '../texts/messages.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
@@ -237,18 +228,4 @@ async function readCandidates(db: Reader, seqs: number[]) {
 function countLateDays(row: { state: string; due_day: Day; paid_day: Day | null }, today: Day): number {
   if (row.state === 'cancelled') return 0;
   return Math.max(0, listDays(row.due_day, row.paid_day ?? today).length - 1);
-}
-
-/** An expected payment for roles that don't see personal data. */
-export function maskExpected(expected: PresentedExpected): PresentedExpected {
-  const { name, document, extra, description, number, references } = expected;
-  const party: Party = { name, document, email: null, phone: null, pix_key: null };
-  return {
-    ...expected,
-    ...{ name: maskNameOf(party), document: maskDocument(document), platform: maskPlatform(expected.platform, party) },
-    ...{ extra: maskText(extra, party), description: maskText(description, party), number: maskText(number, party) },
-    references: references.map((one) => maskText(one, party)),
-    e2e_ids: expected.e2e_ids.map((one) => maskE2eId(one, party)),
-    matches: expected.matches.map((one) => ({ ...one, note: maskNote(one.note) })),
-  };
 }

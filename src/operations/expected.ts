@@ -9,12 +9,8 @@ import { cancelExpected, reopenExpected } from '../expected/cancel-expected.ts';
 import { EXPECTED_STATES } from '../expected/decide/decide-state.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../expected/expected-fields.ts';
 import { type ExpectedKey, idOf } from '../expected/expected-id.ts';
-import {
-  type ExpectedFilters as Filters,
-  listExpected,
-  maskExpected,
-  type PresentedExpected,
-} from '../expected/list-expected.ts';
+import { type ExpectedFilters as Filters, listExpected, type PresentedExpected } from '../expected/list-expected.ts';
+import { maskExpected } from '../expected/mask-expected.ts';
 import { matchExpected, unmatchExpected } from '../expected/match-by-hand.ts';
 import { isChange, putExpected } from '../expected/put-expected.ts';
 import { refuse } from '../texts/refuse.ts';

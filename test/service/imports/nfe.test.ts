@@ -48,7 +48,7 @@ async function pay(more: object): Promise<string> {
   return row.id;
 }
 
-test('an invoice is expected once; its cancellation cancels it, whatever file it comes in', async () => {
+test('an invoice is expected once; its cancellation cancels it, also from the same file', async () => {
   const made = next();
   const key = keyOfInvoice(made);
   const preview = await previewImport(context, { kind: 'nfe', bytes: Buffer.from(makeInvoice(made)) }, BY);

@@ -16,7 +16,7 @@ const source = ['src', 'jobs']
   )
   .join('\n');
 /** Faults name their kind alone, and expected payments their reason. */
-const SHORT = /^(row|ofx|statement|account|expected)\./;
+const SHORT = /^(row|ofx|invoice|statement|account|expected)\./;
 const COMPOSED = 'expected.unpaid_candidates';
 
 test('every message is used, and its Portuguese text names the values that its English has', () => {

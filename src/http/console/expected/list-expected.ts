@@ -32,7 +32,7 @@ import { expectedPages } from './show-expected.ts';
 
 const TEXT_CHARS_MAX = 200;
 const UNDECIDED_SHOWN = 10;
-/** Of how many the page shows totals while nothing is filtered: a page over all grows with the years. */
+/** Limits the totals while nothing is filtered: a page over all grows with the years. */
 const SUMMED_MAX = 10_000;
 
 const query = z.object({
