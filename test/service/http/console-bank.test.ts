@@ -110,7 +110,7 @@ test('a wrong upload stores nothing, and the page says what is wrong by line', a
     text: expect.stringContaining('Escolha um arquivo.'),
   });
   const large = await upload('accountant', 'x'.repeat(2 * OFX_BYTES_MAX));
-  expect([large.status, large.text]).toEqual([422, expect.stringContaining('O arquivo é maior que 8 MiB')]);
+  expect([large.status, large.text]).toEqual([422, expect.stringContaining('é maior que o limite de 8388608 bytes')]);
   const good = ofx('1-2', [line('g1', '1.00')]);
   expect(await upload('accountant', good, { token: 'another session' })).toMatchObject({ status: 403 });
   expect((await upload('viewer', good)).status).toBe(403);
