@@ -91,8 +91,8 @@ test('bad rows are named by row and column, and nothing is imported; so is a row
     { row: 6, column: 'operation' },
   ]);
   expect(await refusalOf(csvOf([good.with(1, 'q-5'), good.with(1, 'q-5')]))).toMatchObject([
-    { row: 2, value: 'stands in several rows' },
-    { row: 3, value: 'stands in several rows' },
+    { row: 2, kind: 'number_repeated' },
+    { row: 3, kind: 'number_repeated' },
   ]);
   const many = Array.from({ length: 20_001 }, (_, index) => [
     'loja',
