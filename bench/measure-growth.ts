@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Context } from '../src/context.ts';
 import { type Figure, quantile } from './figure.ts';
 
-/** Of a path that reads a part whose size does not grow, and of one that reads all. */
+/** Exponents of a path that reads a part whose size does not grow, and of one that reads all. */
 const PART_MAX = 0.05;
 const ALL_MAX = 1.05;
 

@@ -8,7 +8,7 @@ const SOURCE = 'loja';
 const ORDERS = 300;
 const ZONE = 'America/Sao_Paulo';
 const SURELY_OVER_MS = 10 * 60_000;
-/** Of the orders that nobody pays, every fifth is cancelled. */
+/** Cancels every fifth of the orders that nobody pays. */
 const CANCELLED_EVERY = 5;
 
 type Payment = {

@@ -28,7 +28,7 @@ export const BEGIN = '2026-01-01';
 /** Days, by number, that no reading has proven. */
 export const GAP = { from: 40, to: 44 };
 const LATER = '2999-01-01';
-/** What may come after a status, '' of a new payment. */
+/** Statuses that may come after one, '' of a new payment. */
 const NEXT: Record<string, (keyof typeof STATES)[]> = {
   '': ['pending', 'paid', 'paid'],
   ...{ pending: ['paid', 'paid', 'paid', 'canceled'], paid: ['refund'] },
@@ -224,7 +224,7 @@ export class ExpectedModel {
     return Math.max(0, Math.min(part.amount, whole - taken));
   }
 
-  /** What the contract says: state and matches of each expected payment. */
+  /** State and matches of each expected payment by the contract. */
   foretell(isProven: boolean): string[] {
     const byPerson = this.parts.map(({ pair }) => pair);
     const made = matchByContract(this.expected, this.payments, { byPerson, undone: this.undone });

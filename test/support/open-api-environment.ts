@@ -8,7 +8,7 @@ export type Answer = Pick<ApiAnswer<Record<string, unknown>>, 'status' | 'json'>
 export type ApiEnvironment = TestEnvironment & {
   /** Calls our API as an admin. */
   call(method: 'GET' | 'POST', address: string, body?: unknown): Promise<Answer>;
-  /** Of our API. */
+  /** The address of our API. */
   url: string;
 };
 

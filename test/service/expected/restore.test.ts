@@ -27,7 +27,7 @@ afterAll(() => environment[Symbol.asyncDispose]());
 
 const by = { actor: 'test', note: 'visto no extrato' };
 const DAYS = { operation: 'cashin', issued_day: '2026-11-10', due_day: '2026-11-25' };
-/** What the source says last of each, of which the backup has the first facts of three. */
+/** The facts that the source gives last of each, of which the backup has the first facts of three. */
 const ORDERS = {
   kept: { ...DAYS, amount: '10.00', references: ['kept'] },
   corrected: { ...DAYS, amount: '12.00', references: ['corrected'] },
