@@ -85,6 +85,7 @@ export async function listMissingExpected(
 
 /** Reads the changes that have callbacks, in order for each expected payment. */
 export async function readExpectedCauses(db: Reader, expectedSeqs: number[]): Promise<ExpectedCause[]> {
+  if (expectedSeqs.length === 0) return [];
   const rows = await db
     .selectFrom('expected_changes as change')
     .innerJoin('expected_payments as head', 'head.seq', 'change.expected_seq')
