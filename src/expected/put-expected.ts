@@ -9,7 +9,7 @@ import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
-import { issuedDayOf } from '../domain/issued-day.ts';
+import { issuedDayOf } from '../domain/calendar.ts';
 import { createValueMatcher } from '../domain/person/redact-text.ts';
 import { createKeyedExtraHash, findForgotten } from '../privacy/redact-forgotten.ts';
 import type { KeyRule } from './decide/facts.ts';

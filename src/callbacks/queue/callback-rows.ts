@@ -64,7 +64,7 @@ export type ExpectedCause = {
   state: string;
   at: Date;
   content: CorrectionContent;
-  /** Of its version as of the change. */
+  /** The facts of its version as of the change. */
   facts: FilterableExpected;
 };
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
-import { issuedDayOf } from '../../domain/issued-day.ts';
+import { issuedDayOf } from '../../domain/calendar.ts';
 import { groupValues } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { EXPECTED_TYPE, toSubject } from '../health/callback-sources.ts';

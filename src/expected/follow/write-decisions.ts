@@ -35,7 +35,7 @@ import { updateStarts } from './update-starts.ts';
 /** The actor of matches that the rules make. */
 export const RULES_ACTOR = 'confere';
 
-/** What the caller notifies after its commit. */
+/** Whether an alert may be due, and how many callbacks were added: the caller notifies their workers after its commit. */
 export type Written = { mayAlert: boolean; callbacks: number };
 
 /** Decides and writes a cluster whose expected payments are locked. */
@@ -44,11 +44,11 @@ export async function writeDecisions(context: Context, trx: Transaction<Database
   const { decided, matches, changes } = await decideCluster(context, trx, cluster, now);
   await writeMatches(trx, cluster, decided, now);
   await writeCandidates(trx, cluster, decided);
-  const told = await recordChanges(context, trx, changes, now);
+  const sent = await recordChanges(context, trx, changes, now);
   const matched = new Set(matches.map((row) => row.transaction_seq));
   const receipts = await findUnidentified(context, trx, { ...cluster, matched }, now);
   const mayAlert = await updateMismatches(context, trx, { changes, receipts }, now);
-  return { mayAlert, callbacks: await enqueueExpected(context, trx, told) };
+  return { mayAlert, callbacks: await enqueueExpected(context, trx, sent) };
 }
 
 async function writeMatches(trx: Transaction<Database>, cluster: Cluster, decided: Decided, now: Date): Promise<void> {
@@ -85,10 +85,10 @@ async function recordChanges(
   now: Date,
 ): Promise<{ seq: number; sequence: number }[]> {
   const recorded = changes.filter(({ isNew }) => isNew);
-  const told = recorded.filter(isTold).map(({ head }) => ({ seq: head.seq, sequence: head.sequence + 1 }));
+  const sent = recorded.filter(isSent).map(({ head }) => ({ seq: head.seq, sequence: head.sequence + 1 }));
   const matches = await readExpectedMatches(
     trx,
-    told.map(({ seq }) => seq),
+    sent.map(({ seq }) => seq),
   );
   const rows = recorded.map((change) => ({
     ...{ expected_seq: change.head.seq, sequence: change.head.sequence + 1, version: change.head.version, at: now },
@@ -98,7 +98,7 @@ async function recordChanges(
   // cast: the columns that `RECORDED` names
   if (rows.length > 0) await insertRows(trx, 'expected_changes', rows as never).execute();
   const stored = changes.filter(({ isNew, isDerived }) => isNew || isDerived);
-  if (stored.length === 0) return told;
+  if (stored.length === 0) return sent;
   const updated = stored.map(({ head, after, isNew }) => ({
     ...head,
     ...after,
@@ -110,17 +110,17 @@ async function recordChanges(
   await insertRows(trx, 'expected_payments', updated)
     .onDuplicateKeyUpdate(Object.fromEntries(columns.map((name) => [name, sql`VALUES(${sql.ref(name)})`])))
     .execute();
-  return told;
+  return sent;
 }
 
 /** Whether merchants are sent a change: of the state, but for the first `open`, which each begins with, and for what nobody knows. */
-function isTold({ head, after }: Change): boolean {
+function isSent({ head, after }: Change): boolean {
   return after.state !== head.state && after.state !== 'not_proven';
 }
 
 /** Returns what the callbacks of a change stand for, and the newest match that it knows. */
 function describeContent(keys: Context['keys'], change: Change, matches: StoredExpectedMatch[]) {
-  if (!isTold(change)) return { content_hash: null, last_match_seq: null };
+  if (!isSent(change)) return { content_hash: null, last_match_seq: null };
   const { state, settled_cents: settledCents, returned_cents: returnedCents } = change.after;
   const lastSeq = largest(matches.map(({ seq, undoneSeq }) => undoneSeq ?? seq));
   const standing = selectStanding(matches, lastSeq);

@@ -60,7 +60,7 @@ function readStates(calls: Call[]): Map<string, string[]> {
   );
 }
 
-test('a merchant is told of every state of every order, in order, each once by its id, through a kill', async () => {
+test('a merchant is sent every state of every order, in order, each once by its id, through a kill', async () => {
   await using environment = await openCallbackEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
   await using shop = await openMerchantServer();
   const { context } = environment;
@@ -100,9 +100,9 @@ test('a merchant is told of every state of every order, in order, each once by i
     }
     await eventually('all decided', async () => (await countHeads(environment, STATES[index] ?? '')) === ORDERS);
   }
-  await eventually('all told', () => [...readStates(shop.calls).values()].flat().length >= ORDERS * STATES.length);
+  await eventually('all sent', () => [...readStates(shop.calls).values()].flat().length >= ORDERS * STATES.length);
   await kill(child, environment);
-  const told = readStates(shop.calls);
-  expect(told.size).toBe(ORDERS);
-  for (const states of told.values()) expect(states).toEqual(STATES);
+  const sent = readStates(shop.calls);
+  expect(sent.size).toBe(ORDERS);
+  for (const states of sent.values()) expect(states).toEqual(STATES);
 });

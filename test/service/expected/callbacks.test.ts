@@ -138,7 +138,7 @@ describe('a change of an expected payment', () => {
     });
   });
 
-  test('is not told for the first open, nor for what is not proven; a later open is', async () => {
+  test('is not sent for the first open, nor for what is not proven; a later open is', async () => {
     await addMerchant('/open');
     const id = await put('b-1', { due_day: '2031-01-01', amount: '10.00' });
     const over = await put('b-2');
@@ -174,7 +174,7 @@ describe('a change of an expected payment', () => {
     const sent = await receive('/again', id, 5);
     expect(statesOf(sent)).toEqual(['paid', 'paid_after_cancel', 'paid', 'paid_after_cancel', 'paid']);
     expect(new Set(sent.map((message) => message.id)).size).toBe(5);
-    // what a restored database has lost is told again under the same ids
+    // what a restored database has lost is sent again under the same ids
     const merchant = await findMerchantId('/again');
     const before = (await callbacksOf(merchant, id)).map((row) => row.webhook_id);
     await env.context.db.deleteFrom('callbacks').where('webhook_id', 'in', before).execute();
