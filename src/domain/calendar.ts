@@ -112,6 +112,12 @@ export function isDay(text: string): boolean {
   return text >= DAY_MIN && text <= DAY_MAX && isDate(text);
 }
 
+/** Whether an instant is within these years: the database keeps no others. */
+export function isKeptInstant(instant: Date): boolean {
+  const year = instant.getUTCFullYear();
+  return year >= Number(DAY_MIN.slice(0, 4)) && year <= Number(DAY_MAX.slice(0, 4));
+}
+
 function isDate(text: string): boolean {
   const known = DATES_KNOWN.get(text);
   if (known !== undefined) return known;

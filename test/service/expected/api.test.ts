@@ -107,6 +107,18 @@ describe('PUT', () => {
     });
   });
 
+  it('refuses texts and instants that the database cannot keep', async () => {
+    for (const [field, value] of [
+      ['platform', 'é'.repeat(33)],
+      ['platform', 'a\ud800'],
+      ['revised_at', '9999-12-31T23:59:59-03:00'],
+      ['revised_at', '0000-01-01T00:00:00Z'],
+    ] as const) {
+      const { status, json } = await call('PUT', `/shop/${nextNumber()}`, { ...FACTS, [field]: value });
+      expect([field, status, Object.keys(json.errors ?? {})]).toEqual([field, 422, [field]]);
+    }
+  });
+
   it('is for operators, accountants and admins; viewers read, masked', async () => {
     const at = `/shop/${nextNumber()}`;
     const facts = { ...FACTS, name: 'Maria da Silva', document: '52998224725', description: 'de 529.982.247-25' };
