@@ -147,8 +147,12 @@ export function lastDayBefore(wall: WallTime): Day {
 
 /** @returns the days from `from` to `to`, both included; empty if `to` is before `from`. */
 export function listDays(from: Day, to: Day): Day[] {
-  const count = (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS + 1;
-  return Array.from({ length: Math.max(0, count) }, (_, index) => addDays(from, index));
+  return Array.from({ length: countDays(from, to) }, (_, index) => addDays(from, index));
+}
+
+/** Counts the days from `from` to `to`, both included, in any number of years; 0 if `to` is before `from`. */
+export function countDays(from: Day, to: Day): number {
+  return Math.max(0, (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS + 1);
 }
 
 /** Whether a text is a valid month. */

@@ -4,7 +4,7 @@ import { hashDocument, indexName, rangeOf } from '../database/keys/index-person.
 import { matchesPlatform } from '../database/matches-platform.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
-import { type Day, listDays } from '../domain/calendar.ts';
+import { countDays, type Day } from '../domain/calendar.ts';
 import { groupValues } from '../domain/lists.ts';
 import { formatAmount } from '../domain/money.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
@@ -229,5 +229,5 @@ async function readCandidates(db: Reader, seqs: number[]) {
 /** Days from the due day until the amount was reached, or until today. */
 function countLateDays(row: { state: string; due_day: Day; paid_day: Day | null }, today: Day): number {
   if (row.state === 'cancelled') return 0;
-  return Math.max(0, listDays(row.due_day, row.paid_day ?? today).length - 1);
+  return Math.max(0, countDays(row.due_day, row.paid_day ?? today) - 1);
 }
