@@ -133,7 +133,7 @@ async function writeBackup(
   const { store, files } = createStore(draft, recipients);
   const spool = await copySpool(config, store);
   const { names, keys } = await copyKeysAndManifests(config, store);
-  const used = await storeDatabase({ ...source, method, store, signal });
+  const used = await storeDatabase({ ...source, server: shape.server, method, store, signal });
   const archives = await copyArchives(config, { db, tables: shape.tables }, store);
   const key = await findKey(source, keys);
   await refuseMigrated(db, shape.migrations);

@@ -20,13 +20,15 @@ type Source = {
   config: Config;
   target: ConnectionTarget & { database: string };
   db: Kysely<Database>;
+  /** The version of the server. */
+  server: string;
   method: BackupMethod | undefined;
   store: StoreFile;
   signal: AbortSignal;
 };
 
 /** Stores the database as of one instant after the call. @returns how. */
-export async function storeDatabase({ config, target, db, method, store, signal }: Source): Promise<BackupMethod> {
+export async function storeDatabase({ config, target, db, server, method, store, signal }: Source): Promise<BackupMethod> {
   const chosen = method ?? (await chooseMethod(config, db));
   const name = DATABASE_FILES[chosen];
   if (chosen === 'copy') {
@@ -38,7 +40,7 @@ export async function storeDatabase({ config, target, db, method, store, signal 
   } else {
     // chosen here, after the spool was copied: it has what left the spool
     const host = await chooseHost(target);
-    await dumpDatabase(host, (statements) => storeAs(store, name, statements), signal).catch(explainServer);
+    await dumpDatabase(host, server, (statements) => storeAs(store, name, statements), signal).catch(explainServer);
   }
   return chosen;
 }
