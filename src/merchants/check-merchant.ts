@@ -4,7 +4,7 @@ import type { FieldFault } from '../domain/errors.ts';
 import { append } from '../domain/lists.ts';
 import { faultOf, refuseFields } from '../texts/refuse.ts';
 import { findFilterFaults } from './check-filter.ts';
-import type { FilterInput } from './match-filter.ts';
+import { type FilterInput, parseFilter } from './match-filter.ts';
 import { headerNamesOf, type MerchantRow } from './read-merchants.ts';
 import { checkRequest, type RequestChange } from './request-headers.ts';
 import { validateUrl } from './validate-url.ts';
@@ -46,6 +46,9 @@ export function findMerchantFaults(context: Context, change: MerchantChange, bef
   }
   const facts = before && { format: before.format, headerNames: headerNamesOf(before) };
   append(faults, checkRequest(change, facts));
+  const asks = filter?.expected ?? (before !== undefined && parseFilter(before.filter).expected);
+  if (asks && (change.format ?? before?.format) === 'provider')
+    faults.push(faultOf('filter.expected', 'expected_format'));
   if (filter !== undefined)
     append(
       faults,
