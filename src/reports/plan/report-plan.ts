@@ -1,6 +1,7 @@
 import type { Calendar, Day, Month, WallTime } from '../../domain/calendar.ts';
 import type { Language } from '../../domain/language/language.ts';
 import type { MonthBalance } from '../../seal/digest-month.ts';
+import type { OrdersCut } from './orders-cut.ts';
 import type { EventWindow } from './read-event-window.ts';
 
 /** The formats whose files each revision keeps. */
@@ -29,6 +30,8 @@ export type Cut = {
   factChangeSeq: number;
   /** Null for a new cut, or one from before there were windows: no late events are known. */
   eventWindow: EventWindow | null;
+  /** Null: the files show no orders, because none was expected, or they are of before. */
+  orders: OrdersCut | null;
 };
 
 /** The run that read the whole day at the provider; its clean pass began at `askedAt`. A counted day has none. */
@@ -44,6 +47,8 @@ export type PreviousRevision = {
   proven: boolean;
   madeAt: Date;
   digest: Buffer;
+  /** Digest over whose its receipts are; null where it shows no orders. */
+  ordersDigest: Buffer | null;
 };
 
 /** The part that a day's files and a range's share. */
