@@ -7,6 +7,7 @@ import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-h
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange } from '../../../src/reports/serve/export-range.ts';
+import { findReportDays } from '../../../src/reports/serve/find-report-days.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import {
   applyTransactions,
@@ -175,6 +176,17 @@ test('a file of one platform, in English, and one of a range are read back too',
   expect(rowsOf(sheetOf(range, 'A receber')).length).toBeGreaterThan(4);
 });
 
+test('the days whose files may name the person of an order are found', async () => {
+  const { context } = books;
+  const { seq } = await context.db
+    .selectFrom('expected_versions')
+    .select('seq')
+    .where('expected_id', '=', numbers.vencido ?? '')
+    .executeTakeFirstOrThrow();
+  // the day before has a report too, which shows no orders
+  expect(await findReportDays(context, { transactions: [], changes: [], orders: [seq] })).toEqual(new Set([DAY]));
+});
+
 test('a match makes a new revision with its reason; the older one is rebuilt as it was', async () => {
   const { context } = books;
   const second = await openReport(context, { day: DAY, format: 'xlsx', revision: 2 });
@@ -202,4 +214,25 @@ test('a match makes a new revision with its reason; the older one is rebuilt as 
   expect((await openReport(context, { day: DAY, format: 'xlsx', revision: 2 })).sha256).toBe(second.sha256);
   await rm((await openReport(context, { day: DAY, format: 'xlsx', revision: 2 })).file);
   expectAddedUp(await read({ revision: 2 }));
+});
+
+test('a report waits for what was committed before, and says since when the follower is behind', async () => {
+  const { context } = books;
+  const late = transactionOf('cashin', 4_400n, [['paid', '2026-03-11 15:00:00']], { reference: 'tarde' });
+  await put('tarde', '44.00', { references: ['tarde'] });
+  await applyTransactions(context, [late]);
+  await makeReport(context, DAY);
+  expect(JSON.stringify(sheetOf(await read(), 'Não identificados').rows)).not.toContain(late.id);
+  // another process follows, and is stuck
+  const [now, since] = [context.clock.now(), new Date(context.clock.now().getTime() - 3_600_000)];
+  const lease_until = new Date(now.getTime() + 3_600_000);
+  await context.db.updateTable('expected_following').set({ holder: 'other', lease_until }).execute();
+  const other = transactionOf('cashin', 5_500n, [['paid', '2026-03-11 16:00:00']], { reference: 'tarde' });
+  await applyTransactions(context, [other]);
+  await context.db.updateTable('expected_work').set({ created_at: since }).execute();
+  await makeReport(context, DAY);
+  const sheets = await read();
+  expectAddedUp(sheets);
+  expect(lineOf(sheetOf(sheets, 'Resumo'), 'Pedidos decididos até')?.[0]).toMatchObject({ kind: 'date' });
+  expect(JSON.stringify(sheetOf(sheets, 'Não identificados').rows)).toContain(other.id);
 });
