@@ -53,7 +53,7 @@ export async function* readReceivables(
   db: Reader,
   scope: ReceivableScope,
 ): AsyncGenerator<Receivable[], void, undefined> {
-  // found by facts of the cut, so they are shown whatever their due day
+  // found by facts of the cut, so they are shown with any due day
   const moved = new Set([...(await listChanged(db, scope)), ...(await listPaid(db, scope))]);
   const seqs = [...new Set([...moved, ...(await listDue(db, scope))])].sort((a, b) => a - b);
   for (const some of splitList(seqs, CHUNK_ROWS)) {

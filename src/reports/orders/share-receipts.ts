@@ -79,7 +79,11 @@ function createSinceOf(orders: OrdersCut): (platform: string) => Day | undefined
 }
 
 /** A correction may have lowered the amount below what was matched. Pure. */
-function splitReceipt({ amountCents, atWall }: Movement, matchedCents: bigint, since: Day | undefined): ReceiptShare {
+export function splitReceipt(
+  { amountCents, atWall }: Pick<Movement, 'amountCents' | 'atWall'>,
+  matchedCents: bigint,
+  since: Day | undefined,
+): ReceiptShare {
   const ofOrders = matchedCents < amountCents ? matchedCents : amountCents;
   const rest = amountCents - ofOrders;
   const isExpected = since !== undefined && atWall >= since;

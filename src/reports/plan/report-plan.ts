@@ -8,7 +8,10 @@ import type { EventWindow } from './read-event-window.ts';
 export const FORMATS = ['xlsx', 'csv', 'journal'] as const;
 export type Format = (typeof FORMATS)[number];
 /** All formats: those of other programs are made on request. `render/formats/formats.ts` has the facts of each. */
-export const FILE_FORMATS = [...FORMATS, 'ofx', 'lancamentos', 'conta-azul', 'calima', 'journal-continued'] as const;
+export const FILE_FORMATS = [
+  ...FORMATS,
+  ...(['ofx', 'lancamentos', 'conta-azul', 'calima', 'journal-continued', 'a-receber', 'nao-identificados'] as const),
+] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
 
 /** `partial` while the day is running, `closed` once no late change can follow, else `provisional`. */

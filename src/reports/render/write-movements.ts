@@ -25,6 +25,7 @@ export async function writeMovements(
 ): Promise<{ tables: MovementTables | undefined; days: TotalsUntil[] }> {
   const { db, plan, scope } = work;
   const tables = formats.includes('xlsx') ? openTables(work) : undefined;
+  const showsOrders = tables !== undefined || formats.includes('nao-identificados');
   const files: Output[] = [];
   for (const format of formats) {
     const file = await FORMAT_FACTS[format].open?.(work, work.files[format]);
@@ -37,7 +38,7 @@ export async function writeMovements(
   for await (const movements of readMovements(db, scope, work.factsAtCut)) {
     work.signal.throwIfAborted();
     for (const movement of movements) work.digest.addMovement(movement);
-    const shares = tables && (await work.shares?.share(movements));
+    const shares = showsOrders ? await work.shares?.share(movements) : undefined;
     const shown = plan.masked ? await maskMovements(db, movements) : movements;
     for (const [index, movement] of shown.entries()) {
       while (days.isOver(movement)) await days.advance();

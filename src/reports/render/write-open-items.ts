@@ -34,12 +34,13 @@ export async function writeReceivables(work: ReportWork<AnyPlan>) {
   return await receivable.end();
 }
 
+/** @returns undefined where the file shows no orders. */
 export function scopeOfReceivables({
   plan,
   scope,
   factsAtCut,
   shares,
-}: ReportWork<AnyPlan>): ReceivableScope | undefined {
+}: Pick<ReportWork<AnyPlan>, 'plan' | 'scope' | 'factsAtCut' | 'shares'>): ReceivableScope | undefined {
   const { cut, calendar, platform } = plan;
   const { start, end } = scope;
   return shares && { ...spanOf(plan), start, end, cut, calendar, platform, factsAtCut, orders: shares.orders };

@@ -1,4 +1,4 @@
-import { copyFile, rm } from 'node:fs/promises';
+import { copyFile, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
@@ -9,6 +9,7 @@ import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { findReportDays } from '../../../src/reports/serve/find-report-days.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { useReport } from '../../../src/reports/serve/use-report.ts';
 import {
   applyTransactions,
   generateTransactions,
@@ -174,6 +175,23 @@ test('a file of one platform, in English, and one of a range are read back too',
   const range = await readWorkbook(file);
   expectAddedUp(range, 'Resumo do período');
   expect(rowsOf(sheetOf(range, 'A receber')).length).toBeGreaterThan(4);
+});
+
+test('both sheets are formats too, with the rows of the workbook', async () => {
+  const sheets = await read({ revision: 2 });
+  for (const [format, title] of [
+    ['a-receber', 'A receber'],
+    ['nao-identificados', 'Não identificados'],
+  ] as const) {
+    let lines: string[] = [];
+    await useReport(books.context, { day: DAY, revision: 2, format }, async ({ file, name }) => {
+      expect(name).toBe(`confere-${DAY}-r2.${format}.csv`);
+      lines = (await readFile(file, 'utf8')).slice(1).trimEnd().split('\r\n');
+    });
+    const { rows } = sheetOf(sheets, title);
+    expect(lines[0]).toBe(rows[2]?.map((cell) => cell?.value).join(';'));
+    expect(lines).toHaveLength(1 + rowsOf(sheetOf(sheets, title)).length);
+  }
 });
 
 test('the days whose files may name the person of an order are found', async () => {

@@ -21,7 +21,7 @@ export type Output<Ended = void> = {
 /** The part of the work that a file of movements needs. */
 export type FormatWork = Pick<
   ReportWork<AnyPlan>,
-  'db' | 'plan' | 'scope' | 'rendering' | 'balances' | 'factsAtCut' | 'tally' | 'factory' | 'signal'
+  'db' | 'plan' | 'scope' | 'rendering' | 'balances' | 'factsAtCut' | 'tally' | 'shares' | 'factory' | 'signal'
 >;
 
 /** Opens a new file that takes the movements in the order of time. */
