@@ -112,6 +112,12 @@ export function isDay(text: string): boolean {
   return text >= DAY_MIN && text <= DAY_MAX && isDate(text);
 }
 
+/** Whether an instant is within these years: the database keeps no others. */
+export function isKeptInstant(instant: Date): boolean {
+  const year = instant.getUTCFullYear();
+  return year >= Number(DAY_MIN.slice(0, 4)) && year <= Number(DAY_MAX.slice(0, 4));
+}
+
 function isDate(text: string): boolean {
   const known = DATES_KNOWN.get(text);
   if (known !== undefined) return known;
@@ -141,8 +147,12 @@ export function lastDayBefore(wall: WallTime): Day {
 
 /** @returns the days from `from` to `to`, both included; empty if `to` is before `from`. */
 export function listDays(from: Day, to: Day): Day[] {
-  const count = (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS + 1;
-  return Array.from({ length: Math.max(0, count) }, (_, index) => addDays(from, index));
+  return Array.from({ length: countDays(from, to) }, (_, index) => addDays(from, index));
+}
+
+/** Counts the days from `from` to `to`, both included, in any number of years; 0 if `to` is before `from`. */
+export function countDays(from: Day, to: Day): number {
+  return Math.max(0, (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS + 1);
 }
 
 /** Whether a text is a valid month. */

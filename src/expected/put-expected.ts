@@ -112,7 +112,7 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
   const versions = rows.map(({ id, factsHash, columns }) => ({
     ...{ expected_id: id, facts_hash: factsHash, ...columns, created_at: now, actor },
   }));
-  await insertRows(trx, 'expected_versions', versions).execute();
+  await insertRows(trx, 'expected_versions', versions);
   const written = await trx
     .selectFrom('expected_versions')
     .select(['seq', 'expected_id'])
@@ -130,7 +130,7 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
     const shown = { document, name, description, extra, name_folded: name === null ? null : indexName(name) };
     return { version_seq: seqOf(id), ...(isForgotten ? { extra: withoutPerson(arrival.facts) } : shown) };
   });
-  await insertRows(trx, 'expected_texts', texts).execute();
+  await insertRows(trx, 'expected_texts', texts);
   const keys = changes.flatMap(({ id, arrival: { facts, authorizations = [] } }) => {
     const byRule: Record<KeyRule, readonly string[]> = {
       ...{ reference: facts.references, e2e_id: facts.e2e_ids, invoice: authorizations },
@@ -139,9 +139,9 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
       values.map((value) => ({ version_seq: seqOf(id), kind, value })),
     );
   });
-  if (keys.length > 0) await insertRows(trx, 'expected_keys', keys).execute();
+  if (keys.length > 0) await insertRows(trx, 'expected_keys', keys);
   const fresh = rows.flatMap(({ id, head, first }) => (first ? [{ ...head, ...first, version_seq: seqOf(id) }] : []));
-  if (fresh.length > 0) await insertRows(trx, 'expected_payments', fresh).execute();
+  if (fresh.length > 0) await insertRows(trx, 'expected_payments', fresh);
   for (const { id, head, known } of rows)
     if (known)
       await trx

@@ -164,7 +164,7 @@ export const REFUSALS_EN = {
     parameter_and_range: 'does not go with from or to',
     platform_never_booked: 'has no entry',
     platform_not_filtered: "none can't be asked of the provider's list: leave it out to read all platforms",
-    platform_wrong: 'must be the id of a platform: 1 to {n} characters',
+    platform_wrong: 'must be the id of a platform: 1 to {n} bytes',
     platform_unknown:
       'is shown by no transaction ({platform}): correct it, or say that it is new (new_platform, --new-platform)',
     platform_unreported: 'nothing is known of a platform {platform}',

@@ -146,7 +146,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   parameter_and_range: 'Não vai com o primeiro e o último dia.',
   platform_never_booked: 'Não tem lançamento.',
   platform_not_filtered: 'A lista do provedor não filtra o que não tem plataforma: deixe o campo vazio para ler todas.',
-  platform_wrong: 'Deve ser o id de uma plataforma, de 1 a {n} caracteres.',
+  platform_wrong: 'Deve ser o id de uma plataforma, de 1 a {n} bytes.',
   platform_unknown: 'Nenhuma transação mostra esta plataforma.',
   platform_unreported: 'Nada se sabe desta plataforma.',
   question_unknown: 'Não é pergunta deste tipo de arquivo.',

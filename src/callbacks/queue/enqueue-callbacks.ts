@@ -96,7 +96,7 @@ async function insertClaimed(
   for (let from = 0; from < leased.length; from += ROWS_MAX) {
     const some = leased.slice(from, from + ROWS_MAX);
     const ids = some.map((row) => row.webhook_id);
-    const written = await insertReturning(context, trx, insertNew(trx, some), [...columns], () =>
+    const written = await insertReturning(context, trx, { table: 'callbacks', rows: some, update: ONCE }, columns, () =>
       trx.selectFrom('callbacks').select(columns).where('webhook_id', 'in', ids).execute(),
     );
     for (const row of written)
@@ -106,13 +106,8 @@ async function insertClaimed(
   claims.remember(inserted);
 }
 
-function insertNew(trx: Transaction<Database>, rows: CallbackInsert[]) {
-  return (
-    insertRows(trx, 'callbacks', rows)
-      // webhook_id is the only unique key here that can clash
-      .onDuplicateKeyUpdate((eb) => ({ webhook_id: eb.ref('webhook_id') }))
-  );
-}
+/** Leaves a callback that is there as it is: webhook_id is the only unique key here that can clash. */
+const ONCE = ['webhook_id'] as const;
 
 /**
  * Writes the callbacks of a correction, in the database transaction that made it: one for each merchant that receives any
@@ -195,12 +190,10 @@ async function enqueueOlder(
 }
 
 async function insertCallbacks(trx: Transaction<Database>, rows: CallbackInsert[]): Promise<number> {
-  let added = 0n;
-  for (let from = 0; from < rows.length; from += ROWS_MAX) {
-    const result = await insertNew(trx, rows.slice(from, from + ROWS_MAX)).executeTakeFirstOrThrow();
-    added += result.numInsertedOrUpdatedRows ?? 0n;
-  }
-  return Number(added);
+  let added = 0;
+  for (let from = 0; from < rows.length; from += ROWS_MAX)
+    added += await insertRows(trx, 'callbacks', rows.slice(from, from + ROWS_MAX), ONCE);
+  return added;
 }
 
 function callbacksFor(

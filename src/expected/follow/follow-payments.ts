@@ -12,12 +12,11 @@
  * One process follows at a time: the loop holds a lease, and each transaction locks the lease's row and reads its holder. A process
  * that lost it without knowing waits there, reads that, and decides nothing.
  */
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { isServerError, isTransient, transact } from '../../database/transact.ts';
-import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { describeError } from '../../log.ts';
 import { expectedWork } from '../../metrics/metrics.ts';
 import { bisect } from '../../runtime/bisect.ts';
@@ -177,21 +176,13 @@ async function expectsAny(db: Reader): Promise<boolean> {
   return (await db.selectFrom('expected_payments').select('seq').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Leaves work for each expected payment that lacked a day which is proven now. */
+/** Leaves work for each expected payment that lacked a day which is proven now: within the database, there may be any number. */
 async function spreadDays(context: Context, trx: Transaction<Database>, work: Work[]): Promise<void> {
+  const now = context.clock.now();
   for (const { from_day, to_day } of work) {
     if (from_day === null || to_day === null) continue;
-    const rows = await trx
-      .selectFrom('expected_payments')
-      .select('seq')
-      .where('last_lack', '>=', from_day)
-      .where('first_lack', '<=', to_day)
-      .execute();
-    await leaveExpectedWork(
-      trx,
-      rows.map(({ seq }) => ({ expected_seq: seq })),
-      context.clock.now(),
-    );
+    await sql`INSERT INTO expected_work (expected_seq, created_at, due_at) SELECT seq, ${now}, ${now} FROM expected_payments
+      WHERE last_lack >= ${from_day} AND first_lack <= ${to_day}`.execute(trx);
   }
 }
 

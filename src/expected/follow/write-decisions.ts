@@ -54,7 +54,7 @@ async function writeMatches(trx: Transaction<Database>, cluster: Cluster, decide
       ...{ part: (parts.get(one.transaction_seq) ?? 0) + 1, undoes_seq: null, reason: null, ...about },
     })),
   ];
-  if (rows.length > 0) await insertRows(trx, 'expected_matches', rows).execute();
+  if (rows.length > 0) await insertRows(trx, 'expected_matches', rows);
 }
 
 async function writeCandidates(trx: Transaction<Database>, cluster: Cluster, decided: Decided): Promise<void> {
@@ -62,7 +62,7 @@ async function writeCandidates(trx: Transaction<Database>, cluster: Cluster, dec
   if (gone.length > 0)
     await sql`DELETE FROM expected_candidates WHERE (expected_seq, transaction_seq) IN
       (${sql.join(gone.map((row) => sql`(${row.expected_seq}, ${row.transaction_seq})`))})`.execute(trx);
-  if (fresh.length > 0) await insertRows(trx, 'expected_candidates', fresh).execute();
+  if (fresh.length > 0) await insertRows(trx, 'expected_candidates', fresh);
 }
 
 async function recordChanges(trx: Transaction<Database>, changes: Change[], now: Date): Promise<void> {
@@ -72,7 +72,7 @@ async function recordChanges(trx: Transaction<Database>, changes: Change[], now:
     ...Object.fromEntries(RECORDED.map((name) => [name, after[name]])),
   }));
   // cast: the columns that `RECORDED` names
-  if (rows.length > 0) await insertRows(trx, 'expected_changes', rows as never).execute();
+  if (rows.length > 0) await insertRows(trx, 'expected_changes', rows as never);
   const stored = changes.filter(({ isNew, isDerived }) => isNew || isDerived);
   if (stored.length === 0) return;
   const updated = stored.map(({ head, after, isNew }) => ({
@@ -81,11 +81,9 @@ async function recordChanges(trx: Transaction<Database>, changes: Change[], now:
     sequence: head.sequence + (isNew ? 1 : 0),
     state_at: head.state === after.state && head.sequence > 0 ? head.state_at : now,
   }));
-  const columns = [...RECORDED, ...DERIVED, 'look_at', 'sequence', 'state_at'];
+  const columns = [...RECORDED, ...DERIVED, 'look_at', 'sequence', 'state_at'] as const;
   // the rows are locked and known by their numbers: each one is updated, none is inserted
-  await insertRows(trx, 'expected_payments', updated)
-    .onDuplicateKeyUpdate(Object.fromEntries(columns.map((name) => [name, sql`VALUES(${sql.ref(name)})`])))
-    .execute();
+  await insertRows(trx, 'expected_payments', updated, columns);
 }
 
 async function updateMismatches(

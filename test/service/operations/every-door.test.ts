@@ -245,6 +245,9 @@ const CHANGES: Record<string, Prepare> = {
       },
     };
   },
+  'reports.make': () => ({ body: { day: day() }, form: { address: '/reports', fields: { day: day() } } }),
+  'jobs.run': () => ({ command: ['jobs', 'run', 'retention'] }),
+  'manifests.rotate_key': () => ({ command: ['manifests', 'rotate-key'] }),
   'users.log_out': async () => {
     const id = await logIn();
     return { id, command: ['users', 'log-out', id], form: { address: `/users/${id}/log-out` } };
@@ -336,7 +339,8 @@ describe.each(CHANGES_OF_ALL)('$name', (change) => {
     const answer = change.route && (await callAs(role, method, addressOf(byApi), byApi.body));
     const audited = (await readAudit(before)).filter((row) => row.action === action);
     if (answer) {
-      expect([answer.status, answer.text]).toEqual([Number(Object.keys(change.answers).at(-1)), expect.anything()]);
+      const statuses = change.status ? Object.keys(change.answers) : Object.keys(change.answers).slice(-1);
+      expect([statuses, answer.text]).toEqual([expect.arrayContaining([String(answer.status)]), expect.anything()]);
       expect(audited).toHaveLength(1);
     }
 
