@@ -9,6 +9,7 @@ import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
+import { issuedDayOf } from '../domain/calendar.ts';
 import { createValueMatcher } from '../domain/person/redact-text.ts';
 import { createKeyedExtraHash, findForgotten } from '../privacy/redact-forgotten.ts';
 import type { KeyRule } from './decide/facts.ts';
@@ -180,7 +181,7 @@ function toColumns({ keys, calendar }: Context, { arrival, id, known, version }:
     columns: { ...shared, issued_day, valid_until, invoice_key, revised_at: revisedAt },
     head: {
       ...shared,
-      issued_day: issued_day ?? [createdDay, due_day].sort()[0] ?? due_day,
+      issued_day: issuedDayOf(issued_day, { dueDay: due_day, createdDay }),
       end_day: valid_until ?? due_day,
       // an arrival without an instant is newer than all before
       revised_at: revisedAt ?? known?.revised_at ?? null,

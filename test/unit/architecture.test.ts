@@ -61,7 +61,7 @@ const INNER: Record<string, string[]> = {
   'src/provider': ['list'],
   'src/texts': ['console', 'alerts', 'reports'],
   'src/alerts': ['channels', 'read'],
-  'src/callbacks': ['health', 'render', 'queue', 'backfill', 'deliver', 'manage'],
+  'src/callbacks': ['health', 'render', 'queue', 'expected', 'backfill', 'deliver', 'manage'],
   'src/ledger': ['decide', 'journal', 'apply', 'correct', 'stated', 'bank', 'read'],
   'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],
   'src/reconciliation': ['windows', 'numbers', 'watches', 'runs'],

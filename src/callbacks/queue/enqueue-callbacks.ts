@@ -170,10 +170,15 @@ async function enqueueOlder(
   if (open.length === 0) return;
   const now = context.clock.now();
   await insertCallbacks(trx, await listMissing(context, trx, open, [...before.keys()], { dueAt: now, before }));
+  await wakeIdle(trx, [...before.keys()], now);
+}
+
+/** Makes callbacks of these transactions or expected payments that wait for an idle moment due now. */
+export async function wakeIdle(trx: Transaction<Database>, subjects: number[], now: Date): Promise<void> {
   const idle = await trx
     .selectFrom('callbacks')
     .select('seq')
-    .where('transaction_seq', 'in', [...before.keys()])
+    .where('transaction_seq', 'in', subjects)
     .where('next_attempt_at', '=', WHEN_IDLE)
     .execute();
   if (idle.length === 0) return;
@@ -189,7 +194,8 @@ async function enqueueOlder(
     .execute();
 }
 
-async function insertCallbacks(trx: Transaction<Database>, rows: CallbackInsert[]): Promise<number> {
+/** @returns how many were added. */
+export async function insertCallbacks(trx: Transaction<Database>, rows: CallbackInsert[]): Promise<number> {
   let added = 0;
   for (let from = 0; from < rows.length; from += ROWS_MAX)
     added += await insertRows(trx, 'callbacks', rows.slice(from, from + ROWS_MAX), ONCE);

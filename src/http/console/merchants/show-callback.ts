@@ -10,6 +10,7 @@ import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { orderLink } from '../expected/describe-expected.ts';
 import { serveButton } from '../forms/serve-button.ts';
 import { moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
@@ -53,6 +54,7 @@ ${hasRole(response, ...redeliverCallback.roles) && html`<section class="act bare
         callback.transaction_id &&
           html`<a class="id" href="/transactions/${encodeURIComponent(callback.transaction_id)}">${callback.transaction_id}</a>`,
       ],
+      ['Pedido', callback.expected_payment_id && orderLink(callback.expected_payment_id)],
       ['Situação anterior', callback.previous_status && describeCode(STATUS_WORDS, callback.previous_status)],
       ['Criado em', moment(context.calendar, callback.created_at)],
       ['Próxima tentativa', callback.next_attempt_at && moment(context.calendar, callback.next_attempt_at)],
