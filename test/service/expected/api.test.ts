@@ -161,6 +161,21 @@ describe('many at once', () => {
     expect(results[4]?.errors).toEqual({ amount: [expect.any(String)] });
   });
 
+  it('are refused if one of two rows of a key is wrong: which one is meant is unknown', async () => {
+    const [one, other] = [
+      { ...FACTS, source: 'shop', number: nextNumber() },
+      { ...FACTS, source: 'shop', number: 7 },
+    ];
+    const { json } = await call('POST', '', { expected_payments: [one, { ...one, amount: 'x' }, other, other] });
+    const results = json.results as { status: number; reason: string }[];
+    expect(results.map(({ status, reason }) => [status, reason])).toEqual([
+      [422, 'expected_repeated'],
+      [422, 'expected_repeated'],
+      [422, 'fields_invalid'],
+      [422, 'fields_invalid'],
+    ]);
+  });
+
   it('are up to a thousand, and more than 256 KiB', async () => {
     const many = (length: number) => ({
       expected_payments: Array.from({ length }, (_, index) => ({
