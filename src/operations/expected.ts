@@ -170,7 +170,7 @@ export const expectedPayments = defineList<Listed, Filters>({
   route: '/expected-payments',
   row: expectedPayment,
   filters: expectedFilters,
-  search: ({ platform, reference, document, name }) => ({ platform, reference, document, name }),
+  search: ({ platform, reference, document, name, number }) => ({ platform, reference, document, name, number }),
   isForSources: true,
   async read(reading, { limit, after }, filter, { caller }) {
     if (filter.source !== undefined) requireSource(caller, filter.source);

@@ -1,6 +1,7 @@
 import type { Request, Router } from 'express';
 import type { Context } from '../../context.ts';
 import { idOf } from '../../expected/expected-id.ts';
+import { authorizeSearch } from '../../operations/authorize-search.ts';
 import { expectedFilters, requireSource, showExpected } from '../../operations/expected.ts';
 import { renderExpectedCsv } from '../../operations/export-expected.ts';
 import { auditPersonalAccess, getCaller, requireRole } from '../access/authorize.ts';
@@ -27,7 +28,10 @@ export function expectedRoutes(context: Context): Router {
     '/expected-payments/:source/:number',
     requireRole('viewer'),
     async (request: Request<{ source: string; number: string }>, response) => {
-      requireSource(getCaller(response), request.params.source);
+      const caller = getCaller(response);
+      requireSource(caller, request.params.source);
+      // a number may hold a document
+      await authorizeSearch(context, caller, { number: request.params.number });
       const id = idOf(context.keys, request.params);
       await auditPersonalAccess(context, response, 'expected.show', id);
       response.json(await showExpected(context, id, getCaller(response)));

@@ -295,6 +295,22 @@ it('stands in the answer of its payment, with its number masked for viewers; so 
     });
 });
 
+it('counts a search for a number that holds a document, by the list, the CSV and the address', async () => {
+  const count = async () =>
+    (
+      await environment.context.db
+        .selectFrom('audit')
+        .select('seq')
+        .where('action', '=', 'transactions.search_document')
+        .execute()
+    ).length;
+  const before = await count();
+  for (const address of ['?number=pedido-52998224725', '.csv?number=52998224725', '/shop/529.982.247-25'])
+    for (const role of ['viewer', 'operator']) await call('GET', address, undefined, role);
+  await call('GET', '?number=1024', undefined, 'viewer');
+  expect((await count()) - before).toBe(6);
+});
+
 it('lists by state, source, number, reference, platform and days, and says until when all is decided', async () => {
   const { context } = environment;
   const number = nextNumber();
