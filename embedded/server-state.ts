@@ -1,4 +1,4 @@
-/** What a server says about its writes: whether it takes any, and whether its group can commit them. */
+/** A server's state for writes: whether it takes any, and whether its group can commit them. */
 import mysql, { type Connection, type ConnectionOptions } from 'mysql2';
 import { PROBE_TIMEOUT_MS } from './detect-unresponsive-host.ts';
 import type { Refusal } from './watch-refusals.ts';
@@ -20,7 +20,7 @@ const READ_ONLY = ['read_only', 'super_read_only', 'innodb_read_only'];
 /** MariaDB has no server_uuid. */
 const IDENTITY = ['server_uuid', 'server_uid', 'hostname', 'port', 'socket', 'datadir'];
 const OTHERS = ['offline_mode', 'wsrep_on', 'group_replication_group_name'];
-/** The same text on MariaDB and MySQL: a variable that a server does not have is no row. */
+/** Reads the same on MariaDB and MySQL: a variable that a server does not have is no row. */
 export const VARIABLES_QUERY = `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('${[...READ_ONLY, ...IDENTITY, ...OTHERS].join("','")}')`;
 export const MEMBERS_QUERY =
   'SELECT MEMBER_ID AS id, MEMBER_STATE AS state FROM performance_schema.replication_group_members';

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { authorizeSearch, VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/operations/authorize-search.ts';
 import { callApi } from '../../support/call-api.ts';
 import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
 
@@ -31,13 +32,7 @@ const asAdmin = (method: 'GET' | 'POST', address: string, body?: unknown) => env
 const call = async (method: string, address: string, body?: unknown, as = token) => {
   // at most 10 in a second
   await environment.timers.advance(200);
-  const { status, json } = await callApi(
-    { url: environment.url, token: as },
-    method,
-    `/expected-payments${address}`,
-    body,
-  );
-  return { status, json };
+  return await callApi({ url: environment.url, token: as }, method, `/expected-payments${address}`, body);
 };
 const NOT_YOURS = { status: 403, json: { reason: 'source_not_yours' } };
 
@@ -50,10 +45,8 @@ it('a merchant’s token writes and reads the sources that an admin gave it, wit
   const listed = (await call('GET', '')).json.expected_payments as { source: string; name: string }[];
   expect(listed.map(({ source }) => source).sort()).toEqual(['mine', 'mine', 'mine.2']);
   expect(listed[0]?.name).toBe('Maria da Silva');
-  const csv = await fetch(`${environment.url}/expected-payments.csv`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
-  expect([csv.status, (await csv.text()).trim().split('\r\n').length]).toEqual([200, 4]);
+  const csv = await call('GET', '.csv');
+  expect([csv.status, csv.text.trim().split('\r\n').length]).toEqual([200, 4]);
   const audited = (await asAdmin('GET', '/audit')).json.audit as {
     actor_name: string;
     action: string;
@@ -62,6 +55,12 @@ it('a merchant’s token writes and reads the sources that an admin gave it, wit
   expect(audited.filter((row) => row.actor_name === 'ERP').map(({ action }) => action)).toEqual(
     expect.arrayContaining(['expected.put', 'expected.cancel', 'expected.reopen', 'expected.list', 'expected.show']),
   );
+});
+
+it('a merchant’s system asks for its own orders as often as it likes: it sees their persons anyway', async () => {
+  const caller = { id: 'tok_erp', role: 'viewer' as const, sources: ['mine'] };
+  for (let asked = 0; asked <= VIEWER_DOCUMENTS_AN_HOUR_MAX; asked++)
+    await authorizeSearch(environment.context, caller, { number: `2026${asked}000`, reference: `2026${asked}000` });
 });
 
 it('other sources are refused by 403, also in one row of many', async () => {
