@@ -187,3 +187,8 @@ function formatOffset(ms: number): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   return `${ms < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
+
+/** The day on which an expected payment was issued: as given, else the earlier of its due day and the day on which it first came. */
+export function issuedDayOf(given: Day | null, { dueDay, createdDay }: { dueDay: Day; createdDay: Day }): Day {
+  return given ?? (createdDay < dueDay ? createdDay : dueDay);
+}

@@ -14,7 +14,9 @@ import { maskExpected } from '../expected/mask-expected.ts';
 import { matchExpected, unmatchExpected } from '../expected/match-by-hand.ts';
 import { isChange, putExpected } from '../expected/put-expected.ts';
 import { refuse } from '../texts/refuse.ts';
+import { authorizeSearch } from './authorize-search.ts';
 import { type By, defineChange } from './define-change.ts';
+import { auditItem, defineItem } from './define-item.ts';
 import { defineList } from './define-list.ts';
 import { created, ok } from './describe-operation.ts';
 import { day, NO_AMOUNT } from './fields.ts';
@@ -182,4 +184,29 @@ export const expectedPayments = defineList<Listed, Filters>({
       ...(via ? { detail: via } : {}),
     }),
   mask: (_context, rows, caller) => rows.map((row) => ({ ...row, ...present(withoutSeq(row), caller) })),
+});
+
+export const oneExpected = defineItem({
+  route: '/expected-payments/{id}',
+  summary: 'One expected payment, by its id',
+  item: expectedPayment,
+  isForSources: true,
+  async read(context, by) {
+    await auditItem(context, by, 'expected.show', by.id);
+    return await showExpected(context, by.id, by.caller);
+  },
+});
+
+export const oneExpectedByKey = defineItem({
+  ...oneExpected,
+  route: BY_KEY,
+  summary: 'One expected payment, by its key',
+  async read(context, by) {
+    // not `keyOf`: those of invoices are read by their key too
+    const { source = '', number = '' } = by.params ?? {};
+    requireSource(by.caller, source);
+    // it may hold a document
+    await authorizeSearch(context, by.caller, { number });
+    return await oneExpected.read(context, { ...by, id: idOf(context.keys, { source, number }) });
+  },
 });

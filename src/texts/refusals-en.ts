@@ -187,6 +187,7 @@ export const REFUSALS_EN = {
     header_reserved: 'not one of {names}; bearer_token sets authorization',
     header_value: 'a value has 1 to {n} visible ASCII characters, perhaps with blanks between them',
     bearer_token_form: 'must be 1 to {n} visible ASCII characters without blanks',
+    expected_format: 'is not for the format provider, which has no message for expected payments',
     bearer_token_missing: 'is required by the format provider: the token that the merchant compares',
     rate_wrong: 'must be a whole number from 1 to {n}',
     url_credentials: 'must not hold a user or password',

@@ -168,6 +168,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   header_reserved: 'O Confere ou o HTTP usa um destes nomes: {names}. O token tem um campo próprio.',
   header_value: 'Um valor tem de 1 a {n} caracteres, sem acentos.',
   bearer_token_form: 'Escreva o token sem espaços nem acentos, de até {n} caracteres.',
+  expected_format: 'O formato do provedor não tem mensagem para pedidos.',
   bearer_token_missing: 'O formato do provedor exige o token que o lojista confere.',
   rate_wrong: 'Escreva um número de 1 a {n}, ou nada.',
   url_credentials: 'O endereço não leva usuário nem senha.',

@@ -23,7 +23,7 @@ import { bisect } from '../../runtime/bisect.ts';
 import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
 import { findReceipts, moveReceipts, selectReceiptsDue } from './find-receipts.ts';
 import { loadCluster } from './load-cluster.ts';
-import { writeDecisions } from './write-decisions.ts';
+import { type Written, writeDecisions } from './write-decisions.ts';
 
 /** Decisions are made within a second of the commit. */
 const POLL_MS = 500;
@@ -88,13 +88,13 @@ async function decideSome(context: Context): Promise<boolean> {
   const receipts = await findReceipts(context, now);
   const paid = receipts?.seqs.map((seq) => ({ ...NOTHING, transaction_seq: seq })) ?? [];
   const work: Work[] = [...(await readWork(context.db, now)), ...paid];
-  const decide = async (some: Work[]): Promise<boolean[]> => {
-    const mayAlert = await decideTogether(context, some);
-    if (mayAlert === undefined) return [];
+  const decide = async (some: Work[]): Promise<Written[]> => {
+    const written = await decideTogether(context, some);
+    if (written === undefined) return [];
     expectedWork.inc({ outcome: 'decided' }, some.length);
-    return [mayAlert];
+    return [written];
   };
-  const mayAlert =
+  const written =
     work.length === 0
       ? []
       : await bisect(work, decide, {
@@ -102,7 +102,8 @@ async function decideSome(context: Context): Promise<boolean> {
           toResult: (error, one) => defer(context, error, one),
         });
   if (receipts) await moveReceipts(context, receipts);
-  if (mayAlert.includes(true)) context.wakeUps.alerts.notify();
+  if (written.some(({ mayAlert }) => mayAlert)) context.wakeUps.alerts.notify();
+  if (written.some(({ callbacks }) => callbacks > 0)) context.wakeUps.callbacks.notify();
   return work.length > 0 || receipts !== undefined;
 }
 
@@ -127,8 +128,8 @@ async function readWork(db: Reader, now: Date): Promise<Work[]> {
   return [...left, ...due.map(({ seq }) => ({ ...NOTHING, expected_seq: seq }))];
 }
 
-/** @returns whether an alert may be due; undefined where another process follows. */
-async function decideTogether(context: Context, work: Work[]): Promise<boolean | undefined> {
+/** @returns undefined where another process follows. */
+async function decideTogether(context: Context, work: Work[]): Promise<Written | undefined> {
   return await transact(
     context.db,
     async (trx) => {
@@ -139,10 +140,10 @@ async function decideTogether(context: Context, work: Work[]): Promise<boolean |
         payments: (await expectsAny(trx)) ? work.flatMap(({ transaction_seq }) => transaction_seq ?? []) : [],
       };
       const cluster = await loadCluster(context, trx, seeds);
-      const mayAlert = await writeDecisions(context, trx, cluster);
+      const written = await writeDecisions(context, trx, cluster);
       const done = [...work.flatMap(({ seq }) => seq ?? []), ...cluster.work];
       await deleteWork(trx, { done, decided: [...cluster.expected.keys()] });
-      return mayAlert;
+      return written;
     },
     { retryDuplicates: true },
   );
@@ -190,7 +191,7 @@ async function spreadDays(context: Context, trx: Transaction<Database>, work: Wo
  * A piece of work that fails by itself must not stop the others: it is tried again later. An end that is over becomes work too, whose
  * age shows it.
  */
-async function defer(context: Context, error: unknown, { seq, ...about }: Work): Promise<boolean> {
+async function defer(context: Context, error: unknown, { seq, ...about }: Work): Promise<Written> {
   const now = context.clock.now();
   const until = new Date(now.getTime() + RETRY_MS);
   expectedWork.inc({ outcome: 'failed' });
@@ -213,5 +214,5 @@ async function defer(context: Context, error: unknown, { seq, ...about }: Work):
           .where('seq', '=', about.expected_seq)
           .execute();
     });
-  return false;
+  return { mayAlert: false, callbacks: 0 };
 }

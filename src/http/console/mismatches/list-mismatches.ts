@@ -104,10 +104,12 @@ function describeCause({ run_id: run, cause }: OpenCause): Html {
   return cause === null ? EMPTY_VALUE : html`${t('fora de uma conferência')}`;
 }
 
+type ListedMismatch = Omit<PresentedMismatch, 'seq'>;
+
 /** A table of mismatches, each linked to its page. */
 export function mismatchTable(
   context: Context,
-  rows: PresentedMismatch[],
+  rows: ListedMismatch[],
   names: PlatformNames,
   empty: Label = 'Nenhuma divergência.',
 ): Html {
@@ -130,7 +132,7 @@ export function mismatchTable(
   });
 }
 
-function transactionCell(row: PresentedMismatch, names: PlatformNames): Html {
+function transactionCell(row: ListedMismatch, names: PlatformNames): Html {
   const { platform } = (row.expected ?? {}) as { platform?: unknown };
   if (!row.transaction_id && !row.reference && typeof platform === 'string') return platformLink(names, platform);
   if (row.transaction_id || !row.reference) return transactionLink(row.transaction_id || null);
