@@ -15,7 +15,7 @@ import { formatTable, type Part, runParts } from './run-parts.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENT = path.join(ROOT, 'docs/reliability.md');
-const GALERA = process.env.GALERA_PROVIDER ?? '/usr/lib/galera/libgalera_smm.so';
+const MYSQL = path.join(process.env.CONFERE_ENGINES ?? path.join(ROOT, '.engines'), 'usr/sbin/mysqld');
 /** The many seeds of a property take minutes; `npm test` allows one minute. */
 const TEST_MS_MAX = 60 * 60_000;
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run', `--testTimeout=${TEST_MS_MAX}`];
@@ -40,7 +40,11 @@ function listParts(): Part[] {
     { name: 'soak of callbacks', args: ['bench/soak-callbacks.ts'], env: { SOAK_CALLBACKS: '60000' } },
     { name: 'soak of replicas', args: ['bench/soak-replicas.ts'], seed },
     { name: 'night shift', args: ['bench/night-shift.ts'], missing: findPrometheus() },
-    { name: 'engines', args: [...VITEST, '--config', 'vitest.engines.config.ts'], missing: findGalera() },
+    {
+      name: 'engines',
+      args: [...VITEST, '--config', 'vitest.engines.config.ts'],
+      missing: existsSync(MYSQL) ? undefined : 'no MySQL here (bin/setup --engines)',
+    },
   ];
 }
 
@@ -59,12 +63,6 @@ function findWrk(): string | undefined {
 function findPrometheus(): string | undefined {
   const lacking = ['prometheus', 'prometheus-alertmanager'].filter((name) => !findCommand(name));
   return lacking.length > 0 ? `no ${lacking.join(', ')} here` : undefined;
-}
-
-function findGalera(): string | undefined {
-  if (!existsSync(GALERA)) return `no ${GALERA} here (Debian: galera-4)`;
-  const lacking = ['mariadbd', 'rsync', 'wsrep_sst_rsync'].filter((name) => !findCommand(name));
-  return lacking.length > 0 ? `no ${lacking.join(', ')} here (Debian: mariadb-server, rsync)` : undefined;
 }
 
 function findCommand(name: string): boolean {

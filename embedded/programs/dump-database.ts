@@ -26,9 +26,14 @@ export async function dumpDatabase(
   signal: AbortSignal,
 ): Promise<void> {
   const isMariaDb = /mariadb/i.test(server);
-  const program = findClient(isMariaDb ? ['mariadb-dump', 'mysqldump'] : ['mysqldump'], isMariaDb ? 'mariadb-client' : 'mysql-client-core');
+  const program = findClient(
+    isMariaDb ? ['mariadb-dump', 'mysqldump'] : ['mysqldump'],
+    isMariaDb ? 'mariadb-client' : 'mysql-client-core',
+  );
   if (!isMariaDb && program.kind === 'mariadb')
-    throw new Error(`${program.file} is of MariaDB, whose dump MySQL refuses: put MySQL's own mysqldump before it in PATH`);
+    throw new Error(
+      `${program.file} is of MariaDB, whose dump MySQL refuses: put MySQL's own mysqldump before it in PATH`,
+    );
   using options = writeClientOptions(target, program.kind);
   const more = program.kind === 'mysql' ? MYSQL_ARGS : [];
   const args = [`--defaults-file=${options.file}`, ...DUMP_ARGS, ...more, target.database];

@@ -28,7 +28,15 @@ type Source = {
 };
 
 /** Stores the database as of one instant after the call. @returns how. */
-export async function storeDatabase({ config, target, db, server, method, store, signal }: Source): Promise<BackupMethod> {
+export async function storeDatabase({
+  config,
+  target,
+  db,
+  server,
+  method,
+  store,
+  signal,
+}: Source): Promise<BackupMethod> {
   const chosen = method ?? (await chooseMethod(config, db));
   const name = DATABASE_FILES[chosen];
   if (chosen === 'copy') {

@@ -22,6 +22,7 @@ import { openClient, requireProvider } from '../provider/open-client.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
 import { failure, message, type Said, saidBy } from '../texts/messages.ts';
 import { SYSTEM_TIMERS } from '../timers.ts';
+import { checkHosts } from './check-hosts.ts';
 import { checkArchives, checkDisks, checkSizes } from './check-storage.ts';
 
 export type Finding = { check: string; ok: boolean; says: Said };
@@ -72,6 +73,7 @@ export async function examineWithoutContext(
 
 const TABLE_CHECKS: Check<Context>[] = [
   { name: 'database', run: examineDatabase },
+  { name: 'hosts', run: checkHosts },
   { name: 'grants', run: (context) => checkGrants(context.db) },
   { name: 'clock', run: examineClock },
   { name: 'stated', run: checkFutureDates },

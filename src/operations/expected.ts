@@ -50,7 +50,7 @@ function present(row: PresentedExpected, caller: Caller): PresentedExpected {
 }
 
 /** The key that the address has. @throws ConfereError `invalid_request`, `forbidden`. */
-function keyOf({ params, caller }: By): ExpectedKey {
+function keyOf({ params, caller }: Pick<By, 'params' | 'caller'>): ExpectedKey {
   const key = parseInput(params, expectedKeySchema);
   requireSource(caller, key.source);
   return key;
@@ -202,11 +202,9 @@ export const oneExpectedByKey = defineItem({
   route: BY_KEY,
   summary: 'One expected payment, by its key',
   async read(context, by) {
-    // not `keyOf`: those of invoices are read by their key too
-    const { source = '', number = '' } = by.params ?? {};
-    requireSource(by.caller, source);
-    // it may hold a document
-    await authorizeSearch(context, by.caller, { number });
-    return await oneExpected.read(context, { ...by, id: idOf(context.keys, { source, number }) });
+    const key = keyOf(by);
+    // a number may hold a document
+    await authorizeSearch(context, by.caller, { number: key.number });
+    return await oneExpected.read(context, { ...by, id: idOf(context.keys, key) });
   },
 });

@@ -52,6 +52,20 @@ export const MESSAGES_EN = {
   'doctor.not_flushed': 'innodb_flush_log_at_trx_commit is not 1: a power cut can lose what was answered',
   'doctor.flushed': '{version}, flushed at every commit',
   'doctor.hosts_unnamed': "TLS can't check a name for {hosts}: write host names",
+  'doctor.one_host': 'the database has one host',
+  'doctor.host_writes': '{name} takes writes',
+  'doctor.host_reads': '{name} takes none',
+  'doctor.member': '{name} is {state}, {role}',
+  'doctor.host_away': '{name} does not answer ({code})',
+  'doctor.two_writers':
+    '{hosts} take writes, and are different servers: make all but one read-only; docs/scaling.md says how',
+  'doctor.no_writer': 'no host takes writes',
+  'doctor.group_setting': '{name} lacks {variable} = {value}',
+  'doctor.setting_differs': '{variable} is not the same on all hosts: {values}',
+  'doctor.members_denied':
+    '{name} lets this user not read the members of its group: run what confere migrate --grants prints',
+  'doctor.member_lost': '{name} sees {member} as {state}',
+  'doctor.few_members': '{name} sees {n} members of its group: with fewer than 3 none may be lost',
   'doctor.not_guarded': 'nothing prevents this user from: {list}. See docs/operating.md, Grants',
   'doctor.triggers_alone':
     'only triggers prevent this user from {list}; run confere migrate --grants for restricted privileges',

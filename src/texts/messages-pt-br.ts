@@ -52,6 +52,20 @@ export const MESSAGES_PT_BR: { [Name in keyof typeof MESSAGES_EN]: string } = {
     'innodb_flush_log_at_trx_commit não é 1: uma queda de energia pode perder o que já foi respondido',
   'doctor.flushed': '{version}, gravado em disco a cada commit',
   'doctor.hosts_unnamed': 'o TLS não tem nome a conferir em {hosts}: escreva nomes de máquinas',
+  'doctor.one_host': 'o banco tem um só host',
+  'doctor.host_writes': '{name} aceita gravações',
+  'doctor.host_reads': '{name} não aceita',
+  'doctor.member': '{name} está {state}, {role}',
+  'doctor.host_away': '{name} não responde ({code})',
+  'doctor.two_writers':
+    '{hosts} aceitam gravações e são servidores diferentes: deixe só um gravável; docs/scaling.md diz como',
+  'doctor.no_writer': 'nenhum host aceita gravações',
+  'doctor.group_setting': '{name} não tem {variable} = {value}',
+  'doctor.setting_differs': '{variable} não é igual em todos os hosts: {values}',
+  'doctor.members_denied':
+    '{name} não deixa este usuário ler os membros do grupo: rode o que confere migrate --grants imprime',
+  'doctor.member_lost': '{name} vê {member} como {state}',
+  'doctor.few_members': '{name} vê {n} membros do grupo: com menos de 3, nenhum pode faltar',
   'doctor.not_guarded': 'nada impede este usuário de: {list}. Veja Grants em docs/operating.md',
   'doctor.triggers_alone':
     'só gatilhos impedem este usuário de {list}; rode confere migrate --grants para restringir as permissões',

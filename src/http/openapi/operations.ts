@@ -61,7 +61,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   ...PORTAL_OPERATIONS,
   Reports.get(
     '/reports/{file}',
-    'The newest revision: YYYY-MM-DD.xlsx, .csv, .journal, .ofx, .lancamentos.csv, .conta-azul.csv, .calima.csv or .continued.journal; a month: YYYY-MM; up to 92 days: YYYY-MM-DD..YYYY-MM-DD',
+    'The newest revision: YYYY-MM-DD.xlsx, .csv, .journal, .ofx, .lancamentos.csv, .conta-azul.csv, .calima.csv, .continued.journal, .a-receber.csv or .nao-identificados.csv; a month: YYYY-MM; up to 92 days: YYYY-MM-DD..YYYY-MM-DD',
     { 200: { description: 'The file', contentType: 'application/octet-stream' } },
     reportFileQuerySchema,
   ),

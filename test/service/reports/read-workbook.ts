@@ -168,6 +168,22 @@ export function centsOf(cell: ReadCell | undefined): bigint {
   return BigInt(Math.round(Number(cell?.value ?? 0) * 100));
 }
 
+/** Checks that each formula has the value that was computed again. @returns how many formulas there are. */
+export function compareFormulas(sheets: ReadSheet[], again: ReadSheet[]): number {
+  let formulas = 0;
+  for (const sheet of sheets) {
+    const other = sheetOf(again, sheet.title);
+    for (const [y, row] of sheet.rows.entries()) {
+      for (const [x, cell] of row.entries()) {
+        if (!cell?.formula) continue;
+        formulas++;
+        expect(centsOf(other.rows[y]?.[x]), `${sheet.title} ${y + 1}:${x + 1} ${cell.formula}`).toBe(centsOf(cell));
+      }
+    }
+  }
+  return formulas;
+}
+
 export function sumCents(cells: (ReadCell | undefined)[]): bigint {
   return cells.reduce((total, cell) => total + centsOf(cell), 0n);
 }
