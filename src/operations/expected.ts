@@ -202,9 +202,11 @@ export const oneExpectedByKey = defineItem({
   route: BY_KEY,
   summary: 'One expected payment, by its key',
   async read(context, by) {
-    const key = keyOf(by);
+    // invoices too are read by their key, which `keyOf` refuses
+    const { source = '', number = '' } = by.params ?? {};
+    requireSource(by.caller, source);
     // a number may hold a document
-    await authorizeSearch(context, by.caller, { number: key.number });
-    return await oneExpected.read(context, { ...by, id: idOf(context.keys, key) });
+    await authorizeSearch(context, by.caller, { number });
+    return await oneExpected.read(context, { ...by, id: idOf(context.keys, { source, number }) });
   },
 });

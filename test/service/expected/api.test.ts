@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { listExpected } from '../../../src/expected/list-expected.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -293,6 +295,12 @@ it('stands in the answer of its payment, with its number masked for viewers; so 
     expect(await show(id, 'viewer')).toMatchObject({
       ...{ expected_payments: [], expected_candidates: [{ rule: 'document', reason: 'not_unique' }] },
     });
+});
+
+it('reads an invoice by its key, whose source nobody else writes', async () => {
+  const facts = expectedFactsSchema.parse(FACTS);
+  await putExpected(environment.context, { arrivals: [{ source: 'nfe', number: 'key', facts }], actor: 'test' });
+  expect(await call('GET', '/nfe/key')).toMatchObject({ status: 200, json: { source: 'nfe', number: 'key' } });
 });
 
 it('counts a search for a number that holds a document, by the list, the CSV and the address', async () => {
