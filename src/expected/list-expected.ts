@@ -1,4 +1,5 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import { readCounted } from '../callbacks/render/read-counted.ts';
 import type { Context } from '../context.ts';
 import { hashDocument, indexName, rangeOf } from '../database/keys/index-person.ts';
 import { matchesPlatform } from '../database/matches-platform.ts';
@@ -12,7 +13,6 @@ import type { Operation } from '../domain/statuses.ts';
 import { describeSaid } from '../texts/messages.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { describeState } from './describe-state.ts';
-import { readCounted } from './read-counted.ts';
 import { findOldestUndecided } from './read-expected-metrics.ts';
 
 /** Candidates of one expected payment, or of one payment. */
