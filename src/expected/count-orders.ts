@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Day } from '../domain/calendar.ts';
+import type { ExpectedState } from './decide/decide-state.ts';
 import { sumExpected } from './list-expected.ts';
 
 /** `undecided`: with candidates, about which a person may decide. */
@@ -13,9 +14,7 @@ export async function countOrders(
   const due = { due_from: from, due_to: to };
   const sums = await sumExpected(context, due);
   const undecided = await sumExpected(context, { ...due, undecided: true });
-  const count = (state: string): number => sums.find((one) => one.state === state)?.count ?? 0;
-  return {
-    ...{ paid: count('paid'), unpaid: count('unpaid') },
-    undecided: undecided.reduce((sum, one) => sum + one.count, 0),
-  };
+  const count = (rows: typeof sums): number => rows.reduce((sum, one) => sum + one.count, 0);
+  const ofState = (state: ExpectedState): number => count(sums.filter((one) => one.state === state));
+  return { paid: ofState('paid'), unpaid: ofState('unpaid'), undecided: count(undecided) };
 }

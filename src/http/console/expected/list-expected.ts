@@ -2,6 +2,7 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
+import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { sumExpected } from '../../../expected/list-expected.ts';
 import { expectedPayments, putOne } from '../../../operations/expected.ts';
@@ -23,6 +24,7 @@ import {
   describeFacts,
   EXPECTED,
   EXPECTED_STATE_WORDS,
+  OPERATION_CHOICES,
   readCandidates,
   stateBadge,
   UNDECIDED,
@@ -37,6 +39,7 @@ const SUMMED_MAX = 10_000;
 
 const query = z.object({
   state: filterChoice(EXPECTED_STATES),
+  operation: filterChoice(OPERATIONS),
   number: filterText(TEXT_CHARS_MAX),
   reference: filterText(TEXT_CHARS_MAX),
   name: filterText(TEXT_CHARS_MAX),
@@ -113,6 +116,7 @@ function expectedListPages(context: Context): Router {
 async function form(context: Context, response: Response, draft: Draft) {
   const fields = [
     filterField(draft, { name: 'state', label: 'Estado', words: EXPECTED_STATE_WORDS, any: 'Todos' }),
+    filterField(draft, { name: 'operation', label: 'Operação', words: OPERATION_CHOICES, any: 'Todas' }),
     inputField(draft, { name: 'number', label: 'Número' }),
     inputField(draft, { name: 'reference', label: 'Referência' }),
     inputField(draft, { name: 'name', label: 'Nome' }),
@@ -145,7 +149,9 @@ export function expectedTable(rows: Row[]): Html {
 }
 
 function totals(sums: Awaited<ReturnType<typeof sumExpected>>, newestMax: number | undefined): Html {
-  const shown = EXPECTED_STATES.flatMap((state) => sums.find((one) => one.state === state) ?? []);
+  const shown = OPERATIONS.flatMap((operation) =>
+    EXPECTED_STATES.flatMap((state) => sums.find((one) => one.state === state && one.operation === operation) ?? []),
+  );
   const isLimited = sums.reduce((sum, { count }) => sum + count, 0) === newestMax;
   const sheet = table({
     caption: 'Totais por estado',
@@ -154,8 +160,10 @@ function totals(sums: Awaited<ReturnType<typeof sumExpected>>, newestMax: number
     columns: [
       {
         title: 'Estado',
-        cell: (row) => html`<a href="${EXPECTED.address}?state=${row.state}">${stateBadge(row.state)}</a>`,
+        cell: (row) =>
+          html`<a href="${EXPECTED.address}?state=${row.state}&operation=${row.operation}">${stateBadge(row.state)}</a>`,
       },
+      { title: 'Operação', cell: (row) => OPERATION_CHOICES[row.operation] },
       { title: 'Quantos', cell: (row) => formatCount(row.count), align: 'end' },
       { title: 'Valor', cell: (row) => money(row.cents), align: 'end' },
     ],
