@@ -55,8 +55,7 @@ export const EXPECTED_EN = {
   'vence em {day}': 'due on {day}',
   Paga: 'Pays',
   'Pode ser de': 'May belong to',
-  'Pedidos de ontem: {paid} pagos, {unpaid} não pagos, {undecided} a decidir.':
-    'Yesterday’s orders: {paid} paid, {unpaid} unpaid, {undecided} to decide.',
+  'Pedidos de ontem: {states}; a decidir: {undecided}.': 'Yesterday’s orders: {states}; to decide: {undecided}.',
   'O que alguém deve pagar, ou o que vamos pagar. O Confere diz quando foi pago, e por quem.':
     'What somebody owes us, or we owe. Confere says when it was paid, and by whom.',
   'A que o pagamento terá, se você a escolhe.': 'The one that the payment will have, if you choose it.',

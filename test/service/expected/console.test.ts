@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addDays } from '../../../src/domain/calendar.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
-import { openConsoleSession } from '../../support/open-console-session.ts';
+import { openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
 let env: ConsoleEnvironment;
 let operator: Awaited<ReturnType<typeof openConsoleSession>>;
@@ -28,4 +32,20 @@ test('totals say apart what is to receive and what is to pay, each with its own 
   const one = await operator.get(`${list}&operation=cashout`);
   expect(one.text).toContain('sum-2');
   expect(one.text).not.toContain('sum-1');
+});
+
+test('the first page accounts for every order of yesterday, each figure with its own list', async () => {
+  const due_day = addDays(env.today, -1);
+  for (const number of ['y-1', 'y-2', 'y-3']) await put(number, { due_day, references: [number] });
+  for (const [reference, amount] of [['y-1', '10.00'] as const, ['y-2', '9.00'] as const])
+    await applyObservations(env.context, [
+      observeNow(env.context, makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), reference, amount })),
+    ]);
+  await put('y-4', { due_day, valid_until: '2031-01-01' });
+  const { text, html } = await operator.get('/');
+  expect(text).toContain('Pedidos de ontem: Em aberto 1 , Pago 1 , Pago a menos 1 , Ainda não provado 1 ; a decidir: 0 .');
+  const links = [...html.matchAll(/<a href="([^"]+)">Pago a menos \d+<\/a>/g)].map(([, to]) => unescapeHtml(to ?? ''));
+  expect(links).toHaveLength(1);
+  const list = await operator.get(links[0] ?? '');
+  expect(['y-1', 'y-2', 'y-3', 'y-4'].filter((number) => list.text.includes(number))).toEqual(['y-2']);
 });

@@ -15,7 +15,7 @@ import { type Draft, dayField, filterField, inputField, platformField } from '..
 import { formatCount, formatDay, money, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { buttonLink, table } from '../parts/page-components.ts';
-import { filterChoice, filterDay, filterText, isFiltered } from '../parts/parse-filters.ts';
+import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { readPlatformWords } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField, hasRole } from '../parts/send-page.ts';
@@ -100,15 +100,21 @@ function expectedListPages(context: Context): Router {
     });
   });
   router.get(UNDECIDED.address, async (request, response) => {
-    const given = { filter: { undecided: true }, via: 'console', limitDefault: UNDECIDED_SHOWN } as const;
+    const { filters: days, draft } = readFilters(request.query, query.pick({ due_from: true, due_to: true }));
+    const filters = { fields: dueFields(draft), areSet: days !== undefined && isFiltered(days) };
+    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${tabs(UNDECIDED.address)}`;
+    if (days === undefined) {
+      sendWrongFilters(request, response, { ...UNDECIDED, lead, filters });
+      return;
+    }
+    const given = { filter: { undecided: true, ...days }, via: 'console', limitDefault: UNDECIDED_SHOWN } as const;
     const { rows, next } = await readListPage(context, expectedPayments, request, response, given);
     const payments = await readCandidates(context, response, rows);
     const shown = html`${rows.length === 0 && html`<p class="empty">${t('Nenhum pedido tem pagamento a decidir.')}</p>`}${rows.map(
       (row) =>
         html`<section class="act"><h2><a href="${EXPECTED.address}/${row.id}">${row.number}</a> ${stateBadge(row.state)}</h2>${describeFacts(row)}${candidateTable(context, response, { row, payments })}</section>`,
     )}`;
-    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${tabs(UNDECIDED.address)}`;
-    sendList(request, response, { ...UNDECIDED, lead, rows: shown, next });
+    sendList(request, response, { ...UNDECIDED, lead, filters, rows: shown, next });
   });
   return router;
 }
@@ -123,10 +129,16 @@ async function form(context: Context, response: Response, draft: Draft) {
     inputField(draft, { name: 'document', label: 'Documento' }),
     inputField(draft, { name: 'amount', label: 'Valor' }),
     platformField(draft, await readPlatformWords(context, response)),
+    ...dueFields(draft),
+  ];
+  return { fields, token: formTokenField(response) };
+}
+
+function dueFields(draft: Draft): Html[] {
+  return [
     dayField(draft, { name: 'due_from', label: 'Vence de' }),
     dayField(draft, { name: 'due_to', label: 'Vence até' }),
   ];
-  return { fields, token: formTokenField(response) };
 }
 
 type Row = Parameters<typeof describeFacts>[0];
