@@ -43,9 +43,26 @@ test('the first page accounts for every order of yesterday, each figure with its
     ]);
   await put('y-4', { due_day, valid_until: '2031-01-01' });
   const { text, html } = await operator.get('/');
-  expect(text).toContain('Pedidos de ontem: Em aberto 1 , Pago 1 , Pago a menos 1 , Ainda não provado 1 ; a decidir: 0 .');
+  expect(text).toContain(
+    'Pedidos de ontem: Em aberto 1 , Pago 1 , Pago a menos 1 , Ainda não provado 1 ; a decidir: 0 .',
+  );
   const links = [...html.matchAll(/<a href="([^"]+)">Pago a menos \d+<\/a>/g)].map(([, to]) => unescapeHtml(to ?? ''));
   expect(links).toHaveLength(1);
   const list = await operator.get(links[0] ?? '');
   expect(['y-1', 'y-2', 'y-3', 'y-4'].filter((number) => list.text.includes(number))).toEqual(['y-2']);
+});
+
+test('the preview of a new order says that its number is taken, and what it would change', async () => {
+  await put('n-1', { due_day: '2031-06-01', references: ['r-1', 'r-2'], extra: 'caixa 7' }, 'console');
+  const fields = { number: 'n-1', operation: 'cashin', amount: '12,00', due_day: '2031-06-01', references: 'r-1' };
+  const preview = await operator.post('/expected/new', fields);
+  expect(preview.text).toContain('Este número já é de um pedido');
+  expect(preview.text).toContain('Valor R$ 10,00 R$ 12,00 Referência r-1, r-2 r-1 Extra caixa 7 –');
+  expect(preview.text).not.toMatch(/Emissão \d\S+ \d/);
+  expect((await operator.post('/expected/new', { ...fields, number: 'n-2' })).text).not.toContain('já é de um pedido');
+  // what came since the preview is shown before it is replaced
+  await put('n-1', { due_day: '2031-06-01', amount: '11.00' }, 'console');
+  const again = await operator.confirm('/expected/new', preview);
+  expect(again.text).toContain('Valor R$ 11,00 R$ 12,00');
+  expect((await operator.confirm('/expected/new', again)).status).toBe(303);
 });

@@ -4,7 +4,7 @@ import type { Context } from '../../../context.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
-import { sumExpected } from '../../../expected/list-expected.ts';
+import { type PresentedExpected, sumExpected } from '../../../expected/list-expected.ts';
 import { expectedPayments, putOne } from '../../../operations/expected.ts';
 import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
@@ -141,7 +141,7 @@ function dueFields(draft: Draft): Html[] {
   ];
 }
 
-type Row = Parameters<typeof describeFacts>[0];
+type Row = PresentedExpected;
 
 /** A table of expected payments, each linked to its page. */
 export function expectedTable(rows: Row[]): Html {
