@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { MISMATCH_STATES } from '../domain/mismatch.ts';
 import { type PresentedMismatch, transactionAmountOf } from '../mismatches/read-mismatches.ts';
-import { mismatchDecisions, mismatches, resolveMismatches } from '../operations/mismatches.ts';
+import { assignOneMismatch, mismatchDecisions, mismatches, resolveMismatches } from '../operations/mismatches.ts';
 import { changeCommand, listCommand } from './operation-commands.ts';
 import { formatTime } from './with-context.ts';
 
@@ -19,6 +19,9 @@ export function mismatchesCommand(program: Command): void {
       '--state <state>': MISMATCH_STATES.join(', '),
       '--kind <kind>': 'only of this kind',
       '--severity <severity>': 'medium, high, critical',
+      '--owner <id>': 'of this user or token; none: without an owner',
+      '--age <days>': 'open for at least this number of days',
+      '--sort <order>': 'age: the longest open first; at_stake: the most at stake first',
     },
     say: describe,
   });
@@ -48,6 +51,12 @@ export function mismatchesCommand(program: Command): void {
   changeCommand(group, 'acknowledge <id>', acknowledge, {
     ...{ description: 'mark that somebody works on it', options: note, say },
   });
+  changeCommand(group, 'assign <id>', assignOneMismatch, {
+    description: 'say who is to decide it',
+    options: { '--owner <id>': 'a user or a token; none: nobody' },
+    read: ({ owner }) => (owner === 'none' ? { owner: null } : {}),
+    say,
+  });
   changeCommand(group, 'accept <id>', accept, {
     description: 'book what the provider shows, by reversing entries, and notify merchants',
     options: { ...note, '--actual <json>': 'the evidence that you saw: nothing is accepted if it has changed since' },
@@ -71,5 +80,6 @@ function describe(row: Shown, context: Context): string {
   const whole = transactionAmountOf(row);
   const stake = row.at_stake === null ? '' : `  R$ ${row.at_stake} at stake`;
   const amount = whole === null ? '' : `  of a transaction of R$ ${whole}`;
-  return `${row.id}  ${formatTime(context, row.opened_at)}  ${row.severity}  ${row.state}  ${row.kind}  ${about}${stake}${amount}`;
+  const owner = row.owner === null ? '' : `  of ${row.owner}`;
+  return `${row.id}  ${formatTime(context, row.opened_at)}  ${row.severity}  ${row.state}  ${row.kind}  ${about}${stake}${amount}${owner}`;
 }

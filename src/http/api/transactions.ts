@@ -107,7 +107,7 @@ export function transactionRoutes(context: Context): Router {
   router.get('/transactions/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
     const timeline = await describeTransaction(context.db, context.calendar, request.params.id);
     if (!timeline) throw refuse('transaction_unknown');
-    const mismatches = await listMismatches(context.db, {
+    const mismatches = await listMismatches(context, {
       transactionId: timeline.transaction.id,
       limit: MISMATCHES_SHOWN_MAX,
     });

@@ -26,6 +26,8 @@ export const mismatch = component('Mismatch', {
   note: nullableText,
   reopened: z.int(),
   baseline: z.boolean(),
+  owner: nullableText.describe('who is to decide it: the id of a user or a token'),
+  age_days: z.int().describe('whole days since it opened, up to its end'),
 });
 
 export const run = component('Reconciliation', {

@@ -74,7 +74,7 @@ it.each(readers)('the reader %s reads what is open or new, not all rows of a tab
 it('the mismatches of one transaction are read by its id, not among all', async () => {
   const one = env.context.db.selectFrom('transactions').select('id').limit(1).executeTakeFirstOrThrow();
   const { id: transactionId } = await one;
-  const reads = await countReads(({ db }) => listMismatches(db, { transactionId, limit: 50 }));
+  const reads = await countReads((context) => listMismatches(context, { transactionId, limit: 50 }));
   expect(reads).toBeLessThan(READS_MAX / 100);
 });
 

@@ -245,6 +245,8 @@ async function askRunsAndMismatches(): Promise<void> {
     resolution: 'accepted',
   });
   await accept({ actual }, 409);
+  await ask('post', '/api/v1/mismatches/{id}/assign', { path, body: { owner: 'admin' } });
+  await ask('post', '/api/v1/mismatches/{id}/assign', { path, body: { owner: 'nobody' }, status: 422 });
   await ask('post', '/api/v1/mismatches/{id}/acknowledge', { path, body: { note: 'mine' } });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: { actual: { amount: '1.00' } }, status: 409 });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {} });

@@ -35,13 +35,13 @@ export function transactionPages(context: Context): Router {
     const shown = presentForCaller(context, timeline.transaction, full);
     const entries = full ? timeline.entries : maskEntries(timeline.entries, timeline.transaction);
     await auditPersonalAccess(context, response, 'transactions.show', shown.id, 'console');
-    const mismatches = await listMismatches(context.db, { transactionId: shown.id, limit: MISMATCHES_SHOWN_MAX });
+    const mismatches = await listMismatches(context, { transactionId: shown.id, limit: MISMATCHES_SHOWN_MAX });
     const callbacks = (await listTransactionCallbacks(context.db, timeline.seq)).map(presentCallback);
     const names = await readPlatformNames(context, response);
     const body = html`<p class="crumb"><a href="/transactions">${t('Transações')}</a></p>
 <div class="head"><h1>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, shown.operation), amount: moneyOf(shown.amount) })}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
 <p class="sub">${idText(shown.id)}</p>
-${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${mismatchTable(context, mismatches, names)}</section>`}
+${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${await mismatchTable(context, response, mismatches)}</section>`}
 ${renderOrders(await listOrdersOf(context.db, shown.id, { mask: !full }))}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names)}
 ${!full && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para o papel de leitura.')}</p>`}</section>
