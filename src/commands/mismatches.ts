@@ -1,11 +1,14 @@
+import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { MISMATCH_STATES } from '../domain/mismatch.ts';
 import { type PresentedMismatch, transactionAmountOf } from '../mismatches/read-mismatches.ts';
+import { COMMAND } from '../operations/define-change.ts';
+import { renderDecisionWorkbook } from '../operations/export-mismatches.ts';
 import { assignOneMismatch, mismatchDecisions, mismatches, resolveMismatches } from '../operations/mismatches.ts';
 import { changeCommand, listCommand } from './operation-commands.ts';
-import { formatTime } from './with-context.ts';
+import { formatTime, print, withContext } from './with-context.ts';
 
 type Shown = Omit<PresentedMismatch, 'seq'>;
 
@@ -51,6 +54,18 @@ export function mismatchesCommand(program: Command): void {
   changeCommand(group, 'acknowledge <id>', acknowledge, {
     ...{ description: 'mark that somebody works on it', options: note, say },
   });
+  group
+    .command('export')
+    .description('write the open ones to be decided as a workbook, up to 500: confere import decisions takes it back')
+    .requiredOption('--out <file>', 'where to write it')
+    .option('--json', 'print one JSON object')
+    .action(({ out, json }: { out: string; json?: boolean }) =>
+      withContext({}, async (context) => {
+        const { REPORT_LOCALE: language } = context.config;
+        writeFileSync(out, await renderDecisionWorkbook(context, { filter: {}, caller: COMMAND, language }));
+        print(json, { file: out }, `wrote ${out}`);
+      }),
+    );
   changeCommand(group, 'assign <id>', assignOneMismatch, {
     description: 'say who is to decide it',
     options: { '--owner <id>': 'a user or a token; none: nobody' },

@@ -18,6 +18,7 @@ import { eventRoutes } from './api/merchants/events.ts';
 import { manifestKeyRoutes, manifestRoutes } from './api/merchants/manifests.ts';
 import { merchantRoutes } from './api/merchants/merchants.ts';
 import { portalRoutes } from './api/merchants/portal.ts';
+import { mismatchRoutes } from './api/mismatches.ts';
 import { numberRoutes } from './api/numbers.ts';
 import { reportRoutes } from './api/reports.ts';
 import { seriesRoutes } from './api/series.ts';
@@ -83,6 +84,7 @@ export function createApp(
     merchantRoutes(context),
     reportRoutes(context),
     expectedRoutes(context),
+    mismatchRoutes(context),
     ...SUBJECTS.map((subject) => mountOperations(context, subject)),
     openapiRoutes(context),
   ]);

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Day } from '../domain/calendar.ts';
 import { webhookIdOf } from '../domain/ids.ts';
+import { isOfExpectedPayment } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
 import { concernsPlatform } from './concerns-platform.ts';
 import { stakeInSql } from './stake.ts';
@@ -24,6 +25,7 @@ export type MismatchQuery = {
   owner?: string | undefined;
   /** Days that it has been open, at least. */
   age?: number | undefined;
+  ids?: readonly string[] | undefined;
   sort?: (typeof MISMATCH_SORTS)[number] | undefined;
   /** Only those that a person resolved while the evidence is the same. */
   decided?: boolean | undefined;
@@ -56,7 +58,8 @@ export async function listMismatches({ db, clock }: Reading, query: MismatchQuer
   if (query.kind !== undefined) select = select.where('mismatches.kind', '=', query.kind);
   if (query.severity !== undefined) select = select.where('mismatches.severity', '=', query.severity);
   if (query.transactionId !== undefined) select = select.where('mismatches.transaction_id', '=', query.transactionId);
-  const { owner, age, cause } = query;
+  const { owner, age, cause, ids } = query;
+  if (ids !== undefined) select = select.where('mismatches.id', 'in', ids);
   if (owner === 'none') select = select.where('mismatches.owner', 'is', null);
   else if (owner !== undefined) select = select.where('mismatches.owner', '=', owner);
   if (age !== undefined) select = select.where('mismatches.opened_at', '<=', new Date(now.getTime() - age * DAY_MS));
@@ -125,6 +128,7 @@ function present(row: Row, now: Date) {
     state: row.state,
     transaction_id: row.transaction_id,
     reference: row.reference,
+    expected_payment_id: isOfExpectedPayment(row.kind) ? row.scope : null,
     at_stake: row.stake_cents === null ? null : formatAmount(row.stake_cents),
     amount: row.amount_cents === null ? null : formatAmount(row.amount_cents),
     expected: presentExpected(row),

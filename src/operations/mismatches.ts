@@ -145,6 +145,19 @@ export const acknowledgeMismatches = defineChange({
 /** A century: more is no age of a mismatch. */
 const AGE_DAYS_MAX = 36_500;
 
+export const mismatchFilters = z.object({
+  state: z.enum(MISMATCH_STATES, `must be one of ${MISMATCH_STATES.join(', ')}`).optional(),
+  kind,
+  severity: z.enum(['medium', 'high', 'critical'], 'must be medium, high or critical').optional(),
+  transaction_id: z.string().min(1).optional(),
+  owner: z.string().min(1).optional().describe('the id of a user or a token; none: what has no owner'),
+  age: wholeNumber(0, AGE_DAYS_MAX).optional().describe('open for at least this number of days'),
+  sort: z
+    .enum(MISMATCH_SORTS, `must be one of ${MISMATCH_SORTS.join(', ')}`)
+    .optional()
+    .describe('the longest open first, or the most at stake; default: the newest first'),
+});
+
 /** The query of the API, and what a page asks for besides. */
 type MismatchFilter = Omit<Parameters<typeof listMismatches>[1], 'limit' | 'after' | 'transactionId'> & {
   transaction_id?: string | undefined;
@@ -156,18 +169,7 @@ export const mismatches = defineList<PresentedMismatch, MismatchFilter>({
   roles: ['viewer'],
   route: '/mismatches',
   row: mismatch,
-  filters: z.object({
-    state: z.enum(MISMATCH_STATES, `must be one of ${MISMATCH_STATES.join(', ')}`).optional(),
-    kind,
-    severity: z.enum(['medium', 'high', 'critical'], 'must be medium, high or critical').optional(),
-    transaction_id: z.string().min(1).optional(),
-    owner: z.string().min(1).optional().describe('the id of a user or a token; none: what has no owner'),
-    age: wholeNumber(0, AGE_DAYS_MAX).optional().describe('open for at least this number of days'),
-    sort: z
-      .enum(MISMATCH_SORTS, `must be one of ${MISMATCH_SORTS.join(', ')}`)
-      .optional()
-      .describe('the longest open first, or the most at stake; default: the newest first'),
-  }),
+  filters: mismatchFilters,
   read: (reading, page, { transaction_id: transactionId, ...filter }) =>
     listMismatches(reading, { ...filter, transactionId, ...page }),
   personal: auditRows('mismatches.list', listTransactionIds),

@@ -13,6 +13,7 @@ import { merchant } from '../../operations/rows/merchants.ts';
 import { problem } from '../../operations/rows/problem.ts';
 import { numbers } from '../../operations/rows/reconciliation.ts';
 import { callbackSeries, moneySeries } from '../../operations/rows/series.ts';
+import { decisionQuerySchema } from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
 import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series.ts';
 import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
@@ -77,6 +78,12 @@ export const API_OPERATIONS: readonly Operation[] = [
   ].map((one) => ({ ...one, isForSources: true })),
   ...IMPORT_OPERATIONS,
   ...SUBJECTS.flatMap(describeDeclared),
+  Mismatches.get(
+    '/mismatches.xlsx',
+    'Up to 500 open ones as a workbook, the most at stake first: with decisions written into it, it comes back by POST /imports/decisions',
+    { 200: { description: 'The file', contentType: 'application/octet-stream' } },
+    decisionQuerySchema,
+  ),
   Mismatches.get(
     '/numbers',
     'How webhooks come, by day of the change; which days are proven; what is at stake',

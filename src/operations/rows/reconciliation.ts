@@ -11,6 +11,7 @@ export const mismatch = component('Mismatch', {
   state: z.enum(MISMATCH_STATES),
   transaction_id: nullableText,
   reference: nullableText,
+  expected_payment_id: nullableText.describe('of the kinds about an expected payment'),
   at_stake: amount
     .nullable()
     .describe('the difference where `expected` and `actual` are amounts, else `amount`: what every list and sum shows'),

@@ -252,6 +252,7 @@ async function askRunsAndMismatches(): Promise<void> {
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {} });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {}, status: 409 });
   await ask('post', '/api/v1/mismatches/resolve', { body: { ids: [path.id] } });
+  await ask('get', '/api/v1/mismatches.xlsx?age=0&locale=en');
   const open = await ask('get', '/api/v1/mismatches?state=open');
   const { id } = (open.mismatches as Json[])[0] ?? {};
   await ask('post', '/api/v1/mismatches/resolve', { body: { ids: [id], note: 'seen' } });

@@ -1,4 +1,4 @@
-/** Who decides a mismatch: the form on its page, and the owners' names. */
+/** The owner of a mismatch: the form on its page, and the names. */
 import type { Request, Response, Router } from 'express';
 import { listLogins, readActorNames } from '../../../access/users.ts';
 import type { Context } from '../../../context.ts';

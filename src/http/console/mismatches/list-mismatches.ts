@@ -10,7 +10,7 @@ import { mismatches } from '../../../operations/mismatches.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
-import { filterField, inputField } from '../parts/fields.ts';
+import { type Draft, filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, moment, moneyAtStake, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table, transactionLink } from '../parts/page-components.ts';
@@ -19,6 +19,7 @@ import { type PlatformNames, platformLink, readPlatformNames } from '../parts/re
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 import { nameOwner, readOwnerNames, readOwnerWords } from './assign-mismatch.ts';
+import { decisionPages, linkDecisions } from './download-decisions.ts';
 import { explainMismatch, MISMATCH_TITLES } from './explain-mismatch.ts';
 import { handleManyForm } from './handle-mismatches.ts';
 
@@ -45,23 +46,10 @@ const SORT_WORDS = words({ age: 'Há mais tempo em aberto', at_stake: 'Mais em j
 /** The list of mismatches: of the unresolved ones, grouped by cause, unless a filter says otherwise. */
 export function mismatchListPages(context: Context): Router {
   const router = createRouter();
+  router.use(decisionPages(context));
   router.get('/mismatches', async (request, response) => {
     const { filters: given, draft } = readFilters({ state: 'unresolved', ...request.query }, query);
-    const fields = [
-      filterField(draft, { name: 'state', label: 'Estado', words: { ...FIRST_STATES, ...MISMATCH_STATE_WORDS } }),
-      filterField(draft, { name: 'kind', label: 'Tipo', words: MISMATCH_TITLES, any: 'Todos' }),
-      filterField(draft, { name: 'severity', label: 'Gravidade', words: SEVERITY_WORDS, any: 'Todas' }),
-      filterField(draft, { name: 'decided', label: 'Decisão', words: DECIDED_WORDS, any: 'Todas' }),
-      filterField(draft, {
-        name: 'owner',
-        label: 'Quem decide',
-        words: await readOwnerWords(context, response, draft.values.owner),
-        any: 'Todos',
-      }),
-      inputField(draft, { name: 'age', label: 'Dias em aberto, no mínimo' }, html` inputmode="numeric"`),
-      filterField(draft, { name: 'sort', label: 'Ordem', words: SORT_WORDS, any: 'As mais novas' }),
-      inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
-    ];
+    const fields = await listFields(context, response, draft);
     if (given === undefined) {
       sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
       return;
@@ -87,12 +75,30 @@ export function mismatchListPages(context: Context): Router {
     sendList(request, response, {
       ...LIST,
       filters: { fields, areSet },
-      lead,
+      lead: html`${shown !== 'resolved' && rows.length > 0 && linkDecisions(response, { ...filters, age })}${lead}`,
       rows: await mismatchTable(context, response, rows, empty),
       next,
     });
   });
   return router;
+}
+
+async function listFields(context: Context, response: Response, draft: Draft): Promise<Html[]> {
+  return [
+    filterField(draft, { name: 'state', label: 'Estado', words: { ...FIRST_STATES, ...MISMATCH_STATE_WORDS } }),
+    filterField(draft, { name: 'kind', label: 'Tipo', words: MISMATCH_TITLES, any: 'Todos' }),
+    filterField(draft, { name: 'severity', label: 'Gravidade', words: SEVERITY_WORDS, any: 'Todas' }),
+    filterField(draft, { name: 'decided', label: 'Decisão', words: DECIDED_WORDS, any: 'Todas' }),
+    filterField(draft, {
+      name: 'owner',
+      label: 'Quem decide',
+      words: await readOwnerWords(context, response, draft.values.owner),
+      any: 'Todos',
+    }),
+    inputField(draft, { name: 'age', label: 'Dias em aberto, no mínimo' }, html` inputmode="numeric"`),
+    filterField(draft, { name: 'sort', label: 'Ordem', words: SORT_WORDS, any: 'As mais novas' }),
+    inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
+  ];
 }
 
 function causeTable(context: Context, causes: OpenCause[]): Html {

@@ -52,7 +52,7 @@ function renderFacts(context: Context, mismatch: PresentedMismatch, owner: strin
   const [stake, whole] = [mismatch.at_stake, transactionAmountOf(mismatch)].map((one) =>
     one === null ? undefined : parseSum(one),
   );
-  const { transaction_id: transactionId, run_id: runId, webhook_id: webhookId } = mismatch;
+  const { transaction_id: transactionId, expected_payment_id: order, run_id: runId, webhook_id: webhookId } = mismatch;
   return facts([
     ['Em jogo', stake !== undefined && money(stake)],
     ['Valor da transação', whole !== undefined && money(whole)],
@@ -61,6 +61,7 @@ function renderFacts(context: Context, mismatch: PresentedMismatch, owner: strin
       transactionId &&
         html`<a class="id" href="/transactions/${encodeURIComponent(transactionId)}">${transactionId}</a>`,
     ],
+    ['Pedido', order && html`<a class="id" href="/expected/${order}">${order}</a>`],
     [
       'Referência',
       mismatch.reference === WITHHELD
