@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { PoolConnection } from 'mysql2';
 import { interceptStatements } from './intercept-statements.ts';
+import { readRefusal } from './watch-refusals.ts';
 
 /** A statement without an answer for this long makes us probe its host. */
 export const SILENT_MS = 10_000;
@@ -14,7 +15,8 @@ const FAILURES_IN_A_ROW = 2;
 const AWAY_CODES = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNREFUSED']);
 
 /**
- * Opens a connection to a host and closes it. The callback gets the error if that failed.
+ * Opens a connection to a host, asks whether it can commit, and closes it. The callback gets the error if that failed, or the
+ * refusal of a host that is cut off from its group.
  * @param msMax how long it may take; default: PROBE_TIMEOUT_MS.
  */
 export type Probe = (callback: (error: NodeJS.ErrnoException | null) => void, msMax?: number) => void;
@@ -38,8 +40,8 @@ export function isHostAway(error: NodeJS.ErrnoException | null): boolean {
 /**
  * Fails the pending statements of a host that no longer answers. A host that lost power, was cut off or hangs never closes
  * its connections: a statement would wait for a quarter of an hour, or forever. A host that greets a new connection, or
- * fails it with another error than being unreachable, is only slow: its statements keep waiting. But a statement whose
- * session waits for a command, twice in a row, is lost: something between us and the host dropped that one connection.
+ * fails it with another error than being unreachable, is only slow: its statements keep waiting. A member that is cut off
+ * from its group greets, and commits nothing: it is left at once. And a statement whose session waits for a command, twice in a row, is lost: something between us and the host dropped that one connection.
  */
 export function detectUnresponsiveHost(
   greet: Probe,
@@ -66,6 +68,12 @@ export function detectUnresponsiveHost(
     const startedMs = now();
     greet((error) => {
       isProbing = false;
+      if (readRefusal(error) === 'not ready') {
+        failures = 0;
+        onSilence();
+        for (const connection of waiting.keys()) abortConnection(connection);
+        return;
+      }
       if (!isHostAway(error)) {
         failures = 0;
         const pending = silent.map(([connection]) => connection).filter((connection) => waiting.has(connection));

@@ -1,11 +1,17 @@
 import type { PoolConnection } from 'mysql2';
-import { detectUnresponsiveHost, type EndIdleSessions, type Probe } from './detect-unresponsive-host.ts';
-import { checkServerReady, type Refusal, watchRefusals } from './watch-refusals.ts';
+import {
+  abortConnection,
+  detectUnresponsiveHost,
+  type EndIdleSessions,
+  type Probe,
+} from './detect-unresponsive-host.ts';
+import { askState } from './server-state.ts';
+import { refusalError, watchRefusals } from './watch-refusals.ts';
 
 /** A host that could not be used is tried again after this time by one caller, while the others skip it. */
 export const RETRY_MS = 15_000;
 
-/** A host that is tried must accept a transaction within this time: an idle connection to a host that hangs gives no answer. */
+/** A host that is tried must say within this time that it takes writes: an idle connection to a host that hangs gives no answer. */
 export const TRY_MS_MAX = 2_000;
 
 type OnConnection = (error: NodeJS.ErrnoException | null, connection: PoolConnection) => void;
@@ -18,66 +24,60 @@ export type ConnectionPool = {
   probe: Probe;
 };
 
-export type HostPool = ConnectionPool & { name: string; endIdle?: EndIdleSessions };
+/** @property isLocal its server is on a Unix socket, which closes when the server is gone. */
+export type HostPool = ConnectionPool & { name: string; isLocal?: boolean; endIdle?: EndIdleSessions };
 
-/** The host that all processes have agreed to use first, by name; the pools of a process share it. */
-export type HostChoice = { agreed: string | undefined };
-
-export type FailOverPool = ConnectionPool & {
+/** Which host is written to. The pools of a process share it, so that all of them work on one. */
+export type HostChoice = {
   /** The host that gave the last connection, by name. */
-  hostInUse(): string | undefined;
-  /** Tries a host now, for at most 2 s, also one that is skipped for a while. False for a name that is not in the list. */
-  canUse(name: string): Promise<boolean>;
+  current: string | undefined;
+  /** Hosts that take writes beside the current one, and are another server: they are not moved to. */
+  rivals: ReadonlySet<string>;
 };
+
+export function createHostChoice(): HostChoice {
+  return { current: undefined, rivals: new Set() };
+}
 
 type Host = {
   name: string;
   pool: HostPool;
   retryAtMs: number;
-  refusal: Refusal | undefined;
-  silence: ReturnType<typeof detectUnresponsiveHost>;
+  silence: ReturnType<typeof detectUnresponsiveHost> | undefined;
 };
 
 /**
- * One pool over several pools of one host each. A connection comes from the agreed host, or while there is none from the
- * first host in the given order, that accepts a connection and a transaction, so that all processes write to the same host.
- * While that host is unreachable, cut off from its cluster, read-only or silent, connections come from the next one. Once it
- * is back, new connections come from it again. A statement on a connection that breaks or is refused fails; the caller runs
- * its transaction again.
+ * One pool over several pools of one host each. A connection comes from the host in use, or from the first one in the given
+ * order, that says that it takes writes: a copy, and a member that is cut off from its group, say that they do not. While the
+ * host in use is unreachable, silent or refuses writes, connections come from the next one. Nothing moves back by itself. A
+ * statement on a connection that breaks or is refused fails; the caller runs its transaction again.
+ *
+ * A single host is not asked: there is no other, and what takes no writes can still be read.
  */
 export function createFailOverPool(
   pools: HostPool[],
-  choice: HostChoice = { agreed: undefined },
+  choice: HostChoice = createHostChoice(),
   now: () => number = () => performance.now(),
-): FailOverPool {
+): ConnectionPool {
+  const isAlone = pools.length === 1;
   const hosts = pools.map((pool): Host => {
-    const silence = detectUnresponsiveHost(pool.probe, () => markUnavailable(host, now()), now, pool.endIdle);
-    const host: Host = { name: pool.name, pool, retryAtMs: 0, refusal: undefined, silence };
+    const onSilence = (): void => markUnavailable(host, now());
+    const silence = pool.isLocal ? undefined : detectUnresponsiveHost(pool.probe, onSilence, now, pool.endIdle);
+    const host: Host = { name: pool.name, pool, retryAtMs: 0, silence };
     return host;
   });
-  const checked: Checked = { known: new WeakSet(), now };
-  let inUse: string | undefined;
+  const checked: Checked = { known: new WeakSet(), now, isAlone };
 
-  /** Hosts that are not skipped first, and among these the agreed one. */
+  /** Hosts that are not skipped first, and among these the one in use. */
   function inOrder(): Host[] {
     const nowMs = now();
-    const rank = (host: Host): number => (host.retryAtMs <= nowMs ? 0 : 2) + (host.name === choice.agreed ? 0 : 1);
-    return hosts.toSorted((one, other) => rank(one) - rank(other));
+    const rank = (host: Host): number => (host.retryAtMs <= nowMs ? 0 : 2) + (host.name === choice.current ? 0 : 1);
+    return hosts
+      .filter(({ name }) => name === choice.current || !choice.rivals.has(name))
+      .toSorted((one, other) => rank(one) - rank(other));
   }
 
   return {
-    hostInUse: () => inUse,
-    canUse: (name) =>
-      new Promise((resolve) => {
-        const host = hosts.find((one) => one.name === name);
-        if (!host) return resolve(false);
-        const late = setTimeout(() => resolve(false), TRY_MS_MAX);
-        takeReady(host, checked, (error, connection) => {
-          clearTimeout(late);
-          if (!error) connection.release();
-          resolve(!error);
-        });
-      }),
     getConnection(callback) {
       const ordered = inOrder();
       let firstError: NodeJS.ErrnoException | undefined;
@@ -93,14 +93,14 @@ export function createFailOverPool(
             tryHost(index + 1);
             return;
           }
-          inUse = host.name;
+          choice.current = host.name;
           callback(null, connection);
         });
       };
       tryHost(0);
     },
     probe(callback, msMax) {
-      const host = hosts.find(({ name }) => name === inUse) ?? inOrder()[0];
+      const host = hosts.find(({ name }) => name === choice.current) ?? inOrder()[0];
       if (host) host.pool.probe(callback, msMax);
       else callback(null);
     },
@@ -112,7 +112,7 @@ function endAll(hosts: Host[], callback: (error: NodeJS.ErrnoException | null) =
   let left = hosts.length;
   let failure: NodeJS.ErrnoException | null = null;
   for (const { pool, silence } of hosts) {
-    silence.stop();
+    silence?.stop();
     pool.end((error) => {
       failure ??= error;
       if (--left === 0) callback(failure);
@@ -124,8 +124,8 @@ function markUnavailable(host: Host, nowMs: number): void {
   host.retryAtMs = nowMs + RETRY_MS;
 }
 
-/** Connections whose server was checked once, and the clock. */
-type Checked = { known: WeakSet<PoolConnection>; now: () => number };
+/** Connections whose server was asked once, the clock, and whether there is one host only. */
+type Checked = { known: WeakSet<PoolConnection>; now: () => number; isAlone: boolean };
 
 /** Takes a connection of a host. A host that gives none is skipped for a while; one that gives one again is not. */
 function takeReady(host: Host, checked: Checked, callback: OnConnection): void {
@@ -134,32 +134,32 @@ function takeReady(host: Host, checked: Checked, callback: OnConnection): void {
   if (isDoubted) markUnavailable(host, checked.now());
   openReady(host, { ...checked, isDoubted }, (error, connection) => {
     if (error) markUnavailable(host, checked.now());
-    else if (isDoubted) Object.assign(host, { retryAtMs: 0, refusal: undefined });
+    else if (isDoubted) host.retryAtMs = 0;
     callback(error, connection);
   });
 }
 
-/** Checks a new connection, or one of a host that was unavailable: its server must accept a transaction. */
+/** Asks the server of a new connection, or of a host that was unavailable, whether it takes writes. */
 function openReady(
   host: Host,
-  { isDoubted, known, now }: Checked & { isDoubted: boolean },
+  { isDoubted, known, now, isAlone }: Checked & { isDoubted: boolean },
   callback: OnConnection,
 ): void {
   host.pool.getConnection((unavailable, connection) => {
     if (unavailable) return callback(unavailable, connection);
     const isNew = !known.has(connection);
-    if (!isNew && !isDoubted) return callback(null, connection);
     if (isNew) {
       known.add(connection);
-      host.silence.watch(connection);
-      watchRefusals(connection, (refusal) => {
-        host.refusal = refusal;
-        markUnavailable(host, now());
-      });
+      host.silence?.watch(connection);
+      watchRefusals(connection, () => markUnavailable(host, now()));
     }
-    checkServerReady(connection, host.refusal, (error) => {
-      if (error) connection.destroy();
-      callback(error, connection);
+    if (isAlone || (!isNew && !isDoubted)) return callback(null, connection);
+    const late = setTimeout(() => abortConnection(connection), TRY_MS_MAX);
+    askState(connection, (error, state) => {
+      clearTimeout(late);
+      const failure = error ?? (state?.refusal ? refusalError(state.refusal) : null);
+      if (failure) connection.destroy();
+      callback(failure, connection);
     });
   });
 }

@@ -2,12 +2,13 @@ import { isIP } from 'node:net';
 import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'kysely';
 import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
 import { countConnections, type PoolCounts } from './count-connections.ts';
-import { detectUnresponsiveHost, isHostAway, PROBE_TIMEOUT_MS, type Probe } from './detect-unresponsive-host.ts';
+import { isHostAway, type Probe } from './detect-unresponsive-host.ts';
 import { endIdleSessions } from './end-idle-sessions.ts';
 import { prepareEnd } from './end-pool.ts';
-import { type ConnectionPool, createFailOverPool, type FailOverPool, type HostChoice } from './fail-over.ts';
+import { type ConnectionPool, createFailOverPool, type HostChoice } from './fail-over.ts';
 import { nameFailed } from './intercept-statements.ts';
-import { watchRefusals } from './watch-refusals.ts';
+import { askHost } from './server-state.ts';
+import { refusalError } from './watch-refusals.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
@@ -37,8 +38,6 @@ export type DatabaseHost = { host: string; port: number };
 
 export type OpenDatabase<DB> = {
   db: Kysely<DB>;
-  /** Where several hosts are named. */
-  hosts: Pick<FailOverPool, 'hostInUse' | 'canUse'> | undefined;
   countConnections(): PoolCounts;
   /** Whether the host in use greets a new connection within `msMax`. A host that refuses it answers too. */
   greets(msMax: number): Promise<boolean>;
@@ -48,7 +47,7 @@ export type OpenDatabase<DB> = {
 /**
  * Opens a pool. Every session is strict, in UTC, in utf8mb4, commits each statement by itself and is READ COMMITTED: under
  * REPEATABLE READ two writers that select absent ids and then insert them deadlock each time. `castField` says how columns
- * are converted. `choice`: which of several hosts is used first. `multipleStatements`: one text may hold several statements,
+ * are converted. `choice`: which of several hosts is used, shared by the pools of a process. `multipleStatements`: one text may hold several statements,
  * so values must be escaped by the driver, never by hand.
  */
 export function openDatabase<DB>(
@@ -73,7 +72,6 @@ export function openDatabase<DB>(
   const db = new Kysely<DB>({ dialect: new MysqlDialect({ pool, onCreateConnection }) });
   return {
     db,
-    hosts: 'canUse' in pool ? pool : undefined,
     countConnections: () => countConnections(pools),
     greets: (msMax) => new Promise((resolve) => pool.probe((error) => resolve(!isHostAway(error)), msMax)),
     [Symbol.asyncDispose]: () => db.destroy(),
@@ -113,16 +111,20 @@ function openEach(
   target: ConnectionTarget,
   open: (one: ConnectionTarget) => Pool,
   choice?: HostChoice,
-): ConnectionPool | FailOverPool {
-  const hosts = listHosts(target);
-  if (hosts.length === 1) return openAlone(target, open(target));
-  const pools = hosts.map((host) => {
+): ConnectionPool {
+  const pools = listHosts(target).map((host) => {
     const pool = open(host);
+    const probe: Probe = (callback, msMax) =>
+      // a read-only host can still be read
+      askHost(
+        poolOptions(host),
+        (error, state) => callback(state?.refusal === 'not ready' ? refusalError('not ready') : error),
+        msMax,
+      );
     return {
-      name: nameHost(host),
+      ...{ name: nameHost(host), isLocal: 'socketPath' in host, probe },
       getConnection: pool.getConnection.bind(pool),
       end: prepareEnd(pool),
-      probe: (...args: Parameters<Probe>) => greet(host, ...args),
       endIdle: endIdleSessions(poolOptions(host)),
     };
   });
@@ -140,43 +142,6 @@ export function listHosts(target: ConnectionTarget): ConnectionTarget[] {
   if (!('others' in target) || !target.others) return [target];
   const { others, ...first } = target;
   return [first, ...others.map((other) => ({ ...first, ...other }))];
-}
-
-/** With a single TCP host, fails pending statements when it stops answering. A Unix socket closes when its server is gone. */
-function openAlone(target: ConnectionTarget, pool: Pool): ConnectionPool {
-  const probe: Probe = (callback, msMax) => greet(target, callback, msMax);
-  const noOther = (): void => undefined;
-  const endIdle = endIdleSessions(poolOptions(target));
-  const silence =
-    'host' in target ? detectUnresponsiveHost(probe, noOther, () => performance.now(), endIdle) : undefined;
-  pool.on('connection', (connection) => {
-    silence?.watch(connection);
-    watchRefusals(connection, () => undefined);
-  });
-  const end = prepareEnd(pool);
-  return {
-    getConnection: (callback) => pool.getConnection(callback),
-    probe,
-    end(callback) {
-      silence?.stop();
-      end(callback);
-    },
-  };
-}
-
-function greet(
-  host: ConnectionTarget,
-  callback: (error: NodeJS.ErrnoException | null) => void,
-  msMax = PROBE_TIMEOUT_MS,
-): void {
-  const connection = mysql.createConnection({ ...poolOptions(host), connectTimeout: msMax });
-  const settle = (error: NodeJS.ErrnoException | null): void => {
-    connection.destroy();
-    callback(error);
-  };
-  // errors after the first answer do not matter
-  connection.on('error', () => undefined);
-  connection.connect(settle);
 }
 
 /** Creates the database if it does not exist. */

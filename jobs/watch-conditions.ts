@@ -52,6 +52,7 @@ const CONDITIONS = {
   no_complete_run: findNoCompleteRun,
   report_missing: findMissingReports,
   restore_unconfirmed: findWaitingRestore,
+  two_writers: findTwoWriters,
   webhook_loss_rate: findWebhookLoss,
 } satisfies Partial<Record<AlertKind, Condition>>;
 
@@ -160,6 +161,12 @@ async function findFailedCallbacks({ db }: Context, now: Date): Promise<AlertOfK
     severity: 'high',
     ...summarize('callback_failed', { merchant: id, merchantName: maskText(name), count: Number(count) }),
   }));
+}
+
+/** As this process sees them. */
+async function findTwoWriters({ hosts: { current = '', rivals } }: Context): Promise<AlertOfKind[]> {
+  if (rivals.size === 0) return [];
+  return [{ scope: 'database', severity: 'critical', ...summarize('two_writers', { hosts: [current, ...rivals] }) }];
 }
 
 /** Only while runs are made: without them a job is overdue, or the worker is dead. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { checkTogether, defaultAuth, listSecrets, type Needs } from './config/checks.ts';
 import { type Environment, environment } from './config/environment.ts';
+import { listSettings, type Setting } from './config/list-settings.ts';
 import { ConfereError } from './domain/errors.ts';
 import { append } from './domain/lists.ts';
 
@@ -20,6 +21,23 @@ export type Config = Omit<Environment, 'WEBHOOK_AUTH' | 'WEBHOOK_SECRET' | 'PUBL
  * @throws ConfereError `config_invalid` that lists all faults at once, and quotes no value.
  */
 export function readConfig(env: NodeJS.ProcessEnv, needs: Needs = {}): Config {
+  const { config, faults } = examine(env, needs);
+  if (faults.length === 0) return config;
+  throw new ConfereError('config_invalid', `the environment is not usable:\n${faults.map((f) => `  ${f}`).join('\n')}`);
+}
+
+/**
+ * Lists the settings in force, with the faults that keep `serve` from starting.
+ * @param envFile the file of variables that Node read at the start.
+ */
+export function readSettings(env: NodeJS.ProcessEnv, envFile: string | undefined): Setting[] {
+  const { config, faults } = examine(env, { provider: true, web: true });
+  const derived = { PUBLIC_URL: config.PUBLIC_URL, WEBHOOK_AUTH: config.WEBHOOK_AUTH.join(',') };
+  return listSettings(env, faults, { envFile, derived });
+}
+
+/** @returns all faults, as `NAME: text`, and what the values without a fault make. */
+function examine(env: NodeJS.ProcessEnv, needs: Needs): { config: Config; faults: string[] } {
   const { values, faults, unreadable } = collectValues(env);
   const issues = environment.safeParse(values).error?.issues ?? [];
   append(
@@ -31,8 +49,7 @@ export function readConfig(env: NodeJS.ProcessEnv, needs: Needs = {}): Config {
   const valid = Object.entries(values).filter(([name]) => !broken.has(name));
   const usable = environment.parse(Object.fromEntries(valid));
   append(faults, checkTogether(usable, { broken, isSet: (name) => name in values || broken.has(name) }, needs));
-  if (faults.length === 0) return complete(usable, env);
-  throw new ConfereError('config_invalid', `the environment is not usable:\n${faults.map((f) => `  ${f}`).join('\n')}`);
+  return { config: complete(usable, env), faults };
 }
 
 function collectValues(env: NodeJS.ProcessEnv) {

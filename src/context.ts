@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { PoolCounts } from '../embedded/count-connections.ts';
-import type { HostChoice } from '../embedded/fail-over.ts';
-import { type ConnectionTarget, openDatabase } from '../embedded/open-database.ts';
+import { createHostChoice, type HostChoice } from '../embedded/fail-over.ts';
+import { type ConnectionTarget, listHosts, openDatabase } from '../embedded/open-database.ts';
 import type { Config } from './config.ts';
 import { type Clock, openClock } from './database/clock.ts';
 import { supportsReturning } from './database/insert-returning.ts';
@@ -15,11 +15,11 @@ import {
   readSetting,
 } from './database/keys/settings.ts';
 import type { Vault } from './database/keys/vault.ts';
-import { agreeOnWriter, readWriter } from './database/open/agree-on-writer.ts';
 import { bringUpToDate } from './database/open/bring-up-to-date.ts';
 import { explainFailure, nameDatabase } from './database/open/explain-failure.ts';
 import { findDatabase } from './database/open/find-database.ts';
 import { openPreparedStatements, type PreparedStatements } from './database/open/open-prepared-statements.ts';
+import { watchHosts } from './database/open/watch-hosts.ts';
 import { refuseUnfinishedRestore } from './database/restores.ts';
 import type { Database } from './database/tables.ts';
 import { type Calendar, createCalendar } from './domain/calendar.ts';
@@ -58,6 +58,8 @@ export type Context = {
   countLedgerConnections(): PoolCounts;
   /** Whether the database greets a new connection within `msMax`: one that is frozen does not. */
   isDatabaseGreeting(msMax: number): Promise<boolean>;
+  /** Which of several database hosts is used. */
+  hosts: Readonly<HostChoice>;
   /** Names user and server, for errors: `user app at db1:3306`. */
   databaseName: string;
   log: Log;
@@ -89,8 +91,6 @@ export type ContextOptions = {
    * that is there they always run, unless `readOnly`.
    */
   migrates: boolean;
-  /** With several database hosts: may move all processes to another host when the one in use is lost. */
-  namesWriter?: boolean;
   /** Opening creates, migrates and writes nothing. An embedded server that is stopped is started all the same. */
   readOnly?: boolean;
   timers?: Timers;
@@ -124,15 +124,14 @@ async function openOn(
 ): Promise<Context> {
   const { log, readOnly = false, timers = SYSTEM_TIMERS } = options;
   const isEmbedded = config.DATABASE_URL === undefined;
-  const choice: HostChoice = { agreed: undefined };
+  const choice = createHostChoice();
   const opened = stack.use(openDatabase<Database>({ ...target, connectionLimit: config.POOL_CONNECTIONS }, choice));
-  const { db, hosts } = opened;
+  const { db } = opened;
   const ledger = stack.use(
     openDatabase<Database>({ ...target, connectionLimit: LEDGER_CONNECTIONS }, choice, { multipleStatements: true }),
   );
   const preparedStatements = stack.use(openPreparedStatements(target, PREPARED_CONNECTIONS, choice));
-  // from the first statement on; a database without tables has no writer yet
-  if (hosts) choice.agreed = (await readWriter(db).catch(() => undefined))?.host;
+  if (listHosts(target).length > 1) stack.use(watchHosts(target, { choice, timers, log }));
   if (!options.isRestoring) await refuseUnfinishedRestore(db);
   const databaseName = nameDatabase(target);
   const older = watchOlderProcesses(db, timers);
@@ -143,8 +142,6 @@ async function openOn(
   const readOrPropose = readOnly ? readOrProposeSetting : readOrCreateSetting;
   const keys = await openKeys(db, vault, readOrPropose);
   const clock = await openClock(db, timers);
-  if (hosts)
-    stack.use(await agreeOnWriter({ db, hosts, choice, clock, timers, log, mayName: options.namesWriter ?? false }));
   const since = await readOrPropose(db, 'webhooks_since', () => Buffer.from(clock.now().toISOString()));
   await readOrPropose(db, 'refund_commission', () =>
     Buffer.from(JSON.stringify([{ from: '0000-01-01', commission: config.REFUND_COMMISSION }])),
@@ -164,6 +161,7 @@ async function openOn(
     countConnections: () => opened.countConnections(),
     countLedgerConnections: () => ledger.countConnections(),
     isDatabaseGreeting: (msMax) => opened.greets(msMax),
+    hosts: choice,
     databaseName,
     log,
     clock,

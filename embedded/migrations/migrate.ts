@@ -25,7 +25,7 @@ export type Migration = { up: (db: Kysely<unknown>) => Promise<void> };
 
 /**
  * Runs the pending migrations of a folder (`0001-verb-noun.ts`, each exporting `up`) in order, under a lock. The lock is a
- * row that expires, because Galera does not support GET_LOCK. DDL is not transactional: each migration can run again, and
+ * row that expires, because a lock of the server (GET_LOCK) ends with its connection. DDL is not transactional: each migration can run again, and
  * is recorded with the version of the program when it has finished.
  *
  * A database that has all migrations that the folder's baseline replaces gets the baseline recorded, not run.

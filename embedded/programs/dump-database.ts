@@ -11,20 +11,24 @@ const DUMP_ARGS = [
   ...['--hex-blob', '--skip-triggers', '--skip-comments', '--skip-add-drop-table', '--skip-add-locks'],
   ...['--no-tablespaces', PACKET],
 ];
-/** MySQL's own program, on any server. */
+/** MySQL's own program: MariaDB's writes values of generated columns, which MySQL refuses (3105). */
 const MYSQL_ARGS = ['--column-statistics=0', '--set-gtid-purged=OFF'];
 
 /**
  * Dumps a database into `write`, which consumes the statements.
- * @param target one host.
- * @throws Error if the program is missing or fails: then what was written is incomplete.
+ * @param target one host. @param server its version.
+ * @throws Error if the program of its kind is missing or fails: then what was written is incomplete.
  */
 export async function dumpDatabase(
   target: ConnectionTarget & { database: string },
+  server: string,
   write: (statements: Readable) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const program = findClient(['mariadb-dump', 'mysqldump'], 'mariadb-client');
+  const isMariaDb = /mariadb/i.test(server);
+  const program = findClient(isMariaDb ? ['mariadb-dump', 'mysqldump'] : ['mysqldump'], isMariaDb ? 'mariadb-client' : 'mysql-client-core');
+  if (!isMariaDb && program.kind === 'mariadb')
+    throw new Error(`${program.file} is of MariaDB, whose dump MySQL refuses: put MySQL's own mysqldump before it in PATH`);
   using options = writeClientOptions(target, program.kind);
   const more = program.kind === 'mysql' ? MYSQL_ARGS : [];
   const args = [`--defaults-file=${options.file}`, ...DUMP_ARGS, ...more, target.database];

@@ -14,9 +14,6 @@ const MAY: Record<Role, readonly Role[]> = {
   admin: ROLES,
 };
 
-/** The roles that make reports. Accounting makes a day's next revision after its own adjustment. */
-export const REPORT_MAKERS = ['operator', 'accountant'] as const satisfies Role[];
-
 /** Whether a role includes at least one of these. */
 export function mayActAs(role: Role, ...needed: Role[]): boolean {
   return needed.some((one) => MAY[role].includes(one));

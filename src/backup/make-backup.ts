@@ -16,7 +16,6 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { type Kysely, sql } from 'kysely';
-import type { HostChoice } from '../../embedded/fail-over.ts';
 import { type ConnectionTarget, openDatabase } from '../../embedded/open-database.ts';
 import { audit } from '../access/audit.ts';
 import type { Config } from '../config.ts';
@@ -25,7 +24,6 @@ import { explainWrongKey } from '../database/keys/find-vault.ts';
 import { secretKeyFile } from '../database/keys/secret-key-file.ts';
 import { KEY_CHECK, readSetting } from '../database/keys/settings.ts';
 import { createVault } from '../database/keys/vault.ts';
-import { readWriter } from '../database/open/agree-on-writer.ts';
 import { findDatabase } from '../database/open/find-database.ts';
 import { refuseUnfinishedRestore } from '../database/restores.ts';
 import type { Database } from '../database/tables.ts';
@@ -112,10 +110,7 @@ export async function makeBackup(
 
 async function openSource(config: Config, log: Log, stack: AsyncDisposableStack): Promise<Source> {
   const target = await findDatabase(config, log, stack, { creates: false });
-  const choice: HostChoice = { agreed: undefined };
-  const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: CONNECTIONS }, choice));
-  // another host may be back, and lack what was committed since; a database without tables has no writer
-  choice.agreed = (await readWriter(db).catch(() => undefined))?.host;
+  const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: CONNECTIONS }));
   await refuseUnfinishedRestore(db);
   return { config, target, db };
 }
@@ -138,7 +133,7 @@ async function writeBackup(
   const { store, files } = createStore(draft, recipients);
   const spool = await copySpool(config, store);
   const { names, keys } = await copyKeysAndManifests(config, store);
-  const used = await storeDatabase({ ...source, method, store, signal });
+  const used = await storeDatabase({ ...source, server: shape.server, method, store, signal });
   const archives = await copyArchives(config, { db, tables: shape.tables }, store);
   const key = await findKey(source, keys);
   await refuseMigrated(db, shape.migrations);

@@ -9,7 +9,7 @@
  * removes what it placed, and begins anew.
  */
 import type { Kysely } from 'kysely';
-import { chooseHost } from '../../embedded/choose-host.ts';
+import { chooseHost } from '../../embedded/examine-hosts.ts';
 import { listUnknownMigrations } from '../../embedded/migrations/plan-migrations.ts';
 import { type ConnectionTarget, ensureDatabase, openDatabase } from '../../embedded/open-database.ts';
 import { parseDatabaseUrl } from '../../embedded/parse-database-url.ts';

@@ -1,10 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import { chooseHost } from '../../embedded/choose-host.ts';
+import { chooseHost } from '../../embedded/examine-hosts.ts';
 import type { ConnectionTarget } from '../../embedded/open-database.ts';
 import { canCopyServer, copyServer } from '../../embedded/programs/copy-server.ts';
 import { dumpDatabase } from '../../embedded/programs/dump-database.ts';
 import type { Config } from '../config.ts';
-import { readWriter } from '../database/open/agree-on-writer.ts';
 import { explainServer } from '../database/open/find-database.ts';
 import type { Database } from '../database/tables.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -21,13 +20,15 @@ type Source = {
   config: Config;
   target: ConnectionTarget & { database: string };
   db: Kysely<Database>;
+  /** The version of the server. */
+  server: string;
   method: BackupMethod | undefined;
   store: StoreFile;
   signal: AbortSignal;
 };
 
 /** Stores the database as of one instant after the call. @returns how. */
-export async function storeDatabase({ config, target, db, method, store, signal }: Source): Promise<BackupMethod> {
+export async function storeDatabase({ config, target, db, server, method, store, signal }: Source): Promise<BackupMethod> {
   const chosen = method ?? (await chooseMethod(config, db));
   const name = DATABASE_FILES[chosen];
   if (chosen === 'copy') {
@@ -38,9 +39,8 @@ export async function storeDatabase({ config, target, db, method, store, signal 
     await copyServer(files, (stream) => storeAs(store, name, stream), signal).catch(explainServer);
   } else {
     // chosen here, after the spool was copied: it has what left the spool
-    // another host may be back, and lack what was committed since
-    const host = await chooseHost(target, (await readWriter(db))?.host);
-    await dumpDatabase(host, (statements) => storeAs(store, name, statements), signal).catch(explainServer);
+    const host = await chooseHost(target);
+    await dumpDatabase(host, server, (statements) => storeAs(store, name, statements), signal).catch(explainServer);
   }
   return chosen;
 }

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { examineSystem, examineWithoutContext, type Finding } from '../doctor/examine-system.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { describeSaid } from '../texts/messages.ts';
+import { readOwnSettings, summarizeSettings } from './config.ts';
 import { parseInstant } from './parse-options.ts';
 import { NOT_YET, print, withContext } from './with-context.ts';
 
@@ -45,9 +46,10 @@ export function doctorCommand(program: Command): void {
         return;
       }
       if (options.sinceProof && !options.books) throw new ConfereError('wrong_use', '--since-proof belongs to --books');
-      const examine = async (context: Context) => printFindings(await examineSystem(context, options), options);
-      await withContext({ readOnly: true }, examine, {
-        withoutContext: async (error, parts) => printFindings(await examineWithoutContext(error, parts), options),
+      const settings: Finding = { check: 'settings', ok: true, says: summarizeSettings(readOwnSettings()) };
+      const say = (findings: Finding[]) => printFindings([settings, ...findings], options);
+      await withContext({ readOnly: true }, async (context) => say(await examineSystem(context, options)), {
+        withoutContext: async (error, parts) => say(await examineWithoutContext(error, parts)),
       });
     });
 }

@@ -1,17 +1,13 @@
 import type { Command } from 'commander';
 import { WORK } from '../../jobs/main.ts';
 import { runTick, type TickOutcome } from '../../jobs/run-tick.ts';
-import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
-import { jobs } from '../operations/jobs.ts';
-import { JOB_NAMES, listJobs } from '../timetable/list-jobs.ts';
+import { jobs, runOneJob } from '../operations/jobs.ts';
 import { presentJob } from '../timetable/present-job.ts';
 import { readJobStates } from '../timetable/read-job-states.ts';
-import { itemCommand } from './operation-commands.ts';
-import { print, withContext } from './with-context.ts';
+import { changeCommand, itemCommand } from './operation-commands.ts';
 
-type Output = { json?: boolean };
+type Ran = { outcome: TickOutcome; job: ReturnType<typeof presentJob> | undefined; said: string };
 
 const OUTCOMES: Record<TickOutcome, string> = {
   skipped: 'another tick of this job is running; nothing was started',
@@ -30,26 +26,18 @@ export function jobsCommand(program: Command): void {
     isDefault: true,
     say: (shown, context) => describeAll(context, shown.jobs),
   });
-  group
-    .command('run <name>')
-    .description('run a job now, unless it is running')
-    .option('--json', 'print one JSON object')
-    .action((name: string, options: Output) => {
-      const known = JOB_NAMES.find((one) => one === name);
-      if (!known) throw new ConfereError('wrong_use', `there is no job ${name}; the jobs are ${JOB_NAMES.join(', ')}`);
-      return withContext({}, (context) => run(context, known, options));
-    });
-}
-
-async function run(context: Context, name: (typeof JOB_NAMES)[number], options: Output): Promise<number> {
-  if (listJobs(context.config).find((job) => job.name === name)?.cron === 'off')
-    throw new ConfereError('wrong_use', `the job ${name} is off: JOBS and JOB_${name.toUpperCase()} turn it on`);
-  await auditChange(context, async () => undefined, { actor: 'command', action: 'jobs.run', target: name });
-  const outcome = await runTick(context, { job: name, dueAt: context.clock.now() }, WORK[name]);
-  const state = (await readJobStates(context)).find((one) => one.name === name);
-  const error = outcome === 'failed' ? ` (${state?.last?.error?.text})` : '';
-  print(options.json, { outcome, job: state && presentJob(state) }, `${name}: ${OUTCOMES[outcome]}${error}`);
-  return outcome === 'done' ? 0 : 1;
+  changeCommand(group, 'run <name>', runOneJob, {
+    argument: 'job',
+    async follow(_body, { given: { job: name }, context }) {
+      const outcome = await runTick(context, { job: name, dueAt: context.clock.now() }, WORK[name]);
+      const state = (await readJobStates(context)).find((one) => one.name === name);
+      const error = outcome === 'failed' ? ` (${state?.last?.error?.text})` : '';
+      return { outcome, job: state && presentJob(state), said: `${name}: ${OUTCOMES[outcome]}${error}` };
+    },
+    json: ({ outcome, job }) => ({ outcome, job }),
+    say: ({ said }: Ran) => said,
+    code: ({ outcome }) => (outcome === 'done' ? 0 : 1),
+  });
 }
 
 function describeAll({ calendar, clock }: Context, states: ReturnType<typeof presentJob>[]): string {

@@ -31,9 +31,7 @@ export const KEYED_COMMANDS: readonly string[] = [
   'accounts map',
   'import',
   'expected import',
-  'manifests rotate-key',
   'webhooks reprocess',
-  'jobs run',
 ];
 
 type Invocation = { key?: string; asked: string; inputs: Hash; held?: string[] };

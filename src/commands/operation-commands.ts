@@ -156,7 +156,11 @@ export function listCommand<Row extends { seq: number }, Filter>(
 type ItemForm<Shown> = { description: string; isDefault?: true; say(shown: Shown, context: Context): string };
 
 /** Adds `list`, which prints what is read whole. */
-export function itemCommand<Shown extends object>(parent: Command, item: Item<Shown>, form: ItemForm<Shown>): void {
+export function itemCommand<Shown extends object>(
+  parent: Command,
+  item: Item<Shown, void>,
+  form: ItemForm<Shown>,
+): void {
   const command = parent.command('list', { isDefault: form.isDefault ?? false }).description(form.description);
   command.option('--json', 'print one JSON object').action(({ json }: { json?: boolean }) =>
     withContext({}, async (context) => {

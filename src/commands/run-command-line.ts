@@ -11,6 +11,7 @@ type AddCommand = (program: Command, open: typeof withContext) => void;
 
 /** In the order of the help. A command is imported when it runs: all together take a second of CPU time. */
 const COMMANDS: Record<string, () => Promise<AddCommand>> = {
+  init: async () => (await import('./init/init.ts')).initCommand,
   serve: async () => (await import('./serve/serve.ts')).serveCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
   open: async () => (await import('./books/open.ts')).openCommand,
@@ -45,6 +46,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   backup: async () => (await import('./backup/backup.ts')).backupCommand,
   restore: async () => (await import('./backup/restore.ts')).restoreCommand,
   drill: async () => (await import('./backup/drill.ts')).drillCommand,
+  config: async () => (await import('./config.ts')).configCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
 };
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { fault, httpUrl, isLoopbackName } from './fields.ts';
+import { fault, httpUrl, isLoopbackName, secret } from './fields.ts';
 
 export const emailList = z.string().transform((text, context): string[] => {
   const parts = text.split(',').map((part) => part.trim());
@@ -59,9 +59,9 @@ export const channelFields = {
   /** The language of what the channels get. */
   ALERT_LOCALE: z.enum(['pt-BR', 'en']).default('pt-BR'),
   ALERTMANAGER_URL: httpUrl.optional(),
-  SLACK_WEBHOOK_URL: httpUrl.optional(),
-  PAGERDUTY_ROUTING_KEY: z.string().min(1).optional(),
+  SLACK_WEBHOOK_URL: secret(httpUrl).optional(),
+  PAGERDUTY_ROUTING_KEY: secret(z.string().min(1)).optional(),
   PAGERDUTY_URL: httpUrl.default('https://events.pagerduty.com/v2/enqueue'),
-  SMTP_URL: smtpUrl.optional(),
+  SMTP_URL: secret(smtpUrl).optional(),
   ALERT_EMAIL_FROM: emailFrom.optional(),
 };

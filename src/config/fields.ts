@@ -11,6 +11,9 @@ const DURATION_MS_MAX = 100 * 365 * 86_400_000;
 /** Prefix length of IPv4-mapped IPv6 addresses (::ffff:203.0.113.7). */
 const MAPPED_PREFIX_BITS = 96;
 
+/** Marks a field whose value no output may hold. */
+export const secret = <Field extends z.ZodType>(field: Field): Field => field.meta({ secret: true });
+
 /** `10s`, `5m`, `24h`, `7d` → milliseconds. */
 export const durationText = z.string().transform((text, context): number => {
   const ms = parseDuration(text);

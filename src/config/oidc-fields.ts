@@ -1,6 +1,6 @@
 /** Variables of the login by the company's account (OpenID Connect). */
 import { z } from 'zod';
-import { fault, isLoopbackName } from './fields.ts';
+import { fault, isLoopbackName, secret } from './fields.ts';
 
 const ROLE_NAMES = ['viewer', 'accountant', 'operator', 'admin'] as const;
 
@@ -52,9 +52,9 @@ export const oidcFields = {
   OIDC_ISSUER: issuerAddress.optional(),
   OIDC_CLIENT_ID: z.string().min(1).optional(),
   /** Without it Confere is a public client; PKCE protects the code either way. */
-  OIDC_CLIENT_SECRET: z.string().min(1).optional(),
-  OIDC_SCOPES: scopeList.default(['openid', 'profile']),
-  OIDC_GROUPS_CLAIM: claimList.default(['groups']),
+  OIDC_CLIENT_SECRET: secret(z.string().min(1)).optional(),
+  OIDC_SCOPES: scopeList.prefault('openid profile'),
+  OIDC_GROUPS_CLAIM: claimList.prefault('groups'),
   OIDC_ROLES: roleRules.optional(),
   OIDC_NAME_CLAIM: z.string().min(1).default('name'),
 };

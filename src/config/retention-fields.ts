@@ -19,12 +19,12 @@ function retentionText(daysMin: number) {
 /** For how long rows and files are kept that the books do not need. The ledger and runs have no such limit. */
 export const retentionFields = {
   ARCHIVE_DIR: z.string().min(1).optional(),
-  RETAIN_BODIES: retentionText(1).default(400 * DAY_MS),
-  RETAIN_REPEATS: retentionText(LATE_DAYS_MIN).default(400 * DAY_MS),
-  RETAIN_PAGES: retentionText(1).default(35 * DAY_MS),
-  RETAIN_CALLBACKS: retentionText(LATE_DAYS_MIN).default(400 * DAY_MS),
-  RETAIN_ATTEMPTS: retentionText(1).default(90 * DAY_MS),
-  RETAIN_ALERTS: retentionText(1).default(180 * DAY_MS),
-  RETAIN_TICKS: retentionText(1).default(30 * DAY_MS),
-  RETAIN_REPORT_FILES: retentionText(1).default('off'),
+  RETAIN_BODIES: retentionText(1).prefault('400d'),
+  RETAIN_REPEATS: retentionText(LATE_DAYS_MIN).prefault('400d'),
+  RETAIN_PAGES: retentionText(1).prefault('35d'),
+  RETAIN_CALLBACKS: retentionText(LATE_DAYS_MIN).prefault('400d'),
+  RETAIN_ATTEMPTS: retentionText(1).prefault('90d'),
+  RETAIN_ALERTS: retentionText(1).prefault('180d'),
+  RETAIN_TICKS: retentionText(1).prefault('30d'),
+  RETAIN_REPORT_FILES: retentionText(1).prefault('off'),
 };

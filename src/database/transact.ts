@@ -9,8 +9,8 @@ import type { Database } from './tables.ts';
 const ATTEMPTS_MAX = 8;
 const BACKOFF = { firstMs: 10, maxMs: 400 };
 
-/** Galera: a node lost its cluster while it committed. */
-const COMMIT_FAILED_ERRNOS = new Set([1180]);
+/** A member of a group failed at COMMIT: it lost its group (1180 of Galera, 3100), or another transaction came first (3101). */
+const COMMIT_FAILED_ERRNOS = new Set([1180, 3100, 3101]);
 /** Deadlock, MariaDB's changed row. */
 const DEADLOCK_ERRNOS = new Set([1213, 1020]);
 /** Lock wait time-out. */
@@ -75,7 +75,7 @@ export function isPrepareError(error: unknown): boolean {
   return hasErrno(error, UNPREPARED_ERRNOS);
 }
 
-/** Whether the connection was lost, or a Galera node lost its cluster, during a statement: it may have been committed. */
+/** Whether the connection was lost, or a member of a group failed at COMMIT: the statement may have been committed. */
 export function isOutcomeUnknown(error: unknown): boolean {
   return isConnectionLost(error) || hasErrno(error, COMMIT_FAILED_ERRNOS);
 }

@@ -1,7 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from './tables.ts';
 
-export type Appended = 'entries' | 'events' | 'mismatch_changes' | 'fact_changes' | 'audit' | 'corrections';
+export type Appended =
+  | 'entries'
+  | 'events'
+  | 'mismatch_changes'
+  | 'fact_changes'
+  | 'audit'
+  | 'corrections'
+  | 'expected_changes';
 /** Tables whose rows change too, numbered in the order of their INSERTs. */
 type Updated = 'webhooks' | 'transactions' | 'mismatches' | 'alerts';
 

@@ -4,12 +4,10 @@ import { sql } from 'kysely';
 import { describeSystemError } from '../../embedded/files/describe-system-error.ts';
 import { findServer } from '../../embedded/find-server.ts';
 import { refuseSmallDisk } from '../../embedded/launch-server.ts';
-import { listHosts } from '../../embedded/open-database.ts';
 import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
 import type { Context } from '../context.ts';
 import { CLOCK_MS_MAX, measureAheadMs } from '../database/clock.ts';
 import { WrongKeyError } from '../database/keys/wrong-key-error.ts';
-import { readWriter } from '../database/open/agree-on-writer.ts';
 import { NoTablesError } from '../database/open/bring-up-to-date.ts';
 import { createCalendar } from '../domain/calendar.ts';
 import { ConfereError, type Message } from '../domain/errors.ts';
@@ -119,11 +117,9 @@ async function examineDatabase(context: Context): Promise<Message[]> {
   const { DATABASE_URL } = context.config;
   const target = DATABASE_URL === undefined ? undefined : parseDatabaseUrl(DATABASE_URL);
   const unnamed = target ? listHostsWithoutNameCheck(target) : [];
-  const writer = target && listHosts(target).length > 1 ? await readWriter(context.db) : undefined;
   return [
     message('doctor.flushed', { version: row?.version ?? '' }),
     ...(unnamed.length > 0 ? [message('doctor.hosts_unnamed', { hosts: unnamed.join(', ') })] : []),
-    ...(writer ? [message('doctor.writer', { host: writer.host, at: writer.since.toISOString() })] : []),
   ];
 }
 

@@ -112,6 +112,12 @@ export function isDay(text: string): boolean {
   return text >= DAY_MIN && text <= DAY_MAX && isDate(text);
 }
 
+/** Whether an instant is within these years: the database keeps no others. */
+export function isKeptInstant(instant: Date): boolean {
+  const year = instant.getUTCFullYear();
+  return year >= Number(DAY_MIN.slice(0, 4)) && year <= Number(DAY_MAX.slice(0, 4));
+}
+
 function isDate(text: string): boolean {
   const known = DATES_KNOWN.get(text);
   if (known !== undefined) return known;
@@ -141,8 +147,12 @@ export function lastDayBefore(wall: WallTime): Day {
 
 /** @returns the days from `from` to `to`, both included; empty if `to` is before `from`. */
 export function listDays(from: Day, to: Day): Day[] {
-  const count = (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS + 1;
-  return Array.from({ length: Math.max(0, count) }, (_, index) => addDays(from, index));
+  return Array.from({ length: countDays(from, to) }, (_, index) => addDays(from, index));
+}
+
+/** Counts the days from `from` to `to`, both included, in any number of years; 0 if `to` is before `from`. */
+export function countDays(from: Day, to: Day): number {
+  return Math.max(0, (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS + 1);
 }
 
 /** Whether a text is a valid month. */
@@ -176,4 +186,9 @@ function formatOffset(ms: number): string {
   const minutes = Math.round(Math.abs(ms) / 60_000);
   const two = (value: number): string => String(value).padStart(2, '0');
   return `${ms < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+/** The day on which an expected payment was issued: as given, else the earlier of its due day and the day on which it first came. */
+export function issuedDayOf(given: Day | null, { dueDay, createdDay }: { dueDay: Day; createdDay: Day }): Day {
+  return given ?? (createdDay < dueDay ? createdDay : dueDay);
 }

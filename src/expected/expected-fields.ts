@@ -1,12 +1,11 @@
 /** Checks what a source says of an expected payment, for every door: API, imports, commands. */
 import { z } from 'zod';
-import { type Day, isDay } from '../domain/calendar.ts';
+import { type Day, isDay, isKeptInstant } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';
 import { TEXT_BYTES_MAX } from '../domain/field-limits.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../domain/money.ts';
 import { isValidDocument } from '../domain/person/find-documents.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
-import { PLATFORM_CHARS_MAX } from '../domain/platform.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
 import { isInvoiceKey } from './invoice-key.ts';
 
@@ -18,6 +17,7 @@ const DESCRIPTION_CHARS_MAX = 500;
 const IMPORTED_SOURCE = 'nfe';
 const SOURCE = /^[a-z0-9][a-z0-9._-]{0,39}$/;
 const CONTROL = /\p{Cc}/u;
+const NO_INSTANT = 'must be an instant: 2026-11-21T00:00:00-03:00';
 
 const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
 const optionalDay = day.nullable().default(null);
@@ -87,7 +87,7 @@ export const expectedFactsSchema = z
     due_day: day,
     issued_day: optionalDay,
     valid_until: optionalDay,
-    platform: z.string('must be a platform id').min(1).max(PLATFORM_CHARS_MAX).nullable().default(null),
+    platform: comparedText(TEXT_BYTES_MAX.platform).nullable().default(null),
     references: keys(TEXT_BYTES_MAX.reference),
     e2e_ids: keys(TEXT_BYTES_MAX.e2e_id),
     extra: comparedText(TEXT_BYTES_MAX.extra).nullable().default(null),
@@ -100,7 +100,8 @@ export const expectedFactsSchema = z
       .nullable()
       .default(null),
     revised_at: z.iso
-      .datetime({ offset: true, error: 'must be an instant: 2026-11-21T00:00:00-03:00' })
+      .datetime({ offset: true, error: NO_INSTANT })
+      .refine((value) => isKeptInstant(new Date(value)), NO_INSTANT)
       .nullable()
       .default(null),
   })

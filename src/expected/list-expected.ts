@@ -4,7 +4,7 @@ import { hashDocument, indexName, rangeOf } from '../database/keys/index-person.
 import { matchesPlatform } from '../database/matches-platform.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
-import { type Day, listDays } from '../domain/calendar.ts';
+import { countDays, type Day } from '../domain/calendar.ts';
 import { groupValues } from '../domain/lists.ts';
 import { formatAmount } from '../domain/money.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
@@ -12,6 +12,7 @@ import type { Operation } from '../domain/statuses.ts';
 import { describeSaid } from '../texts/messages.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { describeState } from './describe-state.ts';
+import { readCounted } from './read-counted.ts';
 import { findOldestUndecided } from './read-expected-metrics.ts';
 
 /** Candidates of one expected payment, or of one payment. */
@@ -181,7 +182,7 @@ async function readKeys(db: Reader, versionSeqs: number[]) {
   );
 }
 
-/** Matches that stand, the oldest first. */
+/** Matches that stand, the oldest first, each with the amount that counts. */
 async function readMatches(db: Reader, seqs: number[]) {
   const rows =
     seqs.length === 0
@@ -191,14 +192,15 @@ async function readMatches(db: Reader, seqs: number[]) {
           .innerJoin('transactions', 'transactions.seq', 'made.transaction_seq')
           .leftJoin('expected_matches as undone', 'undone.undoes_seq', 'made.seq')
           .leftJoin('expected_notes', 'expected_notes.match_seq', 'made.seq')
-          .select(['made.expected_seq', 'made.amount_cents', 'made.rule', 'made.actor', 'note', 'transactions.id'])
+          .select(['made.seq', 'made.transaction_seq', 'made.expected_seq', 'made.amount_cents', 'made.rule'])
+          .select(['made.actor', 'note', 'transactions.id'])
           .where('made.expected_seq', 'in', seqs)
           .where('made.part', 'is not', null)
           .where('undone.seq', 'is', null)
           .orderBy('made.seq')
           .execute();
   return groupValues(
-    rows,
+    await readCounted(db, rows),
     (row) => row.expected_seq,
     ({ id, amount_cents, rule, actor, note }) => ({
       ...{ transaction_id: id, amount: formatAmount(amount_cents), rule, by: actor, note },
@@ -227,5 +229,5 @@ async function readCandidates(db: Reader, seqs: number[]) {
 /** Days from the due day until the amount was reached, or until today. */
 function countLateDays(row: { state: string; due_day: Day; paid_day: Day | null }, today: Day): number {
   if (row.state === 'cancelled') return 0;
-  return Math.max(0, listDays(row.due_day, row.paid_day ?? today).length - 1);
+  return Math.max(0, countDays(row.due_day, row.paid_day ?? today) - 1);
 }

@@ -9,6 +9,7 @@ import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
+import { issuedDayOf } from '../domain/calendar.ts';
 import { createValueMatcher } from '../domain/person/redact-text.ts';
 import { createKeyedExtraHash, findForgotten } from '../privacy/redact-forgotten.ts';
 import type { KeyRule } from './decide/facts.ts';
@@ -112,7 +113,7 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
   const versions = rows.map(({ id, factsHash, columns }) => ({
     ...{ expected_id: id, facts_hash: factsHash, ...columns, created_at: now, actor },
   }));
-  await insertRows(trx, 'expected_versions', versions).execute();
+  await insertRows(trx, 'expected_versions', versions);
   const written = await trx
     .selectFrom('expected_versions')
     .select(['seq', 'expected_id'])
@@ -130,7 +131,7 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
     const shown = { document, name, description, extra, name_folded: name === null ? null : indexName(name) };
     return { version_seq: seqOf(id), ...(isForgotten ? { extra: withoutPerson(arrival.facts) } : shown) };
   });
-  await insertRows(trx, 'expected_texts', texts).execute();
+  await insertRows(trx, 'expected_texts', texts);
   const keys = changes.flatMap(({ id, arrival: { facts, authorizations = [] } }) => {
     const byRule: Record<KeyRule, readonly string[]> = {
       ...{ reference: facts.references, e2e_id: facts.e2e_ids, invoice: authorizations },
@@ -139,9 +140,9 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
       values.map((value) => ({ version_seq: seqOf(id), kind, value })),
     );
   });
-  if (keys.length > 0) await insertRows(trx, 'expected_keys', keys).execute();
+  if (keys.length > 0) await insertRows(trx, 'expected_keys', keys);
   const fresh = rows.flatMap(({ id, head, first }) => (first ? [{ ...head, ...first, version_seq: seqOf(id) }] : []));
-  if (fresh.length > 0) await insertRows(trx, 'expected_payments', fresh).execute();
+  if (fresh.length > 0) await insertRows(trx, 'expected_payments', fresh);
   for (const { id, head, known } of rows)
     if (known)
       await trx
@@ -180,7 +181,7 @@ function toColumns({ keys, calendar }: Context, { arrival, id, known, version }:
     columns: { ...shared, issued_day, valid_until, invoice_key, revised_at: revisedAt },
     head: {
       ...shared,
-      issued_day: issued_day ?? [createdDay, due_day].sort()[0] ?? due_day,
+      issued_day: issuedDayOf(issued_day, { dueDay: due_day, createdDay }),
       end_day: valid_until ?? due_day,
       // an arrival without an instant is newer than all before
       revised_at: revisedAt ?? known?.revised_at ?? null,

@@ -4,6 +4,7 @@ import { formatAmount } from '../domain/money.ts';
 import { maskText } from '../domain/person/mask-person.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { CANDIDATES_SHOWN_MAX } from './list-expected.ts';
+import { readCounted } from './read-counted.ts';
 
 /** A step in the life of an expected payment. `by`: who made it; null for the follower. */
 export type StoryStep = { at: Date; by: string | null } & (
@@ -80,19 +81,11 @@ export async function listOrdersOf(db: Reader, transactionId: string, { mask }: 
   const heads = db
     .selectFrom('expected_payments as head')
     .leftJoin('expected_texts as texts', 'texts.version_seq', 'head.version_seq')
-    .select([
-      'head.id',
-      'head.source',
-      'head.number',
-      'head.state',
-      'head.amount_cents',
-      'texts.name',
-      'texts.document',
-    ]);
+    .select(['head.id', 'head.source', 'head.number', 'head.state', 'texts.name', 'texts.document']);
   const matched = await heads
     .innerJoin('expected_matches as made', 'made.expected_seq', 'head.seq')
     .leftJoin('expected_matches as undone', 'undone.undoes_seq', 'made.seq')
-    .select(['made.rule', 'made.amount_cents as part_cents'])
+    .select(['made.seq', 'made.transaction_seq', 'made.rule', 'made.amount_cents'])
     .where('made.transaction_seq', '=', own)
     .where('made.part', 'is not', null)
     .where('undone.seq', 'is', null)
@@ -101,18 +94,18 @@ export async function listOrdersOf(db: Reader, transactionId: string, { mask }: 
     .execute();
   const candidates = await heads
     .innerJoin('expected_candidates as candidate', 'candidate.expected_seq', 'head.seq')
-    .select(['candidate.rule', 'candidate.reason', 'head.amount_cents as part_cents'])
+    .select(['candidate.rule', 'candidate.reason', 'head.amount_cents'])
     .where('candidate.transaction_seq', '=', own)
     .orderBy('head.seq')
     .limit(CANDIDATES_SHOWN_MAX)
     .execute();
-  const present = ({ name, document, ...row }: (typeof matched)[number]) => ({
+  const present = ({ name, document, ...row }: Omit<(typeof matched)[number], 'seq' | 'transaction_seq'>) => ({
     ...{ id: row.id, source: row.source, state: row.state as ExpectedState },
     number: mask ? maskText(row.number, { name, document, email: null, phone: null, pix_key: null }) : row.number,
-    ...{ amount: formatAmount(row.part_cents), rule: row.rule },
+    ...{ amount: formatAmount(row.amount_cents), rule: row.rule },
   });
   return {
-    expected_payments: matched.map(present),
+    expected_payments: (await readCounted(db, matched)).map(present),
     expected_candidates: candidates.map((row) => ({ ...present(row), reason: row.reason })),
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { Request, RequestHandler } from 'express';
 import type { Operation } from '../operations/describe-operation.ts';
-import { redactFieldName } from '../operations/redact-field-name.ts';
+import { redactFieldName } from '../operations/parse-input.ts';
 import { faultOf, refuseFields } from '../texts/refuse.ts';
 
 /** A search compares each text with many others. */

@@ -16,13 +16,9 @@ import { expectedRoutes } from './api/expected.ts';
 import { importRoutes } from './api/imports/imports.ts';
 import { eventRoutes } from './api/merchants/events.ts';
 import { manifestKeyRoutes, manifestRoutes } from './api/merchants/manifests.ts';
-import { merchantRoutes } from './api/merchants/merchants.ts';
 import { portalRoutes } from './api/merchants/portal.ts';
 import { mismatchRoutes } from './api/mismatches.ts';
-import { numberRoutes } from './api/numbers.ts';
 import { reportRoutes } from './api/reports.ts';
-import { seriesRoutes } from './api/series.ts';
-import { transactionRoutes } from './api/transactions.ts';
 import { healthRoutes } from './check-health.ts';
 import { checkQuery } from './check-query.ts';
 import { portalPages } from './console/portal/routes.ts';
@@ -78,10 +74,6 @@ export function createApp(
   // a thousand in one body: the next parser skips what is parsed
   app.use('/api/v1/expected-payments', express.json({ limit: EXPECTED_BODY_BYTES_MAX, type: () => true }));
   app.use('/api/v1', json, once, [
-    transactionRoutes(context),
-    numberRoutes(context),
-    seriesRoutes(context),
-    merchantRoutes(context),
     reportRoutes(context),
     expectedRoutes(context),
     mismatchRoutes(context),

@@ -1,5 +1,6 @@
 /** Routes of the API for changes and lists that `src/operations` declares. */
 import type { Request, RequestHandler, Response, Router } from 'express';
+import type { z } from 'zod';
 import type { Role } from '../access/roles.ts';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
@@ -11,10 +12,13 @@ import { withoutSeq } from '../operations/present-row.ts';
 import { getCaller, requireRole } from './access/authorize.ts';
 import { getScope, requireScope } from './access/require-scope.ts';
 import { createRouter } from './create-router.ts';
-import { parseNumberedPage, presentPage } from './parse-page.ts';
+import { parseNumberedPage, parsePage, presentPage } from './parse-page.ts';
 
 /** Mounts the changes and lists of a subject. Of several changes on one route, the body has the field that chooses one, or is the first one's. */
-export function mountOperations(context: Context, { changes = [], lists = [], items = [] }: Subject): Router {
+export function mountOperations(
+  context: Context,
+  { changes = [], lists = [], searches = [], items = [] }: Subject,
+): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
   for (const route of new Set(changes.flatMap((one) => one.route ?? []))) {
@@ -32,9 +36,17 @@ export function mountOperations(context: Context, { changes = [], lists = [], it
       response.json(presentPage(list.name, shown, next));
     });
   }
+  for (const { name, route, roles, filters, find } of searches) {
+    router.get(toExpress(route), requireRole(...roles), async (request, response) => {
+      const filter = readFilter(request, filters);
+      const { rows, next } = await find(context, parsePage(request), filter, getCaller(response));
+      response.json(presentPage(name, rows, next));
+    });
+  }
   for (const item of items) {
     router.get(toExpress(item.route), requireRole('viewer'), async (request, response) => {
-      const read = await item.read(reading, { caller: getCaller(response), id: idOf(request) });
+      const by = { caller: getCaller(response), id: idOf(request), params: request.params as Record<string, string> };
+      const read = await item.read(reading, by, item.query && parseInput(request.query, item.query));
       response.json(withoutSeq(read));
     });
   }
@@ -58,14 +70,18 @@ export async function readListPage<Row extends { seq: number }, Filter>(
   response: Response,
   given: { filter?: Filter; limitDefault?: number; via?: 'console' } = {},
 ): Promise<{ rows: Row[]; next: number | undefined }> {
-  const { limit: _, cursor: __, ...query } = request.query;
-  const filter = given.filter ?? ((list.filters ? parseInput(query, list.filters) : {}) as Filter);
+  const filter = given.filter ?? ((list.filters ? readFilter(request, list.filters) : {}) as Filter);
   const by = {
     caller: getCaller(response),
     id: idOf(request),
     ...(given.via ? { via: given.via } : {}),
   };
   return await readList(context, list, { filter, page: parseNumberedPage(request, given.limitDefault), ...by });
+}
+
+function readFilter(request: Request, filters: z.ZodObject) {
+  const { limit: _, cursor: __, ...query } = request.query;
+  return parseInput(query, filters);
 }
 
 /** Passes those who may make one of these changes. @throws ConfereError `forbidden`, `unauthorized`. */

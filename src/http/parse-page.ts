@@ -1,6 +1,4 @@
 import type { Request } from 'express';
-import type { Context } from '../context.ts';
-import { limitStatementTime } from '../database/limit-statement-time.ts';
 import type { FieldFault } from '../domain/errors.ts';
 import { withoutSeq } from '../operations/present-row.ts';
 import { faultOf, refuseField, refuseFields } from '../texts/refuse.ts';
@@ -25,24 +23,6 @@ export function parsePage(
   if (cursor !== undefined && cursor !== '' && after === undefined) faults.push(faultOf('cursor', 'cursor_unknown'));
   if (faults.length > 0) throw refuseFields(faults);
   return { limit: number, after };
-}
-
-/**
- * Reads one page of a list in the order of its row numbers. Each statement is limited in time.
- * @param read returns up to `limit` rows after row number `after`. It is asked for one more than the page shows.
- * @returns the rows, and where the next page begins; undefined at the end.
- * @throws ConfereError `invalid_request` for a wrong limit or cursor.
- */
-export async function readPage<T extends { seq: number }>(
-  context: Context,
-  request: Request,
-  read: (reading: Context, limit: number, after: number | undefined) => Promise<T[]>,
-  limitDefault?: number,
-): Promise<{ rows: T[]; next: number | undefined }> {
-  const { limit, after } = parseNumberedPage(request, limitDefault);
-  const found = await read({ ...context, db: limitStatementTime(context.db) }, limit + 1, after);
-  const rows = found.slice(0, limit);
-  return { rows, next: found.length > limit ? rows.at(-1)?.seq : undefined };
 }
 
 /** A page whose cursor is a row number. */

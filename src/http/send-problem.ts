@@ -77,6 +77,9 @@ function prepare(response: ServerResponse, problem: Problem): string {
 /** Codes of errors that mean that the client left. */
 const CLIENT_LEFT = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNABORTED', 'ECONNRESET', 'EPIPE']);
 
+/** A fail-over to another database host takes seconds. */
+const AWAY_RETRY_S = 5;
+
 /** A request, with the route that Express found for it. */
 type Routed = IncomingMessage & { route?: { path: string } };
 
@@ -95,9 +98,9 @@ export function handleErrors(log: Log) {
       return;
     }
     const known = describeProblem(error);
-    if (error instanceof ConfereError && error.retryAfterS !== undefined) {
-      response.setHeader('retry-after', String(error.retryAfterS));
-    }
+    const away = known.status === 503 ? AWAY_RETRY_S : undefined;
+    const retryAfterS = error instanceof ConfereError ? (error.retryAfterS ?? away) : away;
+    if (retryAfterS !== undefined) response.setHeader('retry-after', String(retryAfterS));
     if (known.status >= 500) {
       log.error({ error: describeError(error), ...describeRoute(request) }, 'a request failed');
     }

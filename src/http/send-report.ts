@@ -1,13 +1,13 @@
 import type { Response } from 'express';
 import { audit } from '../access/audit.ts';
 import type { Context } from '../context.ts';
+import { authorizePlatform } from '../operations/choose-platform.ts';
 import type { FileFormat } from '../reports/plan/report-plan.ts';
 import { FORMAT_FACTS } from '../reports/render/formats/formats.ts';
 import { measureFile } from '../reports/revisions/publish-drafts.ts';
 import { exportRange, type WantedRange } from '../reports/serve/export-range.ts';
 import { useReport } from '../reports/serve/use-report.ts';
-import { canSeePersonalData, getActor } from './access/authorize.ts';
-import { authorizePlatform } from './access/choose-platform.ts';
+import { canSeePersonalData, getActor, getCaller } from './access/authorize.ts';
 import { sendFile, signalOf } from './send-file.ts';
 
 type Wanted = Omit<Parameters<typeof useReport>[1], 'masked' | 'signal'>;
@@ -15,7 +15,7 @@ type Sent = { file: string; name: string; sha256: string; format: FileFormat };
 
 /** Sends a report's file for download, masked for viewers. The download is audited. */
 export async function sendReport(context: Context, response: Response, wanted: Wanted): Promise<void> {
-  authorizePlatform(response, wanted.platform);
+  authorizePlatform(getCaller(response), wanted.platform);
   const of = { ...wanted, masked: !canSeePersonalData(response), signal: signalOf(response) };
   await useReport(context, of, (opened) => sendAudited(context, response, { ...opened, format: wanted.format }));
 }
@@ -26,7 +26,7 @@ export async function sendRange(
   response: Response,
   wanted: Omit<WantedRange, 'masked' | 'signal'>,
 ): Promise<void> {
-  authorizePlatform(response, wanted.platform);
+  authorizePlatform(getCaller(response), wanted.platform);
   const of = { ...wanted, masked: !canSeePersonalData(response), signal: signalOf(response) };
   await exportRange(context, of, async ({ file, name }) => {
     const { sha256 } = await measureFile(file);

@@ -16,7 +16,7 @@ const { listMax, textCharsMax, matchKeysMax, keyCharsMax, valueCharsMax, bytesMa
 
 /** @returns what is beyond the limits, by field; empty: nothing. */
 export function findFilterFaults(input: FilterInput): FieldFault[] {
-  const { extra_match: match, ...lists } = completeFilter(input);
+  const { extra_match: match, expected: _, ...lists } = completeFilter(input);
   const faults: FieldFault[] = [];
   for (const [name, list] of Object.entries(lists) as [keyof typeof lists, string[]][]) {
     if (list.length > listMax) faults.push(faultOf(name, 'filter_list_long', { n: listMax }));

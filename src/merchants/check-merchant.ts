@@ -4,10 +4,12 @@ import type { FieldFault } from '../domain/errors.ts';
 import { append } from '../domain/lists.ts';
 import { faultOf, refuseFields } from '../texts/refuse.ts';
 import { findFilterFaults } from './check-filter.ts';
-import type { FilterInput } from './match-filter.ts';
+import { type FilterInput, parseFilter } from './match-filter.ts';
 import { headerNamesOf, type MerchantRow } from './read-merchants.ts';
 import { checkRequest, type RequestChange } from './request-headers.ts';
 import { validateUrl } from './validate-url.ts';
+
+type Configured = Pick<Context, 'config'>;
 
 export type NewMerchant = RequestChange & {
   name: string;
@@ -30,7 +32,7 @@ export const MERCHANT_LIMITS = { nameCharsMax: 200, emailCharsMax: 320, rateMax:
 const email = z.email().max(MERCHANT_LIMITS.emailCharsMax);
 
 /** Finds what is wrong with a merchant, for every door. @param before the merchant that changes; default: a new one. */
-export function findMerchantFaults(context: Context, change: MerchantChange, before?: MerchantRow): FieldFault[] {
+export function findMerchantFaults({ config }: Configured, change: MerchantChange, before?: MerchantRow): FieldFault[] {
   const { nameCharsMax, rateMax } = MERCHANT_LIMITS;
   const { name, rate, url, filter } = change;
   const faults: FieldFault[] = [];
@@ -40,12 +42,15 @@ export function findMerchantFaults(context: Context, change: MerchantChange, bef
   if (typeof rate === 'number' && !(Number.isInteger(rate) && rate >= 1 && rate <= rateMax))
     faults.push(faultOf('rate', 'rate_wrong', { n: rateMax }));
   if (typeof url === 'string') {
-    const { CALLBACK_ALLOW_PRIVATE: allowPrivate, ALLOW_PLAIN_HTTP: allowPlain } = context.config;
+    const { CALLBACK_ALLOW_PRIVATE: allowPrivate, ALLOW_PLAIN_HTTP: allowPlain } = config;
     const fault = validateUrl(url, { allowPrivate, allowPlain });
     if (fault) faults.push(fault);
   }
   const facts = before && { format: before.format, headerNames: headerNamesOf(before) };
   append(faults, checkRequest(change, facts));
+  const asks = filter?.expected ?? (before !== undefined && parseFilter(before.filter).expected);
+  if (asks && (change.format ?? before?.format) === 'provider')
+    faults.push(faultOf('filter.expected', 'expected_format'));
   if (filter !== undefined)
     append(
       faults,
@@ -55,7 +60,7 @@ export function findMerchantFaults(context: Context, change: MerchantChange, bef
 }
 
 /** @throws ConfereError `invalid_request` with what `findMerchantFaults` finds. */
-export function checkMerchant(context: Context, change: MerchantChange, before?: MerchantRow): void {
+export function checkMerchant(context: Configured, change: MerchantChange, before?: MerchantRow): void {
   const faults = findMerchantFaults(context, change, before);
   if (faults.length > 0) throw refuseFields(faults);
 }

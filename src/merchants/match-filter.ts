@@ -10,6 +10,8 @@ export type MerchantFilter = {
   extra_prefixes: string[];
   /** Keys of `extra`, parsed as a JSON object, and their required values. */
   extra_match: Record<string, string | number | boolean>;
+  /** Whether the merchant receives changes of expected payments too. Only the operators' filter decides that. */
+  expected: boolean;
 };
 
 /** A key that no `extra_match` may have: parsers of requests leave it out without a word. */
@@ -26,6 +28,7 @@ export function completeFilter(input: FilterInput = {}): MerchantFilter {
     reference_prefixes: input.reference_prefixes ?? [],
     extra_prefixes: input.extra_prefixes ?? [],
     extra_match: input.extra_match ?? {},
+    expected: input.expected ?? false,
   };
 }
 
@@ -39,11 +42,28 @@ export type FilterableFacts = {
 
 /** Whether an event matches a filter. Texts are compared exactly; the platform `none` means no platform. */
 export function matchesFilter(filter: MerchantFilter, facts: FilterableFacts): boolean {
+  return isAmong(filter.statuses, facts.status) && matchesNamed(filter, facts, [facts.reference]);
+}
+
+/** An expected payment as a filter compares it. `names`: its number and its references. */
+export type FilterableExpected = Omit<FilterableFacts, 'status' | 'reference'> & { names: readonly string[] };
+
+/** Whether an expected payment matches each of a merchant's filters, of which the first is the operators'. It has no status. */
+export function matchesExpected(filters: readonly MerchantFilter[], facts: FilterableExpected): boolean {
+  return asksForExpected(filters) && filters.every((filter) => matchesNamed(filter, facts, facts.names));
+}
+
+export function asksForExpected([first]: readonly MerchantFilter[]): boolean {
+  return first?.expected === true;
+}
+
+type Named = Pick<FilterableFacts, 'operation' | 'extra' | 'platform'>;
+
+function matchesNamed(filter: MerchantFilter, facts: Named, names: readonly (string | null)[]): boolean {
   return (
     isAmong(filter.platforms, facts.platform ?? NO_PLATFORM) &&
     isAmong(filter.operations, facts.operation) &&
-    isAmong(filter.statuses, facts.status) &&
-    startsWithOne(filter.reference_prefixes, facts.reference) &&
+    (filter.reference_prefixes.length === 0 || names.some((name) => startsWithOne(filter.reference_prefixes, name))) &&
     startsWithOne(filter.extra_prefixes, facts.extra) &&
     matchesKeys(filter.extra_match, facts.extra)
   );
@@ -66,6 +86,7 @@ export function isWithin(inner: MerchantFilter, outer: MerchantFilter): boolean 
   const areLongerPrefixes = (one: string[], other: string[]): boolean =>
     other.length === 0 || (one.length > 0 && one.every((value) => other.some((prefix) => value.startsWith(prefix))));
   return (
+    (outer.expected || !inner.expected) &&
     isInList(inner.platforms, outer.platforms) &&
     isInList(inner.operations, outer.operations) &&
     isInList(inner.statuses, outer.statuses) &&

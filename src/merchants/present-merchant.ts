@@ -9,6 +9,7 @@ export type PresentedMerchant = ReturnType<typeof presentMerchant>;
 /** A merchant as the API shows it, without its secret: only creation and rotation return that, once. */
 export function presentMerchant(row: MerchantRow) {
   const headers = headerNamesOf(row);
+  const { expected: _, ...ownFilter } = parseFilter(row.own_filter ?? '{}');
   return {
     id: row.id,
     name: row.name,
@@ -23,7 +24,7 @@ export function presentMerchant(row: MerchantRow) {
     paused_by: row.state === 'paused' ? ((row.paused_by ?? 'operator') as PausedBy) : null,
     filter: parseFilter(row.filter),
     /** The merchant's own choice within `filter`. */
-    own_filter: parseFilter(row.own_filter ?? '{}'),
+    own_filter: ownFilter,
     rate: row.rate,
     /** Whether its day manifests are sent to it. */
     manifests: row.manifests === 1,
@@ -85,7 +86,7 @@ export function maskMerchant(merchant: PresentedMerchant): PresentedMerchant {
   };
 }
 
-function maskFilter(filter: PresentedMerchant['filter']): PresentedMerchant['filter'] {
+function maskFilter<T extends PresentedMerchant['own_filter']>(filter: T): T {
   const mask = <T>(value: T): T | string => (typeof value === 'boolean' ? value : maskText(String(value)));
   const extra = Object.entries(filter.extra_match).map(([name, value]) => {
     const masked = mask(value);

@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { compileOnce } from '../database/compile-once.ts';
 import { placeOf } from '../database/keys/sealed-columns.ts';
 import { encryptForStorage } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
@@ -143,18 +144,7 @@ export async function readCredentials(
   const found = new Map<number, Credentials>();
   if (merchantSeqs.length === 0) return found;
   const now = context.clock.now();
-  const rows = await db
-    .selectFrom('merchants')
-    .leftJoin('merchant_secrets as secrets', (join) =>
-      join
-        .onRef('secrets.merchant_seq', '=', 'merchants.seq')
-        .on((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])),
-    )
-    .select(['merchants.seq', 'url', 'format', 'ciphertext', 'header', 'secrets.created_at'])
-    .where('merchants.seq', 'in', merchantSeqs)
-    .where('deleted_at', 'is', null)
-    .orderBy('secrets.seq', 'desc')
-    .execute();
+  const { rows } = await selectCredentials(db, { seqs: merchantSeqs, now });
   for (const { seq, url, format, ciphertext, header, created_at } of rows) {
     const one: Credentials = found.get(seq) ?? { url, format, keys: [], headers: Object.create(null) };
     found.set(seq, one);
@@ -168,3 +158,17 @@ export async function readCredentials(
   }
   return found;
 }
+
+const selectCredentials = compileOnce((db, { seqs, now }: { seqs: number[]; now: Date }) =>
+  db
+    .selectFrom('merchants')
+    .leftJoin('merchant_secrets as secrets', (join) =>
+      join
+        .onRef('secrets.merchant_seq', '=', 'merchants.seq')
+        .on((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])),
+    )
+    .select(['merchants.seq', 'url', 'format', 'ciphertext', 'header', 'secrets.created_at'])
+    .where('merchants.seq', 'in', seqs)
+    .where('deleted_at', 'is', null)
+    .orderBy('secrets.seq', 'desc'),
+);

@@ -23,6 +23,7 @@ export async function startBackfill(
   const now = context.clock.now();
   const started = {
     ...{ state: 'waiting', events_since: since, cursor_wall: firstWallOf(context, since), cursor_seq: 0 },
+    expected_seq: 0,
     ...{ transactions: 0, enqueued: 0, started_at: now, updated_at: now, finished_at: null },
   };
   await trx

@@ -1,7 +1,12 @@
 import type { Context } from '../context.ts';
+import { compileOnce } from '../database/compile-once.ts';
 import type { Reader } from '../database/reader.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
+
+const selectReports = compileOnce((db, { days }: { days: Day[] }) =>
+  db.selectFrom('reports').select(['day', 'revision', 'made_at']).where('day', 'in', days).orderBy('revision'),
+);
 
 /**
  * Returns one mismatch for each changed day that has a report, until the next revision. A revision made while its day
@@ -15,12 +20,7 @@ export async function findClosedDays(
   const today = context.calendar.dayOf(context.clock.now());
   const days = [...new Set(changes.map((change) => change.atWall.slice(0, 10)))].filter((day) => day < today);
   if (days.length === 0) return [];
-  const reports = await db
-    .selectFrom('reports')
-    .select(['day', 'revision', 'made_at'])
-    .where('day', 'in', days)
-    .orderBy('revision')
-    .execute();
+  const { rows: reports } = await selectReports(db, { days });
   const newest = new Map<Day, (typeof reports)[number]>(reports.map((report) => [report.day, report]));
   return [...newest.values()]
     .filter((report) => report.made_at >= context.calendar.startOfDay(addDays(report.day, 1)))

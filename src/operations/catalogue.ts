@@ -17,17 +17,32 @@ import {
   undoBankMatch,
 } from './books/bank.ts';
 import { addCommission, commissions, undoCommission } from './books/commissions.ts';
+import { imports } from './books/imports.ts';
 import { closeOneMonth, months, oneMonth, reopenOneMonth } from './books/months.ts';
 import { addOpening, openings, undoOpening } from './books/openings.ts';
 import { namePlatform, platforms } from './books/platforms.ts';
+import { makeOneReport, reports } from './books/reports.ts';
 import { addStatement, statements } from './books/statements.ts';
+import { balances, oneTransaction, transactions } from './books/transactions.ts';
 import type { AnyChange, Change } from './define-change.ts';
 import type { Item } from './define-item.ts';
-import type { List } from './define-list.ts';
+import type { List, Search } from './define-list.ts';
 import { putMany } from './expect-many.ts';
-import { cancelOne, expectedPayments, matchOne, putOne, reopenOne, unmatchOne } from './expected.ts';
-import { jobs } from './jobs.ts';
-import { callbacks, redeliverCallback, replayCallbacks } from './merchants/callbacks.ts';
+import {
+  cancelOne,
+  expectedPayments,
+  matchOne,
+  oneExpected,
+  oneExpectedByKey,
+  putOne,
+  reopenOne,
+  unmatchOne,
+} from './expected.ts';
+import { numbers } from './figures/numbers.ts';
+import { callbackSeries, moneySeries } from './figures/series.ts';
+import { jobs, runOneJob } from './jobs.ts';
+import { callbacks, oneCallback, redeliverCallback, replayCallbacks } from './merchants/callbacks.ts';
+import { rotateManifestKeys } from './merchants/manifests.ts';
 import {
   addMerchant,
   changeMerchant,
@@ -35,6 +50,7 @@ import {
   endPullToken,
   givePullToken,
   merchants,
+  oneMerchant,
   pauseMerchant,
   removeOneMerchant,
   rotateMerchantSecret,
@@ -56,10 +72,12 @@ export type Subject<C = AnyChange> = {
   tag: string;
   changes?: readonly C[];
   lists?: readonly List[];
+  searches?: readonly Search[];
   items?: readonly Item[];
 };
 
 export const SUBJECTS: readonly Subject<Change>[] = [
+  { tag: 'Ledger', searches: [transactions], items: [oneTransaction, balances, moneySeries] },
   { tag: 'Ledger', changes: [addOpening, undoOpening], lists: [openings] },
   { tag: 'Ledger', changes: [addAdjustment, undoAdjustment], lists: [adjustments] },
   { tag: 'Ledger', changes: [addStatement], lists: [statements] },
@@ -68,6 +86,7 @@ export const SUBJECTS: readonly Subject<Change>[] = [
     tag: 'Expected payments',
     changes: [putOne, putMany, cancelOne, reopenOne, matchOne, unmatchOne],
     lists: [expectedPayments],
+    items: [oneExpected, oneExpectedByKey],
   },
   {
     tag: 'Bank',
@@ -78,7 +97,7 @@ export const SUBJECTS: readonly Subject<Change>[] = [
   { tag: 'Ledger', changes: [namePlatform], items: [platforms] },
   { tag: 'Ledger', changes: [mapAccounts], items: [accounts] },
   { tag: 'Reconciliations', changes: [startOneRun], lists: [runs, runPages], items: [oneRun] },
-  { tag: 'Mismatches', lists: [alerts] },
+  { tag: 'Mismatches', lists: [alerts], items: [numbers] },
   {
     tag: 'Mismatches',
     changes: [resolveMismatches, acknowledgeMismatches, assignOneMismatch, ...Object.values(mismatchDecisions)],
@@ -86,17 +105,30 @@ export const SUBJECTS: readonly Subject<Change>[] = [
     items: [oneMismatch],
   },
   { tag: 'Webhooks', changes: [reprocessOneWebhook, purgeManyWebhooks], lists: [webhooks], items: [oneWebhook] },
-  { tag: 'Reports', changes: [closeOneMonth, reopenOneMonth], lists: [months], items: [oneMonth] },
-  { tag: 'Service', items: [jobs] },
+  {
+    tag: 'Reports',
+    changes: [closeOneMonth, reopenOneMonth, makeOneReport],
+    lists: [months],
+    searches: [reports],
+    items: [oneMonth],
+  },
+  { tag: 'Imports', lists: [imports] },
+  { tag: 'Service', changes: [runOneJob], items: [jobs] },
   {
     tag: 'Merchants',
     changes: [
       ...[addMerchant, changeMerchant, removeOneMerchant, rotateMerchantSecret, enableMerchant, pauseMerchant],
-      ...[testMerchant, givePullToken, endPullToken],
+      ...[testMerchant, givePullToken, endPullToken, rotateManifestKeys],
     ],
     lists: [merchants],
+    items: [oneMerchant],
   },
-  { tag: 'Callbacks', changes: [redeliverCallback, replayCallbacks], lists: [callbacks] },
+  {
+    tag: 'Callbacks',
+    changes: [redeliverCallback, replayCallbacks],
+    lists: [callbacks],
+    items: [oneCallback, callbackSeries],
+  },
   { tag: 'Access', changes: [addToken, revokeOneToken], lists: [tokens] },
   { tag: 'Access', changes: [logOutOneUser, forgetOneUser], lists: [users] },
   { tag: 'Access', lists: [auditRows] },

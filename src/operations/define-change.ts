@@ -29,8 +29,8 @@ export const COMMAND: Caller = { id: 'command', role: 'admin' };
 
 type Roles = readonly [Role, ...Role[]];
 
-/** @template Given the body, parsed. @template Made what the change returns. */
-type Parts<Given, Made> = {
+/** @template Given the body, parsed. @template Made what the change returns. @template Followed what `after` returns. */
+type Parts<Given, Made, Followed = unknown> = {
   /** `subject.verb`. */
   name: `${string}.${string}`;
   /** The action of its audit row, as rows of earlier versions have it; default: the name. */
@@ -47,7 +47,7 @@ type Parts<Given, Made> = {
   /** By status; the highest one is that of the change, a dry run answers 200. */
   answers: Responses;
   /** Which of several answers it is; default: the highest. */
-  status?(made: Made): number;
+  status?(made: Made, followed: Followed): number;
   /** For which reasons it is refused, beside those of its fields, of roles, and of an unknown item. */
   refuses?: readonly Reason[];
   /** Only says what the change would do, and answers 200; undefined: it was not asked for. */
@@ -64,15 +64,17 @@ type Parts<Given, Made> = {
    */
   target?(made: Made, by: By, given: Given): string | Pick<AuditedAction, 'target' | 'detail'> | undefined;
   /** Does what follows the commit. @param made undefined where a form is sent again. */
-  after?(context: Context, made: Made | undefined, given: Given, by: By): Promise<unknown>;
-  /** The body of the answer; without it, none is sent. @param more.followed what `after` returned. */
-  answer?(context: Context, made: Made, more: { given: Given; by: By; followed: unknown }): Promise<object>;
+  after?(context: Context, made: Made | undefined, given: Given, by: By): Promise<Followed>;
+  /** The body of the answer; without it, none is sent. */
+  answer?(context: Context, made: Made, more: { given: Given; by: By; followed: Followed }): Promise<object>;
   /** The address of what was made. */
   location?(made: Made): string;
 };
 
 /** A change of ours: an admin may make each. */
-export type Change<Given = unknown, Made = unknown> = Parts<Given, Made> & { roles: Roles };
+export type Change<Given = unknown, Made = unknown, Followed = unknown> = Parts<Given, Made, Followed> & {
+  roles: Roles;
+};
 
 /** Also one that a merchant makes in its portal, and nobody else. */
 export type AnyChange<Given = unknown, Made = unknown> = Parts<Given, Made> & { roles: Roles | 'merchant' };
@@ -84,7 +86,9 @@ export type GivenOf<C> = C extends AnyChange<infer Given, infer _> ? Given : nev
 export type MadeOf<C> = C extends { change(...given: never[]): Promise<infer Made> } ? Made : never;
 
 /** Declares a change. */
-export function defineChange<Given = unknown, Made = unknown>(change: Change<Given, Made>): Change<Given, Made> {
+export function defineChange<Given = unknown, Made = unknown, Followed = unknown>(
+  change: Change<Given, Made, Followed>,
+): Change<Given, Made, Followed> {
   return change;
 }
 
@@ -146,7 +150,7 @@ export async function answerChange<Given, Made>(
   const { made: result, followed } = await makeChange(context, change, { given, by });
   const made = result as Made; // without a key, a change is made
   return {
-    ...{ status: change.status?.(made) ?? Number(Object.keys(change.answers).at(-1)), made },
+    ...{ status: change.status?.(made, followed) ?? Number(Object.keys(change.answers).at(-1)), made },
     ...(change.answer ? { body: await change.answer(context, made, { given, by, followed }) } : {}),
     ...(change.location ? { location: change.location(made) } : {}),
   };

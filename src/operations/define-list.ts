@@ -89,3 +89,20 @@ export async function readList<Row extends Numbered, Filter>(
   const shown = list.mask ? await list.mask(context, rows, by.caller, filter) : rows;
   return { rows: shown, next: found.length > page.limit ? rows.at(-1)?.seq : undefined };
 }
+
+/** A list that is in another order than that of row numbers: a page begins after a text, which `find` gave. */
+export type Search<Filter = unknown> = Pick<List, 'name' | 'roles' | 'row'> & {
+  route: `/${string}`;
+  filters: z.ZodObject & z.ZodType<Filter>;
+  /** Reads a page, as this caller may see it, and audits that. @throws ConfereError `invalid_request`, `forbidden`. */
+  find(
+    context: Context,
+    page: { limit: number; after: string | undefined },
+    filter: Filter,
+    caller: Caller,
+  ): Promise<{ rows: object[]; next: string | undefined }>;
+};
+
+export function defineSearch<Filter>(search: Search<Filter>): Search<Filter> {
+  return search;
+}

@@ -15,6 +15,7 @@ import { matchExpected, unmatchExpected } from '../expected/match-by-hand.ts';
 import { isChange, putExpected } from '../expected/put-expected.ts';
 import { refuse } from '../texts/refuse.ts';
 import { type By, defineChange } from './define-change.ts';
+import { auditItem, defineItem } from './define-item.ts';
 import { defineList } from './define-list.ts';
 import { created, ok } from './describe-operation.ts';
 import { day, NO_AMOUNT } from './fields.ts';
@@ -48,7 +49,7 @@ function present(row: PresentedExpected, caller: Caller): PresentedExpected {
 }
 
 /** The key that the address has. @throws ConfereError `invalid_request`, `forbidden`. */
-function keyOf({ params, caller }: By): ExpectedKey {
+function keyOf({ params, caller }: Pick<By, 'params' | 'caller'>): ExpectedKey {
   const key = parseInput(params, expectedKeySchema);
   requireSource(caller, key.source);
   return key;
@@ -182,4 +183,22 @@ export const expectedPayments = defineList<Listed, Filters>({
       ...(via ? { detail: via } : {}),
     }),
   mask: (_context, rows, caller) => rows.map((row) => ({ ...row, ...present(withoutSeq(row), caller) })),
+});
+
+export const oneExpected = defineItem({
+  route: '/expected-payments/{id}',
+  summary: 'One expected payment, by its id',
+  item: expectedPayment,
+  isForSources: true,
+  async read(context, by) {
+    await auditItem(context, by, 'expected.show', by.id);
+    return await showExpected(context, by.id, by.caller);
+  },
+});
+
+export const oneExpectedByKey = defineItem({
+  ...oneExpected,
+  route: BY_KEY,
+  summary: 'One expected payment, by its key',
+  read: (context, by) => oneExpected.read(context, { ...by, id: idOf(context.keys, keyOf(by)) }),
 });

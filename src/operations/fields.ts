@@ -1,20 +1,28 @@
 /** Fields that several requests have. Their messages name the rule, never the value. */
 import { z } from 'zod';
 import { NOTE_CHARS_MAX } from '../access/check-note.ts';
-import { isDay } from '../domain/calendar.ts';
+import { isDay, isKeptInstant } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../domain/money.ts';
-import { PLATFORM_CHARS_MAX } from '../domain/platform.ts';
+import { isPlatform, PLATFORM_CHARS_MAX } from '../domain/platform.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
 import { FILTER_LIMITS, findFilterFaults } from '../merchants/check-filter.ts';
+import type { FilterInput } from '../merchants/match-filter.ts';
 import { describe } from '../texts/refuse.ts';
 
 export const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
 
-export const instant = z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T00:00:00-03:00' });
+const NO_INSTANT = 'must be an instant: 2026-11-21T00:00:00-03:00';
+export const instant = z.iso
+  .datetime({ offset: true, error: NO_INSTANT })
+  .refine((text) => isKeptInstant(new Date(text)), NO_INSTANT);
 export const parsedInstant = instant.transform((text) => new Date(text));
 
-export const platform = z.string('must be a platform id').min(1).max(PLATFORM_CHARS_MAX);
+export const platform = z
+  .string('must be a platform id')
+  .min(1)
+  .max(PLATFORM_CHARS_MAX)
+  .refine(isPlatform, `must be a platform id of at most ${PLATFORM_CHARS_MAX} bytes`);
 /** The query of a list whose items belong to a platform. */
 export const platformFilter = z.object({ platform: platform.optional().describe('none: what has no platform') });
 /** Why a person changes the books. */
@@ -52,21 +60,32 @@ const { listMax, textCharsMax, matchKeysMax, keyCharsMax, valueCharsMax, bytesMa
 const texts = z.array(z.string().min(1));
 const operation: z.ZodType<string> = z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`);
 
-/** The events that a merchant receives. An omitted or empty list matches all. */
-export const filterInput = z
-  .strictObject({
-    platforms: texts.describe('none: what has no platform'),
-    operations: z.array(operation),
-    statuses: texts,
-    reference_prefixes: texts,
-    extra_prefixes: texts,
-    extra_match: z.record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()])),
-  })
-  .partial()
+const lists = {
+  platforms: texts.describe('none: what has no platform'),
+  operations: z.array(operation),
+  statuses: texts,
+  reference_prefixes: texts,
+  extra_prefixes: texts,
+  extra_match: z.record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()])),
+};
+const expected = z
+  .boolean()
   .describe(
-    `lists have up to ${listMax} values of ${textCharsMax} characters; extra_match ${matchKeysMax} keys of ${keyCharsMax}, and values of ${valueCharsMax}; all together ${bytesMax / 1024} KiB`,
-  )
-  .superRefine((filter, found) => {
-    for (const { field, reason, values } of findFilterFaults(filter))
-      found.addIssue({ code: 'custom', path: [field], message: describe(reason, values) });
-  });
+    'whether changes of expected payments are sent too: `reference_prefixes` are of their number or any reference',
+  );
+
+/** The events that a merchant chooses of those that it may receive. An omitted or empty list matches all. */
+export const ownFilterInput = describeFilter(z.strictObject(lists).partial());
+/** The events that a merchant receives. An omitted or empty list matches all. */
+export const filterInput = describeFilter(z.strictObject({ ...lists, expected }).partial());
+
+function describeFilter<T extends z.ZodType<FilterInput>>(schema: T): T {
+  return schema
+    .describe(
+      `lists have up to ${listMax} values of ${textCharsMax} characters; extra_match ${matchKeysMax} keys of ${keyCharsMax}, and values of ${valueCharsMax}; all together ${bytesMax / 1024} KiB`,
+    )
+    .superRefine((filter, found) => {
+      for (const { field, reason, values } of findFilterFaults(filter))
+        found.addIssue({ code: 'custom', path: [field], message: describe(reason, values) });
+    });
+}

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { auditShown } from '../access/audit.ts';
 import { maySeePersons } from '../access/roles.ts';
-import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../domain/mismatch.ts';
 import { listTransactionIds } from '../domain/person/mask-mismatch.ts';
@@ -18,7 +17,7 @@ import {
 import { acceptMismatchOrSurplus } from '../reconciliation/windows/accept-surplus.ts';
 import { refuse } from '../texts/refuse.ts';
 import { type By, type Change, defineChange } from './define-change.ts';
-import { defineItem } from './define-item.ts';
+import { defineItem, type ReadBy } from './define-item.ts';
 import { auditRows, defineList } from './define-list.ts';
 import { ok } from './describe-operation.ts';
 import { instant, wholeNumber } from './fields.ts';
@@ -191,7 +190,7 @@ export const oneMismatch = defineItem({
 export async function showMismatch(
   context: Context,
   found: PresentedMismatch,
-  { caller, via }: { caller: Caller; via?: 'console' },
+  { caller, via }: Pick<ReadBy, 'caller' | 'via'>,
 ): Promise<PresentedMismatch> {
   if (!maySeePersons(caller.role)) return (await maskMismatches(context.db, [found]))[0] ?? found;
   const done = { actor: caller.id, action: 'mismatches.show', target: found.id } as const;

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { ConfereError, groupFaults } from '../domain/errors.ts';
 import { UNUSABLE_KEY } from '../merchants/match-filter.ts';
-import { redactFieldName } from './redact-field-name.ts';
+
+const PLAIN_NAME = /^(?=.{1,32}$)[a-z_]+\d?[a-z_]*$/i;
 
 /**
  * Parses what somebody gave: a body, a query, the options of a command.
@@ -53,4 +54,12 @@ function describeIssue(issue: Issue): string {
   return issue.code === 'unrecognized_keys'
     ? `has no field ${issue.keys.map(redactFieldName).join(', ')}`
     : issue.message;
+}
+
+/**
+ * Returns the name of a parameter or field for an error response, which proxies and clients may log. A name that is not a
+ * plain word, such as a document or an e-mail, may be personal data in the wrong place: it is redacted.
+ */
+export function redactFieldName(name: string): string {
+  return PLAIN_NAME.test(name) ? name : '(no plain name)';
 }

@@ -4,6 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { compileOnce } from '../database/compile-once.ts';
 import { hashDocument } from '../database/keys/index-person.ts';
 import type { Keys } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
@@ -15,15 +16,16 @@ const ASKED_AT_ONCE_MAX = 1_000;
 /** A larger text takes up to half a second: yield to other work after it. */
 const LARGE_CHARS_MIN = 16_384;
 
+const selectForgotten = compileOnce((db, { hashes }: { hashes: Buffer[] }) =>
+  db.selectFrom('forgotten_people').select('document_hash').where('document_hash', 'in', hashes),
+);
+const selectAnyForgotten = compileOnce((db) => db.selectFrom('forgotten_people').select('document_hash').limit(1));
+
 /** Returns which of these hashes belong to forgotten people, as base64. */
 export async function findForgotten(db: Reader, hashes: Buffer[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (const some of splitList(hashes, ASKED_AT_ONCE_MAX)) {
-    const rows = await db
-      .selectFrom('forgotten_people')
-      .select('document_hash')
-      .where('document_hash', 'in', some)
-      .execute();
+    const { rows } = await selectForgotten(db, { hashes: some });
     for (const row of rows) found.add(row.document_hash.toString('base64'));
   }
   return found;
@@ -55,8 +57,7 @@ export function createKeyedExtraHash(keys: Keys, hash: Buffer): Buffer {
 
 /** Whether anyone was forgotten: reads one row. */
 export async function hasForgottenPeople(db: Reader): Promise<boolean> {
-  const anyone = await db.selectFrom('forgotten_people').select('document_hash').limit(1).executeTakeFirst();
-  return anyone !== undefined;
+  return (await selectAnyForgotten(db, {})).rows.length > 0;
 }
 
 /** A received text, and known aliases by which it names a forgotten person's transaction. */

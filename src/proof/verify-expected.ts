@@ -66,7 +66,7 @@ async function verifyCluster(
       report({ scope: head.id, says: `its ${other.join(', ')} is not what the facts decide: ${after.state}` });
   }
   for (const { id, says } of await findUnlike(snapshot, [...own])) report({ scope: id, says });
-  verifyParts(cluster, report);
+  await verifyParts(snapshot, cluster, report);
 }
 
 type Pair = { expected_seq?: number; transaction_seq?: number };
@@ -124,16 +124,28 @@ async function findUnlike(snapshot: Transaction<Database>, seqs: number[]): Prom
   ]);
 }
 
-/** Reports payments whose parts sum to more than their amount, by rules and by people. */
-function verifyParts({ standing, payments }: Cluster, report: ReportBreak): void {
-  for (const [seq, parts] of Map.groupBy(standing, (row) => row.transaction_seq)) {
+/** Reports payments whose parts sum to more than their amount, by rules and by people; a correction may have lowered it since. */
+async function verifyParts(
+  snapshot: Transaction<Database>,
+  { standing, payments }: Cluster,
+  report: ReportBreak,
+): Promise<void> {
+  const matched = [...Map.groupBy(standing, (row) => row.transaction_seq)].flatMap(([seq, parts]) => {
     const payment = payments.get(seq);
     const cents = parts.reduce((sum, part) => sum + part.amount_cents, 0n);
-    if (payment && cents > payment.facts.amountCents)
-      report({
-        scope: payment.id,
-        transactionId: payment.id,
-        says: `${formatAmount(cents)} of it is matched, which is more than its amount`,
-      });
+    return payment && cents > payment.facts.amountCents ? [{ seq, id: payment.id, cents }] : [];
+  });
+  if (matched.length === 0) return;
+  const seqs = matched.map(({ seq }) => seq);
+  const rows = await snapshot
+    .selectFrom('corrections')
+    .select('transaction_seq')
+    .where('transaction_seq', 'in', seqs)
+    .execute();
+  const corrected = new Set(rows.map((row) => row.transaction_seq));
+  for (const { seq, id, cents } of matched) {
+    if (corrected.has(seq)) continue;
+    const says = `${formatAmount(cents)} of it is matched, which is more than its amount`;
+    report({ scope: id, transactionId: id, says });
   }
 }

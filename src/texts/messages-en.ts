@@ -52,7 +52,6 @@ export const MESSAGES_EN = {
   'doctor.not_flushed': 'innodb_flush_log_at_trx_commit is not 1: a power cut can lose what was answered',
   'doctor.flushed': '{version}, flushed at every commit',
   'doctor.hosts_unnamed': "TLS can't check a name for {hosts}: write host names",
-  'doctor.writer': 'all processes write to {host} (since {at})',
   'doctor.not_guarded': 'nothing prevents this user from: {list}. See docs/operating.md, Grants',
   'doctor.triggers_alone':
     'only triggers prevent this user from {list}; run confere migrate --grants for restricted privileges',

@@ -52,7 +52,6 @@ export const MESSAGES_PT_BR: { [Name in keyof typeof MESSAGES_EN]: string } = {
     'innodb_flush_log_at_trx_commit não é 1: uma queda de energia pode perder o que já foi respondido',
   'doctor.flushed': '{version}, gravado em disco a cada commit',
   'doctor.hosts_unnamed': 'o TLS não tem nome a conferir em {hosts}: escreva nomes de máquinas',
-  'doctor.writer': 'todos os processos gravam em {host} (desde {at})',
   'doctor.not_guarded': 'nada impede este usuário de: {list}. Veja Grants em docs/operating.md',
   'doctor.triggers_alone':
     'só gatilhos impedem este usuário de {list}; rode confere migrate --grants para restringir as permissões',

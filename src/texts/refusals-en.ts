@@ -165,7 +165,7 @@ export const REFUSALS_EN = {
     parameter_and_range: 'does not go with from or to',
     platform_never_booked: 'has no entry',
     platform_not_filtered: "none can't be asked of the provider's list: leave it out to read all platforms",
-    platform_wrong: 'must be the id of a platform: 1 to {n} characters',
+    platform_wrong: 'must be the id of a platform: 1 to {n} bytes',
     platform_unknown:
       'is shown by no transaction ({platform}): correct it, or say that it is new (new_platform, --new-platform)',
     platform_unreported: 'nothing is known of a platform {platform}',
@@ -188,6 +188,7 @@ export const REFUSALS_EN = {
     header_reserved: 'not one of {names}; bearer_token sets authorization',
     header_value: 'a value has 1 to {n} visible ASCII characters, perhaps with blanks between them',
     bearer_token_form: 'must be 1 to {n} visible ASCII characters without blanks',
+    expected_format: 'is not for the format provider, which has no message for expected payments',
     bearer_token_missing: 'is required by the format provider: the token that the merchant compares',
     rate_wrong: 'must be a whole number from 1 to {n}',
     url_credentials: 'must not hold a user or password',

@@ -51,7 +51,7 @@ export async function openEnvironment(
   const open = (more: Record<string, string> = {}): Promise<Context> => {
     const config = readConfig({ ...all, ...more });
     const log = createLog(config.LOG_LEVEL, logTo);
-    return openContext(config, { log, signal: stop.signal, migrates: true, namesWriter: true, timers });
+    return openContext(config, { log, signal: stop.signal, migrates: true, timers });
   };
   const context = stack.use(await open());
   const owned = stack.move();

@@ -1,11 +1,21 @@
 /** A TCP proxy to the run's database server. It can close connections, stop answering, and refuse statements. */
 import net, { type AddressInfo, type Socket } from 'node:net';
+import { MEMBERS_QUERY, VARIABLES_QUERY } from '../../embedded/server-state.ts';
 
 /**
  * `not ready`: like a Galera 26.4 node that is isolated from the two others, it answers SET, SHOW and SELECT without a table
  * and refuses everything else, also COMMIT and ROLLBACK. `read only`: it refuses writes. `no rollback`: it refuses ROLLBACK.
+ * `cut off`: like the primary of a MySQL group that does not reach the two others, it answers all but COMMIT. `another server`: it takes writes under another identity. `galera`: a
+ * node of a cluster.
  */
-export type ProxiedServerState = 'well' | 'not ready' | 'read only' | 'no rollback';
+export type ProxiedServerState =
+  | 'well'
+  | 'not ready'
+  | 'read only'
+  | 'no rollback'
+  | 'cut off'
+  | 'another server'
+  | 'galera';
 
 const HEADER_BYTES = 4;
 const COM_QUERY = 0x03;
@@ -13,7 +23,22 @@ const COM_STMT_PREPARE = 0x16;
 const COM_STMT_EXECUTE = 0x17;
 const ALLOWED_WHEN_NOT_READY = /^(set |show |select (1|@@|connection_id))/i;
 const WRITES = /^(insert|update|delete|replace|create|alter|drop) /i;
-const READ_ONLY_VARIABLES = 'SELECT @@global.read_only AS first, @@global.innodb_read_only AS second';
+const variables = (rows: Record<string, string>): string =>
+  Object.entries(rows)
+    .map(([name, value]) => `SELECT '${name}' AS Variable_name, '${value}' AS Value`)
+    .join(' UNION ALL ');
+/** What is sent in place of a query, by state. */
+const REWRITTEN: Partial<Record<ProxiedServerState, Record<string, string>>> = {
+  'read only': { [VARIABLES_QUERY]: variables({ read_only: 'ON' }) },
+  galera: { [VARIABLES_QUERY]: variables({ wsrep_on: 'ON', read_only: 'OFF' }) },
+  'another server': { [VARIABLES_QUERY]: variables({ server_uuid: 'another' }) },
+  'cut off': {
+    [VARIABLES_QUERY]: variables({ server_uuid: 'a', group_replication_group_name: 'g' }),
+    [MEMBERS_QUERY]:
+      "SELECT 'a' AS id, 'ONLINE' AS state UNION ALL SELECT 'b', 'UNREACHABLE' UNION ALL SELECT 'c', 'UNREACHABLE'",
+  },
+};
+const COMMIT = /^commit$/i;
 
 export async function openTcpProxy(socketPath: string) {
   const sockets = new Set<Socket>();
@@ -44,9 +69,10 @@ export async function openTcpProxy(socketPath: string) {
       cutPackets((packet) => {
         if (isGone || isFrozen) return;
         isSilent ||= isLast(packet.toString('utf8', HEADER_BYTES + 1));
+        if (state === 'cut off' && packet[3] === 0 && COMMIT.test(packet.toString('utf8', HEADER_BYTES + 1))) return;
         const answer = answerOf(state, packet);
         if (answer) socket.write(answer);
-        else upstream.write(state === 'read only' ? rewriteReadOnlyQuery(packet) : packet);
+        else upstream.write(rewrite(state, packet));
       }),
     );
   });
@@ -106,14 +132,13 @@ function answerOf(state: ProxiedServerState, packet: Buffer): Buffer | undefined
   }
   if (state === 'no rollback')
     return isText && /^rollback$/i.test(text) ? error(1105, 'HY000', 'Unknown error') : undefined;
-  return isText && WRITES.test(text) ? error(1290, 'HY000', 'The server is running with --read-only') : undefined;
+  const isRefused = state === 'read only' && isText && WRITES.test(text);
+  return isRefused ? error(1290, 'HY000', 'The server is running with --read-only') : undefined;
 }
 
-function rewriteReadOnlyQuery(packet: Buffer): Buffer {
-  const isReadOnlyQuery = packet.toString('utf8', HEADER_BYTES + 1) === READ_ONLY_VARIABLES;
-  return isReadOnlyQuery
-    ? frame(0, Buffer.from(`${String.fromCharCode(COM_QUERY)}SELECT 1 AS first, 0 AS second`))
-    : packet;
+function rewrite(state: ProxiedServerState, packet: Buffer): Buffer {
+  const text = REWRITTEN[state]?.[packet.toString('utf8', HEADER_BYTES + 1)];
+  return text === undefined ? packet : frame(0, Buffer.from(`${String.fromCharCode(COM_QUERY)}${text}`));
 }
 
 function error(errno: number, state: string, message: string): Buffer {

@@ -61,13 +61,13 @@ const INNER: Record<string, string[]> = {
   'src/provider': ['list'],
   'src/texts': ['console', 'alerts', 'reports'],
   'src/alerts': ['channels', 'read'],
-  'src/callbacks': ['health', 'render', 'queue', 'backfill', 'deliver', 'manage'],
+  'src/callbacks': ['health', 'render', 'queue', 'expected', 'backfill', 'deliver', 'manage'],
   'src/ledger': ['decide', 'journal', 'apply', 'correct', 'stated', 'bank', 'read'],
   'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],
   'src/reconciliation': ['windows', 'numbers', 'watches', 'runs'],
   'src/reports': ['xlsx', 'plan', 'read', 'render', 'readback', 'revisions', 'serve', 'months'],
   'src/expected': ['decide', 'follow'],
-  'src/operations': ['rows', 'books', 'merchants', 'access'],
+  'src/operations': ['rows', 'figures', 'books', 'merchants', 'access'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
   'src/http/console': [
     'parts',
@@ -236,15 +236,15 @@ describe('the code', () => {
     const doors = sources.filter(
       ({ file, text }) => /^src\/(?:http|commands)\//.test(file) && /\baudit(?:Change|ChangeOnce|Parts)\(/.test(text),
     );
-    // log-ins; what a job, a report and a key are made by; the erasure of a person, in parts
     expect(doors.map(({ file }) => file).sort()).toEqual([
+      // the erasure of a person, in parts, by the command alone
       'src/commands/forget/forget.ts',
-      'src/commands/jobs.ts',
-      'src/commands/merchants/manifests.ts',
+      // writes a file of the key before its transaction, and puts it into force after
       'src/commands/rotate-key.ts',
-      'src/http/api/reports.ts',
+      // log-ins: nobody with a role asks for one
       'src/http/console/access/log-in-by-issuer.ts',
       'src/http/console/access/show-login.ts',
+      // a month is prepared outside the transaction that closes it once for the key of its form
       'src/http/console/months/month-forms.ts',
       'src/http/console/portal/show-portal-login.ts',
     ]);

@@ -1,14 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseEnv } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { environment } from '../../src/config/environment.ts';
-import { readConfig } from '../../src/config.ts';
+import { isSecret } from '../../src/config/list-settings.ts';
+import { readConfig, readSettings } from '../../src/config.ts';
 import { propertyOptions } from '../support/property.ts';
 import { temporaryDirectory } from '../support/start-serve.ts';
 
-const example = parseEnv(readFileSync(path.resolve(import.meta.dirname, '../../.env.example'), 'utf8'));
 /** Nothing is wrong with these. */
 const SOUND = {
   PROVIDER_URL: 'http://127.0.0.1:4000',
@@ -76,17 +75,6 @@ function faultsOf(env: Record<string, string>, needs: { provider?: boolean; web?
 const PROVIDER = { PROVIDER_URL: 'http://127.0.0.1:4000', PROVIDER_API_KEY: 'k' };
 
 describe('the environment', () => {
-  it('is named in .env.example, name by name', () => {
-    expect(Object.keys(example).sort()).toEqual(Object.keys(environment.shape).sort());
-  });
-
-  it('has in .env.example the defaults that hold without it', () => {
-    const set = Object.fromEntries(Object.entries(example).filter(([, value]) => value !== ''));
-    const { WEBHOOK_AUTH: _, ...withExample } = readConfig({ ...set, WEBHOOK_SECRET: 's' });
-    const { WEBHOOK_AUTH: __, ...without } = readConfig({ WEBHOOK_SECRET: 's' });
-    expect(withExample).toEqual(without);
-  });
-
   it('reports every fault in one message', () => {
     const env = {
       PORT: '99999',
@@ -341,5 +329,40 @@ describe('the environment', () => {
     );
     expect(() => readConfig({ PROVIDER_API_KEY_FILE: '/nowhere' })).toThrow(/PROVIDER_API_KEY_FILE.*ENOENT/);
     expect(() => readConfig({ PROVIDER_API_KEY_FILE: file, PROVIDER_API_KEY: 'k' })).toThrow(/both/);
+  });
+});
+
+describe('the list of settings', () => {
+  const find = (env: Record<string, string>, name: string, file?: string) =>
+    readSettings(env, file).find((one) => one.name === name);
+
+  it('has every setting with its value, its source and its faults', () => {
+    using home = temporaryDirectory();
+    const file = path.join(home.path, 'env');
+    writeFileSync(file, 'HOST=10.0.0.7\nPORT=3001\n');
+    const env = { HOST: '10.0.0.7', PORT: '99999', LOG_LEVEL_FILE: '/nowhere' };
+    expect(readSettings(env, file).map(({ name }) => name)).toEqual(Object.keys(environment.shape));
+    expect(find(env, 'HOST', file)).toMatchObject({ value: '10.0.0.7', source: 'file', file, faults: [] });
+    const port = { value: '99999', source: 'environment', file: null };
+    expect(find(env, 'PORT', file)).toMatchObject({ ...port, faults: ['must be a whole number from 0 to 65535'] });
+    expect(find(env, 'LOG_LEVEL', file)).toMatchObject({
+      source: 'file',
+      file: '/nowhere',
+      faults: [expect.stringContaining('ENOENT')],
+    });
+    expect(find(env, 'WEBHOOK_GRACE')).toMatchObject({ value: '10m', source: 'default', faults: [] });
+    expect(find({ HOST: '::1' }, 'PUBLIC_URL')).toMatchObject({ value: 'http://[::1]:3000', source: 'default' });
+    expect(find({}, 'PROVIDER_URL')).toMatchObject({ value: null, faults: [expect.stringContaining('missing')] });
+  });
+
+  it('has no secret, also not a wrong one', () => {
+    const names = Object.entries(environment.shape).filter(([, field]) => isSecret(field));
+    const env = Object.fromEntries(names.map(([name]) => [name, 'hunter-2']));
+    expect(Object.keys(env)).toEqual(
+      expect.arrayContaining(['DATABASE_URL', 'SECRET_KEY', 'WEBHOOK_SECRET', 'SMTP_URL']),
+    );
+    expect(JSON.stringify(readSettings(env, undefined))).not.toContain('hunter');
+    const others = Object.keys(environment.shape).filter((name) => !(name in env));
+    expect(others.filter((name) => /SECRET|KEY|TOKEN|PASSWORD/.test(name))).toEqual([]);
   });
 });

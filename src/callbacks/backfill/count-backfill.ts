@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts';
 import { countRequest } from '../../merchants/count-request.ts';
-import type { MerchantFilter } from '../../merchants/match-filter.ts';
+import { asksForExpected, type MerchantFilter } from '../../merchants/match-filter.ts';
 import { firstWallOf } from '../../merchants/start-backfill.ts';
+import { listMissingExpected } from '../expected/enqueue-expected.ts';
 import { listMissing } from '../queue/list-missing.ts';
-import { readPage } from './read-page.ts';
+import { readExpectedPage, readPage } from './read-page.ts';
 
 /** A caller waits for the count. */
 const COUNT_MS_MAX = 20_000;
@@ -35,14 +36,20 @@ export async function countBackfill(
   const recipient = { ...identity, filters, eventsSince, holds: false, pulls: false, isBackfilling: false, droppedTo };
   const endMs = context.timers.monotonicMs() + countMsMax;
   const count = { callbacks: 0, transactions: 0 };
+  let expectedSeq = 0;
   let cursor = { wall: firstWallOf(context, eventsSince), seq: 0 };
   while (!context.signal.aborted && context.timers.monotonicMs() < endMs) {
     const { transactionSeqs, next } = await readPage(context, context.db, eventsSince, cursor);
-    if (!next) return { ...count, complete: true, counted_to: null };
-    const missing = await listMissing(context, context.db, [recipient], transactionSeqs, { dueAt: eventsSince });
+    const orders = !next && asksForExpected(filters) && (await readExpectedPage(context.db, eventsSince, expectedSeq));
+    if (!next && !orders) return { ...count, complete: true, counted_to: null };
+    const dueAt = eventsSince;
+    const missing = orders
+      ? await listMissingExpected(context, context.db, [recipient], orders.expectedSeqs, { dueAt })
+      : await listMissing(context, context.db, [recipient], transactionSeqs, { dueAt });
     count.callbacks += missing.length;
     count.transactions += transactionSeqs.length;
-    cursor = next;
+    if (next) cursor = next;
+    if (orders) expectedSeq = orders.last;
   }
   return { ...count, complete: false, counted_to: context.calendar.toIso(cursor.wall) };
 }

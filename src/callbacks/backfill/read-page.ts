@@ -6,6 +6,8 @@ import { STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import { firstWallOf } from '../../merchants/start-backfill.ts';
 
 const PAGE_EVENTS = 200;
+/** Expected payments read at once, of which few may have changed since. */
+const PAGE_EXPECTED = 500;
 
 export type Cursor = { wall: string; seq: number };
 export type BackfillPage = {
@@ -40,6 +42,27 @@ export async function readPage(
 }
 
 type EventRow = Database['events'];
+
+/**
+ * Reads the next expected payments, by their row numbers.
+ * @returns those whose state changed at or after `since`, and the last that was read; undefined: there is none after `after`.
+ */
+export async function readExpectedPage(
+  db: Reader,
+  since: Date,
+  after: number,
+): Promise<{ expectedSeqs: number[]; last: number } | undefined> {
+  const rows = await db
+    .selectFrom('expected_payments')
+    .select(['seq', 'state_at'])
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(PAGE_EXPECTED)
+    .execute();
+  const last = rows.at(-1)?.seq;
+  if (last === undefined) return undefined;
+  return { expectedSeqs: rows.filter((row) => row.state_at >= since).map(({ seq }) => seq), last };
+}
 
 /** Reads when the first event of each transaction happened that may have a callback. */
 async function readFirsts(db: Reader, transactionSeqs: number[], from: string): Promise<Map<number, string>> {

@@ -1,6 +1,6 @@
 /**
  * Enqueues callbacks of events that the ledger knew before a merchant was added, or before its `events_since` moved back
- * or its filter widened.
+ * or its filter widened; then those of expected payments, if its filter asks for them.
  *
  * A backfill is `waiting` until every writer that began before it has committed: such a writer did not know of the
  * merchant's change. It is `running` while it reads the events in the order of their times, a page in each database
@@ -17,12 +17,14 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { waitForInserted } from '../../database/wait-for-writers.ts';
+import { asksForExpected } from '../../merchants/match-filter.ts';
 import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
+import { enqueueMissingExpected } from '../expected/enqueue-expected.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
 import type { Recipient } from '../queue/callback-rows.ts';
 import { enqueueMissing } from '../queue/enqueue-callbacks.ts';
 import { readRecipients } from '../queue/read-recipients.ts';
-import { readPage } from './read-page.ts';
+import { readExpectedPage, readPage } from './read-page.ts';
 
 const IDLE_MS = 500;
 /** Between two pages: the database has other work. */
@@ -77,6 +79,7 @@ async function goOn(context: Context, one: Open): Promise<boolean> {
   }
   await waitForInserted(context.db, 'events');
   await waitForInserted(context.db, 'corrections');
+  await waitForInserted(context.db, 'expected_changes');
   return await setState(context, one, 'running');
 }
 
@@ -107,9 +110,14 @@ async function enqueuePage(context: Context, merchantSeq: number): Promise<boole
     if (!row || !recipient || !(await mayEnqueue(trx, recipient))) return undefined;
     const cursor = { wall: row.cursor_wall, seq: row.cursor_seq };
     const { transactionSeqs, next } = await readPage(context, trx, row.events_since, cursor);
-    const enqueued = await enqueueMissing(context, trx, recipient, transactionSeqs);
+    const isAsking = !next && asksForExpected(recipient.filters);
+    const orders = isAsking ? await readExpectedPage(trx, row.events_since, row.expected_seq) : undefined;
+    const enqueued =
+      (await enqueueMissing(context, trx, recipient, transactionSeqs)) +
+      (await enqueueMissingExpected(context, trx, recipient, orders?.expectedSeqs ?? []));
+    const end = orders ? { expected_seq: orders.last } : { state: 'sending' };
     const set = {
-      ...(next ? { cursor_wall: next.wall, cursor_seq: next.seq } : { state: 'sending' }),
+      ...(next ? { cursor_wall: next.wall, cursor_seq: next.seq } : end),
       transactions: row.transactions + transactionSeqs.length,
       enqueued: row.enqueued + enqueued,
       updated_at: context.clock.now(),

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { caseBySeq } from '../../database/case-by-seq.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { TEST_SOURCE } from '../health/callback-sources.ts';
+import { TEST_SOURCE, toSubject } from '../health/callback-sources.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import { readOpenCallbacks } from '../queue/read-open-callbacks.ts';
 import { storeHeaders } from './attempt-headers.ts';
@@ -93,20 +93,36 @@ async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): 
   await trx.insertInto('callback_attempts').values(rows).execute();
 }
 
-/** A merchant's answer about a forgotten person's transaction may name the person: its body is not stored. */
+/** A merchant's answer about a forgotten person's transaction or order may name the person: its body is not stored. */
 async function findForgotten(trx: Transaction<Database>, attempts: Attempt[]): Promise<Set<number>> {
   const answered = attempts
     .filter(({ response }) => response.body !== null)
     .map(({ callback }) => callback.transactionSeq);
   const seqs = [...new Set(answered)].filter((seq) => seq !== null);
-  if (seqs.length === 0) return new Set();
+  const transactions = seqs.filter((seq) => seq > 0);
+  const rows =
+    transactions.length === 0
+      ? []
+      : await trx
+          .selectFrom('parties')
+          .select('transaction_seq')
+          .where('transaction_seq', 'in', transactions)
+          .where('forgotten_at', 'is not', null)
+          .execute();
+  const orders = await findForgottenOrders(trx, seqs.filter((seq) => seq < 0).map(toSubject));
+  return new Set([...rows.map((row) => row.transaction_seq), ...orders.map(toSubject)]);
+}
+
+async function findForgottenOrders(trx: Transaction<Database>, expectedSeqs: number[]): Promise<number[]> {
+  if (expectedSeqs.length === 0) return [];
   const rows = await trx
-    .selectFrom('parties')
-    .select('transaction_seq')
-    .where('transaction_seq', 'in', seqs)
-    .where('forgotten_at', 'is not', null)
+    .selectFrom('expected_payments as head')
+    .innerJoin('expected_versions', 'expected_versions.expected_id', 'head.id')
+    .innerJoin('forgotten_people', 'forgotten_people.document_hash', 'expected_versions.document_hash')
+    .select('head.seq')
+    .where('head.seq', 'in', expectedSeqs)
     .execute();
-  return new Set(rows.map((row) => row.transaction_seq));
+  return rows.map(({ seq }) => seq);
 }
 
 async function writeDelivered(trx: Transaction<Database>, decided: Decided[], now: Date): Promise<void> {

@@ -12,6 +12,7 @@ export function presentCallback(row: CallbackRow) {
     webhook_id: row.webhook_id,
     merchant_id: row.merchant_id,
     transaction_id: row.transaction_id,
+    expected_payment_id: row.expected_payment_id,
     type: row.type,
     sequence: row.transaction_seq === null ? null : row.sequence,
     previous_status: row.previous_status,

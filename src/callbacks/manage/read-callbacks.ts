@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { refuse } from '../../texts/refuse.ts';
@@ -9,7 +9,7 @@ export type CallbackState = (typeof CALLBACK_STATES)[number];
 const ID = /^cb_([1-9]\d{0,15})$/;
 
 /**
- * Base query: callbacks with the ids of their merchant and transaction. The merchant, which each has, is joined from the
+ * Base query: callbacks with the ids of their merchant and their transaction or expected payment. The merchant, which each has, is joined from the
  * left: of an inner join the server begins with the few merchants, and sorts all callbacks for one page.
  */
 export function selectCallbacks(db: Reader) {
@@ -17,8 +17,12 @@ export function selectCallbacks(db: Reader) {
     .selectFrom('callbacks')
     .leftJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
     .leftJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
+    .leftJoin('expected_payments', (join) =>
+      join.on('expected_payments.seq', '=', sql<number>`-callbacks.transaction_seq`),
+    )
     .selectAll('callbacks')
-    .select((eb) => [eb.ref('merchants.id').$notNull().as('merchant_id'), 'transactions.id as transaction_id']);
+    .select((eb) => [eb.ref('merchants.id').$notNull().as('merchant_id'), 'transactions.id as transaction_id'])
+    .select('expected_payments.id as expected_payment_id');
 }
 
 export type CallbackRow = Awaited<ReturnType<ReturnType<typeof selectCallbacks>['execute']>>[number];

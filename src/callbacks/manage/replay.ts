@@ -3,8 +3,16 @@ import type { Reader } from '../../database/reader.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import { checkFilter } from '../../merchants/check-filter.ts';
 import { countRequest } from '../../merchants/count-request.ts';
-import { completeFilter, type FilterInput, matchesFilter } from '../../merchants/match-filter.ts';
+import {
+  completeFilter,
+  type FilterInput,
+  type MerchantFilter,
+  matchesExpected,
+  matchesFilter,
+} from '../../merchants/match-filter.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
+import { readExpectedCauses } from '../expected/enqueue-expected.ts';
+import { toSubject } from '../health/callback-sources.ts';
 import { assertConfirmed, assertDelivers } from './redeliver.ts';
 
 const ROWS_MAX = 1000;
@@ -24,7 +32,7 @@ export type ReplayedPart = { count: number; last?: number | undefined };
 
 /**
  * Makes delivered and failed callbacks of a range due once more, under their old webhook-ids, in order for each
- * transaction. Pending and held ones are left out: they will be sent anyway.
+ * transaction and expected payment; with a filter, those about expected payments only if it asks for them. Pending and held ones are left out: they will be sent anyway.
  * @param inPart makes the change of each part, of at most 1,000 callbacks, in a transaction of its own.
  * @returns how many callbacks; with `dryRun` how many it would be.
  * @throws ConfereError `not_found`; `conflict` while nothing would be sent; `invalid_request` for a filter beyond its limits;
@@ -62,25 +70,48 @@ async function replayPart(
   after: number,
 ): Promise<ReplayedPart> {
   if (!request.dryRun && after === 0) await assertReplays(context, request.merchant);
-  const filter = completeFilter(request.filter);
   const rows = await readChunk(context.db, merchantSeq, request, after);
-  const chosen = rows.filter((row) =>
-    // a correction has no event: the filter uses the transaction's status
-    matchesFilter(filter, { ...row, operation: row.operation as Operation, status: row.status ?? row.current_status }),
-  );
+  const chosen = request.filter ? await filterRows(context.db, rows, completeFilter(request.filter)) : rows;
   const seqs = chosen.map((row) => row.seq);
   if (!request.dryRun && seqs.length > 0) await makeDue(context, seqs);
   return { count: seqs.length, last: rows.length < ROWS_MAX ? undefined : rows.at(-1)?.seq };
 }
 
+type Row = Awaited<ReturnType<typeof readChunk>>[number];
+
+async function filterRows(db: Reader, rows: Row[], filter: MerchantFilter): Promise<Row[]> {
+  const orders = rows.flatMap((row) => (row.current_status === null ? [toSubject(row.transaction_seq ?? 0)] : []));
+  const causes = filter.expected ? await readExpectedCauses(db, [...new Set(orders)]) : [];
+  const matched = new Set(
+    causes
+      .filter(({ facts }) => matchesExpected([filter], facts))
+      .map(({ seq, sequence }) => `${toSubject(seq)} ${sequence}`),
+  );
+  return rows.filter((row) => {
+    // a correction has no event: the filter uses the transaction's status
+    const status = row.status ?? row.current_status;
+    return status === null
+      ? matched.has(`${row.transaction_seq} ${row.sequence}`)
+      : matchesFilter(filter, { ...row, operation: row.operation as Operation, status });
+  });
+}
+
 function readChunk(db: Reader, merchantSeq: number, request: ReplayRequest, after: number) {
   return db
     .selectFrom('callbacks')
-    .innerJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
+    .leftJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
     .leftJoin('events', 'events.seq', 'callbacks.event_seq')
-    .select(['callbacks.seq', 'events.status', 'transactions.operation', 'transactions.platform'])
+    .select([
+      'callbacks.seq',
+      'callbacks.transaction_seq',
+      'callbacks.sequence',
+      'events.status',
+      'transactions.operation',
+      'transactions.platform',
+    ])
     .select(['transactions.reference', 'transactions.extra', 'transactions.status as current_status'])
     .where('callbacks.merchant_seq', '=', merchantSeq)
+    .where('callbacks.transaction_seq', 'is not', null)
     .where('callbacks.created_at', '>=', request.from)
     .where('callbacks.created_at', '<', request.to)
     .where('callbacks.state', 'in', request.states ?? ['delivered', 'failed'])

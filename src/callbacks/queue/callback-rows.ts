@@ -4,10 +4,21 @@ import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
 import type { StoredEvent } from '../../domain/sort-history.ts';
 import { type Operation, STATUS_UNREADABLE } from '../../domain/statuses.ts';
-import { type MerchantFilter, matchesFilters } from '../../merchants/match-filter.ts';
-import { MANIFEST_SOURCE } from '../health/callback-sources.ts';
+import {
+  type FilterableExpected,
+  type MerchantFilter,
+  matchesExpected,
+  matchesFilters,
+} from '../../merchants/match-filter.ts';
+import { EXPECTED_SOURCE, EXPECTED_TYPE, MANIFEST_SOURCE, toSubject } from '../health/callback-sources.ts';
 import { MANIFEST_TYPE } from '../render/render-manifests.ts';
-import { CORRECTED, type CorrectionContent, deriveCorrectionId, deriveEventId } from './derive-webhook-id.ts';
+import {
+  CORRECTED,
+  type CorrectionContent,
+  deriveCorrectionId,
+  deriveEventId,
+  deriveExpectedId,
+} from './derive-webhook-id.ts';
 
 export type TransactionFacts = {
   id: string;
@@ -44,6 +55,18 @@ export type CorrectionCause = {
 };
 
 type CorrectedTransaction = TransactionFacts & { events: { status: string; atWall: string }[] };
+
+/** A change of an expected payment that may cause callbacks. `content`: as `deriveExpectedId` takes it. */
+export type ExpectedCause = {
+  seq: number;
+  id: string;
+  sequence: number;
+  state: string;
+  at: Date;
+  content: CorrectionContent;
+  /** The facts of its version as of the change. */
+  facts: FilterableExpected;
+};
 
 /** A merchant that receives callbacks. */
 export type Recipient = {
@@ -82,6 +105,27 @@ export function receivesCorrection(context: Context, recipient: RecipientRules, 
         matchesFilters(recipient.filters, { ...facts, status: event.status }),
     ),
   );
+}
+
+export function receivesExpected({ filters, eventsSince }: RecipientRules, { at, facts }: ExpectedCause): boolean {
+  return at >= eventsSince && matchesExpected(filters, facts);
+}
+
+export function toExpectedRow(
+  context: Context,
+  recipient: Recipient,
+  cause: ExpectedCause,
+  dueAt: Date,
+): CallbackInsert {
+  const subject = { merchantId: recipient.id, expectedId: cause.id };
+  return {
+    webhook_id: deriveExpectedId(context.keys.callbackIds, subject, cause.content),
+    transaction_seq: toSubject(cause.seq),
+    event_seq: null,
+    sequence: cause.sequence,
+    ...{ type: `${EXPECTED_TYPE}${cause.state}`, source: EXPECTED_SOURCE },
+    ...queueColumns(context, recipient, dueAt),
+  };
 }
 
 export function toEventRow(context: Context, recipient: Recipient, cause: CallbackCause, dueAt: Date): CallbackInsert {

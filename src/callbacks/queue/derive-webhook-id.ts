@@ -52,6 +52,30 @@ function digest(key: KeyObject, facts: unknown[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(facts)).digest();
 }
 
+/** A match of an expected payment, as a callback shows it. */
+export type ExpectedMatch = { transactionId: string; amountCents: bigint; rule: string };
+
+/** Returns the digest of what the callback of a change of an expected payment says. The order of its matches is no part of it. */
+export function digestExpected(
+  key: KeyObject,
+  change: { state: string; version: number; settledCents: bigint; returnedCents: bigint; matches: ExpectedMatch[] },
+): Buffer {
+  const matches = change.matches.map(
+    ({ transactionId, amountCents, rule }) => `${transactionId} ${amountCents} ${rule}`,
+  );
+  const { state, version, settledCents, returnedCents } = change;
+  return digest(key, [state, version, String(settledCents), String(returnedCents), ...matches.sort()]);
+}
+
+/** Derives the `webhook-id` of a change of an expected payment. @param content `number`: which time the digest comes, from 1. */
+export function deriveExpectedId(
+  key: KeyObject,
+  { merchantId, expectedId }: { merchantId: string; expectedId: string },
+  { hash, number }: CorrectionContent,
+): string {
+  return formatId(key, ['expected', merchantId, expectedId, hash.toString('hex'), number]);
+}
+
 /** Derives the `webhook-id` of a revision of a day manifest: after a restore, one with other facts has another id. */
 export function deriveManifestId(
   key: KeyObject,

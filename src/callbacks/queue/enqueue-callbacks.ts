@@ -96,7 +96,7 @@ async function insertClaimed(
   for (let from = 0; from < leased.length; from += ROWS_MAX) {
     const some = leased.slice(from, from + ROWS_MAX);
     const ids = some.map((row) => row.webhook_id);
-    const written = await insertReturning(context, trx, insertNew(trx, some), [...columns], () =>
+    const written = await insertReturning(context, trx, { table: 'callbacks', rows: some, update: ONCE }, columns, () =>
       trx.selectFrom('callbacks').select(columns).where('webhook_id', 'in', ids).execute(),
     );
     for (const row of written)
@@ -106,13 +106,8 @@ async function insertClaimed(
   claims.remember(inserted);
 }
 
-function insertNew(trx: Transaction<Database>, rows: CallbackInsert[]) {
-  return (
-    insertRows(trx, 'callbacks', rows)
-      // webhook_id is the only unique key here that can clash
-      .onDuplicateKeyUpdate((eb) => ({ webhook_id: eb.ref('webhook_id') }))
-  );
-}
+/** Leaves a callback that is there as it is: webhook_id is the only unique key here that can clash. */
+const ONCE = ['webhook_id'] as const;
 
 /**
  * Writes the callbacks of a correction, in the database transaction that made it: one for each merchant that receives any
@@ -175,10 +170,15 @@ async function enqueueOlder(
   if (open.length === 0) return;
   const now = context.clock.now();
   await insertCallbacks(trx, await listMissing(context, trx, open, [...before.keys()], { dueAt: now, before }));
+  await wakeIdle(trx, [...before.keys()], now);
+}
+
+/** Makes callbacks of these transactions or expected payments that wait for an idle moment due now. */
+export async function wakeIdle(trx: Transaction<Database>, subjects: number[], now: Date): Promise<void> {
   const idle = await trx
     .selectFrom('callbacks')
     .select('seq')
-    .where('transaction_seq', 'in', [...before.keys()])
+    .where('transaction_seq', 'in', subjects)
     .where('next_attempt_at', '=', WHEN_IDLE)
     .execute();
   if (idle.length === 0) return;
@@ -194,13 +194,12 @@ async function enqueueOlder(
     .execute();
 }
 
-async function insertCallbacks(trx: Transaction<Database>, rows: CallbackInsert[]): Promise<number> {
-  let added = 0n;
-  for (let from = 0; from < rows.length; from += ROWS_MAX) {
-    const result = await insertNew(trx, rows.slice(from, from + ROWS_MAX)).executeTakeFirstOrThrow();
-    added += result.numInsertedOrUpdatedRows ?? 0n;
-  }
-  return Number(added);
+/** @returns how many were added. */
+export async function insertCallbacks(trx: Transaction<Database>, rows: CallbackInsert[]): Promise<number> {
+  let added = 0;
+  for (let from = 0; from < rows.length; from += ROWS_MAX)
+    added += await insertRows(trx, 'callbacks', rows.slice(from, from + ROWS_MAX), ONCE);
+  return added;
 }
 
 function callbacksFor(

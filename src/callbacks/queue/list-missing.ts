@@ -54,14 +54,14 @@ function chooseCauses(
   context: Context,
   recipient: Recipient,
   causes: LearntCause[],
-  sent: Sent = { events: new Set(), corrections: new Set() },
+  sent: Sent = { events: new Set(), others: new Set() },
 ): LearntCause[] {
   const isKnown = ({ event, learntAt }: LearntCause): boolean =>
     event !== undefined && (sent.events.has(event.event.seq) || mayHaveBeenSent(recipient, event, learntAt));
   const notified = new Set(causes.filter(isKnown).map(({ message }) => message));
   return causes.filter(({ event, correction, sequence, learntAt, message }) => {
     if (isDropped(recipient, learntAt)) return false;
-    if (correction) return !sent.corrections.has(sequence) && receivesCorrection(context, recipient, correction);
+    if (correction) return !sent.others.has(sequence) && receivesCorrection(context, recipient, correction);
     if (notified.has(message) || !receivesEvent(recipient, event)) return false;
     notified.add(message);
     return true;
@@ -69,7 +69,7 @@ function chooseCauses(
 }
 
 /** Whether callbacks of what was learnt then may have been delivered, and deleted since. */
-function isDropped({ droppedTo }: Recipient, learntAt: Date): boolean {
+export function isDropped({ droppedTo }: Recipient, learntAt: Date): boolean {
   return droppedTo !== null && learntAt <= droppedTo;
 }
 
@@ -104,11 +104,15 @@ export async function readNotified(
     });
 }
 
-/** Row numbers of the events, and sequence numbers of the corrections, of the callbacks that a merchant has of a transaction. */
-type Sent = { events: Set<number>; corrections: Set<number> };
+/** Row numbers of the events, and sequence numbers of the other callbacks, that a merchant has of a transaction or an expected payment. */
+type Sent = { events: Set<number>; others: Set<number> };
 
 /** @returns by `<merchant> <transaction>`. The index is forced: otherwise the optimizer may read all callbacks of a merchant. */
-async function readSent(db: Reader, recipients: Recipient[], transactionSeqs: number[]): Promise<Map<string, Sent>> {
+export async function readSent(
+  db: Reader,
+  recipients: Recipient[],
+  transactionSeqs: number[],
+): Promise<Map<string, Sent>> {
   const sent = new Map<string, Sent>();
   if (transactionSeqs.length === 0 || recipients.length === 0) return sent;
   const merchants = sql.join(recipients.map(({ seq }) => seq));
@@ -117,8 +121,8 @@ async function readSent(db: Reader, recipients: Recipient[], transactionSeqs: nu
     FROM callbacks FORCE INDEX (callbacks_order)
     WHERE transaction_seq IN (${sql.join(transactionSeqs)}) AND merchant_seq IN (${merchants})`.execute(db);
   for (const { merchant_seq: merchant, transaction_seq: transaction, event_seq: event, sequence } of rows) {
-    const one = sent.get(`${merchant} ${transaction}`) ?? { events: new Set(), corrections: new Set() };
-    if (event === null) one.corrections.add(sequence);
+    const one = sent.get(`${merchant} ${transaction}`) ?? { events: new Set(), others: new Set() };
+    if (event === null) one.others.add(sequence);
     else one.events.add(event);
     sent.set(`${merchant} ${transaction}`, one);
   }

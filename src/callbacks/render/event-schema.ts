@@ -85,6 +85,55 @@ export const correctionEventSchema = transactionEventSchema
   })
   .meta({ title: 'A correction of a transaction' });
 
+const day = z.iso.date().describe("of the provider's calendar");
+const state = z.string().describe('open, paid, underpaid, overpaid, paid_twice, …; be ready for another');
+const signedAmount = z.string().regex(/^-?\d+\.\d{2}$/);
+
+/** The expected payment of a message, as of its change. */
+export const expectedPaymentSchema = z.object({
+  id: z.string().describe('the same in every message about it'),
+  source: z.string(),
+  number: z.string(),
+  operation: z.enum(OPERATIONS),
+  amount,
+  currency: z.literal('BRL'),
+  due_day: day,
+  issued_day: day,
+  valid_until: day.nullable(),
+  platform: text,
+  references: z.array(z.string()),
+  e2e_ids: z.array(z.string()),
+  extra: text,
+  document: text,
+  name: text,
+  description: text,
+  invoice_key: text,
+  revised_at: instant.nullable(),
+  version: z.int().describe('of its facts'),
+  created_at: instant,
+  state: state.describe('the state that this change brought'),
+  reason_code: text,
+  state_at: instant.describe('when it changed'),
+  sequence: z.int().min(1).describe('rises from change to change; some changes have no message'),
+  paid: amount,
+  refunded: amount,
+  difference: signedAmount.describe('paid − amount'),
+  matches: z.array(z.object({ transaction_id: z.string(), amount, rule: z.string() })),
+  current_state: state.describe('what we know now'),
+});
+
+/** Body of a callback about a change of an expected payment's state. */
+export const expectedEventSchema = z
+  .object({
+    type: z
+      .string()
+      .regex(/^pix\.expected\.\S+$/)
+      .describe('pix.expected.<state>'),
+    timestamp: instant.describe('when the state changed'),
+    data: z.object({ expected_payment: expectedPaymentSchema }),
+  })
+  .meta({ title: 'A change of an expected payment' });
+
 export const testEventSchema = z
   .object({
     type: z.literal(TEST_TYPE),
@@ -140,6 +189,7 @@ export const manifestEventSchema = z
 export const callbackBodySchema = z.union([
   correctionEventSchema,
   transactionEventSchema,
+  expectedEventSchema,
   manifestEventSchema,
   testEventSchema,
 ]);

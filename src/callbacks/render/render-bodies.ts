@@ -4,15 +4,17 @@ import { selectTransactions, toLedgerTransaction } from '../../database/read-tra
 import type { Database } from '../../database/tables.ts';
 import type { CorrectedFacts } from '../../domain/observation.ts';
 import { type LedgerTransaction, presentTransaction } from '../../domain/present-transaction.ts';
-import { MANIFEST_SOURCE } from '../health/callback-sources.ts';
+import { EXPECTED_SOURCE, MANIFEST_SOURCE } from '../health/callback-sources.ts';
+import { renderExpected } from './render-expected.ts';
 import { renderManifests } from './render-manifests.ts';
 
 export const TEST_TYPE = 'confere.test';
 
 export type Renderable = {
   seq: number;
+  /** As `callbacks.transaction_seq`. */
   transactionSeq: number | null;
-  /** Null for a correction, which is identified by its sequence. */
+  /** Null for a correction and an expected payment's change, which are identified by their sequence. */
   eventSeq: number | null;
   sequence: number;
   type: string;
@@ -41,15 +43,24 @@ type Event = { seq: number; status: string; atWall: string; sequence: number; tr
  * @returns bodies by the callback's row number, the same object for all merchants of an event; none for an unknown event.
  */
 export async function renderBodies(context: Context, callbacks: Renderable[]): Promise<Map<number, object>> {
-  const corrected = callbacks.filter((callback) => callback.eventSeq === null);
-  const manifests = callbacks.filter((callback) => callback.source === MANIFEST_SOURCE).map(({ seq }) => seq);
-  const events = await readEvents(context, listSeqs(callbacks, 'eventSeq'));
-  const corrections = await readCorrections(context, corrected);
-  const bodies = await renderManifests(context.db, manifests);
+  const ofSource = (source: string) => callbacks.filter((callback) => callback.source === source);
+  const [manifests, expected] = [ofSource(MANIFEST_SOURCE), ofSource(EXPECTED_SOURCE)];
+  const bodies = new Map([
+    ...(await renderManifests(
+      context.db,
+      manifests.map(({ seq }) => seq),
+    )),
+    ...(await renderExpected(context.db, expected)),
+  ]);
+  const others = callbacks.filter(({ source }) => source !== MANIFEST_SOURCE && source !== EXPECTED_SOURCE);
+  const events = await readEvents(context, listSeqs(others, 'eventSeq'));
+  const corrections = await readCorrections(
+    context,
+    others.filter((callback) => callback.eventSeq === null),
+  );
   // an event for many merchants is rendered once
   const rendered = new Map<string, object>();
-  for (const callback of callbacks) {
-    if (callback.source === MANIFEST_SOURCE) continue;
+  for (const callback of others) {
     if (callback.transactionSeq === null) {
       bodies.set(callback.seq, renderTest(context, callback));
       continue;

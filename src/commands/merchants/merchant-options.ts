@@ -11,6 +11,7 @@ export const MERCHANT_OPTIONS = {
   '--rate <n>': 'callbacks a second at most; none: no limit',
   '--events-since <instant>': 'send events from then on (default: now)',
   '--format <format>': 'standard; provider: the flat body and the bearer token that the provider posts',
+  '--expected': 'also changes of expected payments; the options of the filter replace the whole filter',
   '--bearer-token <file>': 'what it holds is sent as Authorization: Bearer …; - for standard input; none: removed',
 } as const;
 export const REPEATED_OPTIONS = {
@@ -32,6 +33,7 @@ export const OPTION_FIELDS = {
   reference: 'filter.reference_prefixes',
   extra: 'filter.extra_prefixes',
   extraMatch: 'filter.extra_match',
+  expected: 'filter.expected',
 } as const;
 
 /** Reads what is not a text as it is. @throws ConfereError `wrong_use`. The change itself checks what it sets. */
@@ -68,8 +70,8 @@ function readFilter(options: Options): Options {
   const given = Object.values(OPTION_FIELDS).filter((field) => field.startsWith('filter.') && field in options);
   if (given.length === 0) return {};
   const lists = given.map((field) => {
-    const values = options[field] as string[];
-    const isMatch = field === OPTION_FIELDS.extraMatch;
+    const values = options[field] as string[] | true;
+    const isMatch = field === OPTION_FIELDS.extraMatch && values !== true;
     return [field.replace('filter.', ''), isMatch ? Object.fromEntries(values.map(readMatch)) : values];
   });
   return { ...Object.fromEntries(given.map((field) => [field, undefined])), filter: Object.fromEntries(lists) };

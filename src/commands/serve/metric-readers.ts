@@ -5,7 +5,7 @@ import { readBackupMetrics } from '../../backup/read-backup-metrics.ts';
 import { readPullMetrics } from '../../callbacks/health/read-pull-metrics.ts';
 import { readCallbackMetrics } from '../../callbacks/queue/read-callback-metrics.ts';
 import { measureAheadMs } from '../../database/clock.ts';
-import { readLockMetrics, readPoolMetrics } from '../../database/read-pool-metrics.ts';
+import { readLockMetrics, readPoolMetrics } from '../../database/open/read-pool-metrics.ts';
 import { readExpectedMetrics } from '../../expected/read-expected-metrics.ts';
 import type { MetricReaders } from '../../http/expose-metrics.ts';
 import { readInboxMetrics } from '../../inbox/manage/read-inbox-metrics.ts';

@@ -31,7 +31,7 @@ export async function waitForDatabase(
   };
   try {
     for (;;) {
-      const opening = openContext(config, { log, signal, migrates: true, namesWriter: true, holder });
+      const opening = openContext(config, { log, signal, migrates: true, holder });
       try {
         if (early && !listening && (await takesLonger(opening, OPEN_MS))) {
           log.warn(`database not open yet: ${early.does}`);

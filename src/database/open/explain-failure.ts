@@ -20,6 +20,8 @@ const AWAY_CODES = new Set([
   ...['ER_CON_COUNT_ERROR', 'ER_TOO_MANY_USER_CONNECTIONS', 'ER_USER_LIMIT_REACHED'],
   // a server that is read-only, or offline
   ...['ER_SERVER_OFFLINE_MODE', ...READ_ONLY_CODES],
+  // a group took another transaction first, eight times in a row
+  'ER_TRANSACTION_ROLLBACK_DURING_COMMIT',
 ]);
 
 /** Whether an error of the database's driver says that the database is unreachable or not ready, or that the connection is lost. */

@@ -9,6 +9,7 @@ import type { Log } from '../../log.ts';
 import { NoTablesError } from './bring-up-to-date.ts';
 import { makeDataDir } from './make-data-dir.ts';
 import { refuseRestoreMark } from './restore-mark.ts';
+import { refuseRivals } from './watch-hosts.ts';
 
 const EMBEDDED_DATABASE = 'confere';
 
@@ -19,8 +20,8 @@ type Target = ConnectionTarget & { database: string };
  * @param options.creates whether DATA_DIR may get a database. Only what starts an installation may: a command with a wrong
  *   DATA_DIR would work on a new, empty one.
  * @param options.isRestoring the restore itself opens what it has not finished.
- * @throws NoTablesError if there is no embedded database and none may be created; ConfereError for a wrong DATABASE_URL, or
- *   while a restore into DATA_DIR has not finished; an error of the embedded server.
+ * @throws NoTablesError if there is no embedded database and none may be created; ConfereError for a wrong DATABASE_URL, for
+ *   hosts that do not belong together, or while a restore into DATA_DIR has not finished; an error of the embedded server.
  */
 export async function findDatabase(
   config: Config,
@@ -29,7 +30,7 @@ export async function findDatabase(
   { creates, isRestoring = false }: { creates: boolean; isRestoring?: boolean },
 ): Promise<Target> {
   if (!isRestoring) refuseRestoreMark(config.DATA_DIR);
-  if (config.DATABASE_URL) return nameGiven(config.DATABASE_URL, log);
+  if (config.DATABASE_URL) return await nameGiven(config.DATABASE_URL, log);
   if (!creates && !hasDatabase(config)) {
     const says = `${path.resolve(config.DATA_DIR)} has no database: set DATA_DIR, or DATABASE_URL; serve creates a new one`;
     throw new NoTablesError(says, { isExpected: true, code: 'wrong_use' });
@@ -58,11 +59,12 @@ export function explainServer(error: Error & { code?: unknown }): never {
   throw new ConfereError('unavailable', error.message, { cause: error });
 }
 
-function nameGiven(url: string, log: Log): Target {
+async function nameGiven(url: string, log: Log): Promise<Target> {
   const target = readDatabaseUrl(url);
   const hosts = listHostsWithoutNameCheck(target);
   if (hosts.length > 0)
     log.warn({ hosts }, 'the database host is an IP address: TLS verifies the authority, but no name');
+  await refuseRivals(target);
   return target;
 }
 

@@ -43,6 +43,8 @@ export type CallbackTables = {
     events_since: Date;
     cursor_wall: string;
     cursor_seq: number;
+    /** Expected payments up to this row number are done. */
+    expected_seq: Generated<number>;
     transactions: Generated<number>;
     enqueued: Generated<number>;
     started_at: Date;
@@ -71,6 +73,7 @@ export type CallbackTables = {
     seq: Generated<number>;
     webhook_id: string;
     merchant_seq: number;
+    /** Negative: minus the row number of an expected payment. Null: it waits for no other callback. */
     transaction_seq: Optional<number>;
     event_seq: Optional<number>;
     sequence: Generated<number>;

@@ -102,6 +102,9 @@ export type ExpectedTables = {
     returned_cents: bigint;
     parts_settled: number;
     at: Date;
+    /** Null: it has no callbacks. */
+    content_hash: Optional<Buffer>;
+    last_match_seq: Optional<number>;
   };
   expected_candidates: {
     expected_seq: number;

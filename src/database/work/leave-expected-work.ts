@@ -17,5 +17,5 @@ export async function leaveExpectedWork(
 ): Promise<void> {
   if (changes.length === 0) return;
   const rows = changes.map((change) => ({ ...change, created_at: now, due_at: now }));
-  await insertRows(trx, 'expected_work', rows).execute();
+  await insertRows(trx, 'expected_work', rows);
 }

@@ -9,7 +9,7 @@ import { addDays } from '../../domain/calendar.ts';
 import { capParts } from '../decide/cap-parts.ts';
 import { type Decided, decideMatches, type Pair, pairOf } from '../decide/decide-matches.ts';
 import { type DecidedState, decideState, type Part } from '../decide/decide-state.ts';
-import { countDays, findLacks, readProofs, type Span } from './find-lacks.ts';
+import { findLacks, readProofs, type Span, sumDays } from './find-lacks.ts';
 import type { Cluster, StoredCandidate, StoredMatch } from './load-cluster.ts';
 import type { Head, LoadedExpected } from './lock-expected.ts';
 
@@ -98,7 +98,7 @@ async function decideStates(
       return { amountCents: row.amount_cents, standing, day };
     });
     const { amountCents, isCancelled } = facts;
-    const days = { isOver: head.end_day < today, lacks: countDays(lacks), hasCandidates: candidates.has(head.seq) };
+    const days = { isOver: head.end_day < today, lacks: sumDays(lacks), hasCandidates: candidates.has(head.seq) };
     return decideState({ amountCents, isCancelled, parts, ...days });
   };
   const all = [...expected.values()].map((one) => ({ one, first: decide(one, []) }));
@@ -116,7 +116,7 @@ async function decideStates(
     const after = {
       ...{ state: state.state, reason_code: state.reasonCode, paid_day: state.paidDay },
       ...{ settled_cents: state.settledCents, returned_cents: state.returnedCents, parts_settled: state.parts },
-      ...{ first_lack: lacks[0]?.from ?? null, last_lack: lacks.at(-1)?.to ?? null, lacks: countDays(lacks) },
+      ...{ first_lack: lacks[0]?.from ?? null, last_lack: lacks.at(-1)?.to ?? null, lacks: sumDays(lacks) },
       look_at: state.state === 'open' ? calendar.startOfDay(addDays(head.end_day, 1)) : null,
     };
     const paid = (partsOf.get(head.seq) ?? []).map((row) => payments.get(row.transaction_seq)?.facts.reference);

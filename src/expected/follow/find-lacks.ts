@@ -1,5 +1,5 @@
 import type { Reader } from '../../database/reader.ts';
-import { addDays, type Calendar, type Day, listDays } from '../../domain/calendar.ts';
+import { addDays, type Calendar, countDays, type Day } from '../../domain/calendar.ts';
 import type { ProvenWindow } from '../../domain/late-days.ts';
 import { readProvenWindows } from '../../reconciliation/numbers/read-coverage.ts';
 
@@ -35,6 +35,7 @@ export function findLacks(
   return lacks;
 }
 
-export function countDays(spans: Span[]): number {
-  return spans.reduce((total, { from, to }) => total + listDays(from, to).length, 0);
+/** Counts the days of spans: a source may state a day of long ago, so none is listed. */
+export function sumDays(spans: Span[]): number {
+  return spans.reduce((total, { from, to }) => total + countDays(from, to), 0);
 }

@@ -12,19 +12,18 @@
  * One process follows at a time: the loop holds a lease, and each transaction locks the lease's row and reads its holder. A process
  * that lost it without knowing waits there, reads that, and decides nothing.
  */
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { isServerError, isTransient, transact } from '../../database/transact.ts';
-import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { describeError } from '../../log.ts';
 import { expectedWork } from '../../metrics/metrics.ts';
 import { bisect } from '../../runtime/bisect.ts';
 import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
 import { findReceipts, moveReceipts, selectReceiptsDue } from './find-receipts.ts';
 import { loadCluster } from './load-cluster.ts';
-import { writeDecisions } from './write-decisions.ts';
+import { type Written, writeDecisions } from './write-decisions.ts';
 
 /** Decisions are made within a second of the commit. */
 const POLL_MS = 500;
@@ -89,13 +88,13 @@ async function decideSome(context: Context): Promise<boolean> {
   const receipts = await findReceipts(context, now);
   const paid = receipts?.seqs.map((seq) => ({ ...NOTHING, transaction_seq: seq })) ?? [];
   const work: Work[] = [...(await readWork(context.db, now)), ...paid];
-  const decide = async (some: Work[]): Promise<boolean[]> => {
-    const mayAlert = await decideTogether(context, some);
-    if (mayAlert === undefined) return [];
+  const decide = async (some: Work[]): Promise<Written[]> => {
+    const written = await decideTogether(context, some);
+    if (written === undefined) return [];
     expectedWork.inc({ outcome: 'decided' }, some.length);
-    return [mayAlert];
+    return [written];
   };
-  const mayAlert =
+  const written =
     work.length === 0
       ? []
       : await bisect(work, decide, {
@@ -103,7 +102,8 @@ async function decideSome(context: Context): Promise<boolean> {
           toResult: (error, one) => defer(context, error, one),
         });
   if (receipts) await moveReceipts(context, receipts);
-  if (mayAlert.includes(true)) context.wakeUps.alerts.notify();
+  if (written.some(({ mayAlert }) => mayAlert)) context.wakeUps.alerts.notify();
+  if (written.some(({ callbacks }) => callbacks > 0)) context.wakeUps.callbacks.notify();
   return work.length > 0 || receipts !== undefined;
 }
 
@@ -128,8 +128,8 @@ async function readWork(db: Reader, now: Date): Promise<Work[]> {
   return [...left, ...due.map(({ seq }) => ({ ...NOTHING, expected_seq: seq }))];
 }
 
-/** @returns whether an alert may be due; undefined where another process follows. */
-async function decideTogether(context: Context, work: Work[]): Promise<boolean | undefined> {
+/** @returns undefined where another process follows. */
+async function decideTogether(context: Context, work: Work[]): Promise<Written | undefined> {
   return await transact(
     context.db,
     async (trx) => {
@@ -140,10 +140,10 @@ async function decideTogether(context: Context, work: Work[]): Promise<boolean |
         payments: (await expectsAny(trx)) ? work.flatMap(({ transaction_seq }) => transaction_seq ?? []) : [],
       };
       const cluster = await loadCluster(context, trx, seeds);
-      const mayAlert = await writeDecisions(context, trx, cluster);
+      const written = await writeDecisions(context, trx, cluster);
       const done = [...work.flatMap(({ seq }) => seq ?? []), ...cluster.work];
       await deleteWork(trx, { done, decided: [...cluster.expected.keys()] });
-      return mayAlert;
+      return written;
     },
     { retryDuplicates: true },
   );
@@ -177,21 +177,13 @@ async function expectsAny(db: Reader): Promise<boolean> {
   return (await db.selectFrom('expected_payments').select('seq').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Leaves work for each expected payment that lacked a day which is proven now. */
+/** Leaves work for each expected payment that lacked a day which is proven now: within the database, there may be any number. */
 async function spreadDays(context: Context, trx: Transaction<Database>, work: Work[]): Promise<void> {
+  const now = context.clock.now();
   for (const { from_day, to_day } of work) {
     if (from_day === null || to_day === null) continue;
-    const rows = await trx
-      .selectFrom('expected_payments')
-      .select('seq')
-      .where('last_lack', '>=', from_day)
-      .where('first_lack', '<=', to_day)
-      .execute();
-    await leaveExpectedWork(
-      trx,
-      rows.map(({ seq }) => ({ expected_seq: seq })),
-      context.clock.now(),
-    );
+    await sql`INSERT INTO expected_work (expected_seq, created_at, due_at) SELECT seq, ${now}, ${now} FROM expected_payments
+      WHERE last_lack >= ${from_day} AND first_lack <= ${to_day}`.execute(trx);
   }
 }
 
@@ -199,7 +191,7 @@ async function spreadDays(context: Context, trx: Transaction<Database>, work: Wo
  * A piece of work that fails by itself must not stop the others: it is tried again later. An end that is over becomes work too, whose
  * age shows it.
  */
-async function defer(context: Context, error: unknown, { seq, ...about }: Work): Promise<boolean> {
+async function defer(context: Context, error: unknown, { seq, ...about }: Work): Promise<Written> {
   const now = context.clock.now();
   const until = new Date(now.getTime() + RETRY_MS);
   expectedWork.inc({ outcome: 'failed' });
@@ -222,5 +214,5 @@ async function defer(context: Context, error: unknown, { seq, ...about }: Work):
           .where('seq', '=', about.expected_seq)
           .execute();
     });
-  return false;
+  return { mayAlert: false, callbacks: 0 };
 }

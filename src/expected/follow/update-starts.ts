@@ -1,9 +1,12 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { splitList } from '../../domain/lists.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { Start, Starts } from '../decide/decide-receipt.ts';
 import type { Head } from './lock-expected.ts';
+
+const SELECTS_AT_ONCE = 100;
 
 /**
  * Returns from which day on the receipts of each platform must be somebody's: the first day of issue of its expected payments.
@@ -33,23 +36,29 @@ export async function updateStarts(trx: Transaction<Database>, heads: Head[]): P
   return after;
 }
 
-/** One step of the index a platform. */
+/** Reads the first row of the index of each platform. GROUP BY would read all rows where few platforms have many. */
 async function readStarts(trx: Transaction<Database>, before: Starts, heads: Head[]): Promise<Map<string, Start>> {
-  const rows = await trx
-    .selectFrom('expected_payments')
-    .select(['platform', (eb) => eb.fn.min('issued_day').as('since_day')])
-    .where('operation', '=', 'cashin')
-    .groupBy('platform')
-    .execute();
-  return new Map(
-    rows.flatMap((row): [string, Start][] => {
-      const platform = row.platform ?? NO_PLATFORM;
-      const own = heads.filter((head) => (head.platform ?? NO_PLATFORM) === platform).map((head) => head.created_at);
-      const [arrivedAt] = [before.get(platform)?.arrivedAt ?? [], own].flat().sort((a, b) => a.getTime() - b.getTime());
+  const own = Map.groupBy(heads, (head) => head.platform ?? NO_PLATFORM);
+  const starts = new Map<string, Start>();
+  for (const platforms of splitList([...new Set([...before.keys(), ...own.keys()])], SELECTS_AT_ONCE)) {
+    const firsts = platforms.map((platform) => {
+      const stored = platform === NO_PLATFORM ? null : platform;
+      return sql`(SELECT ${platform} AS platform, issued_day FROM expected_payments
+        WHERE operation = 'cashin' AND platform <=> ${stored} ORDER BY issued_day LIMIT 1)`;
+    });
+    const { rows } = await sql<{ platform: string; issued_day: Day }>`${sql.join(firsts, sql` UNION ALL `)}`.execute(
+      trx,
+    );
+    for (const { platform, issued_day } of rows) {
+      const arrivals = (own.get(platform) ?? []).map((head) => head.created_at);
+      const [arrivedAt] = [before.get(platform)?.arrivedAt ?? [], arrivals]
+        .flat()
+        .sort((a, b) => a.getTime() - b.getTime());
       // the first of a platform counts once it is decided itself
-      return arrivedAt ? [[platform, { sinceDay: row.since_day, arrivedAt }]] : [];
-    }),
-  );
+      if (arrivedAt) starts.set(platform, { sinceDay: issued_day, arrivedAt });
+    }
+  }
+  return starts;
 }
 
 function isSame(one: Start, other: Start | undefined): boolean {

@@ -1,8 +1,16 @@
 /** Writes what was decided about a cluster: matches, withdrawals, candidates, states and mismatches, in the caller's transaction. */
 import { sql, type Transaction } from 'kysely';
+import { enqueueExpected } from '../../callbacks/expected/enqueue-expected.ts';
+import { digestExpected } from '../../callbacks/queue/derive-webhook-id.ts';
+import {
+  readExpectedMatches,
+  type StoredExpectedMatch,
+  selectStanding,
+} from '../../callbacks/render/read-expected-matches.ts';
 import type { Context } from '../../context.ts';
 import { insertRows } from '../../database/insert-returning.ts';
 import type { Database } from '../../database/tables.ts';
+import { largest } from '../../domain/lists.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { scopeOfReference } from '../../ledger/apply/compare-references.ts';
@@ -27,16 +35,20 @@ import { updateStarts } from './update-starts.ts';
 /** The actor of matches that the rules make. */
 export const RULES_ACTOR = 'confere';
 
-/** Decides and writes a cluster whose expected payments are locked. @returns whether an alert may be due. */
-export async function writeDecisions(context: Context, trx: Transaction<Database>, cluster: Cluster): Promise<boolean> {
+/** Whether an alert may be due, and how many callbacks were added: the caller notifies their workers after its commit. */
+export type Written = { mayAlert: boolean; callbacks: number };
+
+/** Decides and writes a cluster whose expected payments are locked. */
+export async function writeDecisions(context: Context, trx: Transaction<Database>, cluster: Cluster): Promise<Written> {
   const now = context.clock.now();
   const { decided, matches, changes } = await decideCluster(context, trx, cluster, now);
   await writeMatches(trx, cluster, decided, now);
   await writeCandidates(trx, cluster, decided);
-  await recordChanges(trx, changes, now);
+  const sent = await recordChanges(context, trx, changes, now);
   const matched = new Set(matches.map((row) => row.transaction_seq));
   const receipts = await findUnidentified(context, trx, { ...cluster, matched }, now);
-  return await updateMismatches(context, trx, { changes, receipts }, now);
+  const mayAlert = await updateMismatches(context, trx, { changes, receipts }, now);
+  return { mayAlert, callbacks: await enqueueExpected(context, trx, sent) };
 }
 
 async function writeMatches(trx: Transaction<Database>, cluster: Cluster, decided: Decided, now: Date): Promise<void> {
@@ -54,7 +66,7 @@ async function writeMatches(trx: Transaction<Database>, cluster: Cluster, decide
       ...{ part: (parts.get(one.transaction_seq) ?? 0) + 1, undoes_seq: null, reason: null, ...about },
     })),
   ];
-  if (rows.length > 0) await insertRows(trx, 'expected_matches', rows).execute();
+  if (rows.length > 0) await insertRows(trx, 'expected_matches', rows);
 }
 
 async function writeCandidates(trx: Transaction<Database>, cluster: Cluster, decided: Decided): Promise<void> {
@@ -62,30 +74,56 @@ async function writeCandidates(trx: Transaction<Database>, cluster: Cluster, dec
   if (gone.length > 0)
     await sql`DELETE FROM expected_candidates WHERE (expected_seq, transaction_seq) IN
       (${sql.join(gone.map((row) => sql`(${row.expected_seq}, ${row.transaction_seq})`))})`.execute(trx);
-  if (fresh.length > 0) await insertRows(trx, 'expected_candidates', fresh).execute();
+  if (fresh.length > 0) await insertRows(trx, 'expected_candidates', fresh);
 }
 
-async function recordChanges(trx: Transaction<Database>, changes: Change[], now: Date): Promise<void> {
+/** @returns the changes that merchants are sent. */
+async function recordChanges(
+  { keys }: Context,
+  trx: Transaction<Database>,
+  changes: Change[],
+  now: Date,
+): Promise<{ seq: number; sequence: number }[]> {
   const recorded = changes.filter(({ isNew }) => isNew);
-  const rows = recorded.map(({ head, after }) => ({
-    ...{ expected_seq: head.seq, sequence: head.sequence + 1, version: head.version, at: now },
-    ...Object.fromEntries(RECORDED.map((name) => [name, after[name]])),
+  const sent = recorded.filter(isSent).map(({ head }) => ({ seq: head.seq, sequence: head.sequence + 1 }));
+  const matches = await readExpectedMatches(
+    trx,
+    sent.map(({ seq }) => seq),
+  );
+  const rows = recorded.map((change) => ({
+    ...{ expected_seq: change.head.seq, sequence: change.head.sequence + 1, version: change.head.version, at: now },
+    ...Object.fromEntries(RECORDED.map((name) => [name, change.after[name]])),
+    ...describeContent(keys, change, matches.get(change.head.seq) ?? []),
   }));
   // cast: the columns that `RECORDED` names
-  if (rows.length > 0) await insertRows(trx, 'expected_changes', rows as never).execute();
+  if (rows.length > 0) await insertRows(trx, 'expected_changes', rows as never);
   const stored = changes.filter(({ isNew, isDerived }) => isNew || isDerived);
-  if (stored.length === 0) return;
+  if (stored.length === 0) return sent;
   const updated = stored.map(({ head, after, isNew }) => ({
     ...head,
     ...after,
     sequence: head.sequence + (isNew ? 1 : 0),
     state_at: head.state === after.state && head.sequence > 0 ? head.state_at : now,
   }));
-  const columns = [...RECORDED, ...DERIVED, 'look_at', 'sequence', 'state_at'];
+  const columns = [...RECORDED, ...DERIVED, 'look_at', 'sequence', 'state_at'] as const;
   // the rows are locked and known by their numbers: each one is updated, none is inserted
-  await insertRows(trx, 'expected_payments', updated)
-    .onDuplicateKeyUpdate(Object.fromEntries(columns.map((name) => [name, sql`VALUES(${sql.ref(name)})`])))
-    .execute();
+  await insertRows(trx, 'expected_payments', updated, columns);
+  return sent;
+}
+
+/** Whether merchants are sent a change: of the state, but for the first `open`, which each begins with, and for what nobody knows. */
+function isSent({ head, after }: Change): boolean {
+  return after.state !== head.state && after.state !== 'not_proven';
+}
+
+/** Returns what the callbacks of a change stand for, and the newest match that it knows. */
+function describeContent(keys: Context['keys'], change: Change, matches: StoredExpectedMatch[]) {
+  if (!isSent(change)) return { content_hash: null, last_match_seq: null };
+  const { state, settled_cents: settledCents, returned_cents: returnedCents } = change.after;
+  const lastSeq = largest(matches.map(({ seq, undoneSeq }) => undoneSeq ?? seq));
+  const standing = selectStanding(matches, lastSeq);
+  const content = { state, version: change.head.version, settledCents, returnedCents, matches: standing };
+  return { content_hash: digestExpected(keys.callbackIds, content), last_match_seq: Math.max(lastSeq, 0) };
 }
 
 async function updateMismatches(

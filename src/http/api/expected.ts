@@ -1,14 +1,13 @@
-import type { Request, Router } from 'express';
+import type { Router } from 'express';
 import type { Context } from '../../context.ts';
-import { idOf } from '../../expected/expected-id.ts';
-import { expectedFilters, requireSource, showExpected } from '../../operations/expected.ts';
+import { expectedFilters } from '../../operations/expected.ts';
 import { renderExpectedCsv } from '../../operations/export-expected.ts';
-import { auditPersonalAccess, getCaller, requireRole } from '../access/authorize.ts';
+import { getCaller, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { parseQuery } from '../parse-request.ts';
 import { sendChunks } from '../send-file.ts';
 
-/** One expected payment, by its id or its key; and the list as CSV. */
+/** The list of expected payments as CSV: a file, written while it is read. */
 export function expectedRoutes(context: Context): Router {
   const router = createRouter();
   router.get('/expected-payments.csv', requireRole('viewer'), async (request, response) => {
@@ -18,20 +17,5 @@ export function expectedRoutes(context: Context): Router {
       'content-type': 'text/csv; charset=utf-8',
     });
   });
-  router.get('/expected-payments/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
-    const { id } = request.params;
-    await auditPersonalAccess(context, response, 'expected.show', id);
-    response.json(await showExpected(context, id, getCaller(response)));
-  });
-  router.get(
-    '/expected-payments/:source/:number',
-    requireRole('viewer'),
-    async (request: Request<{ source: string; number: string }>, response) => {
-      requireSource(getCaller(response), request.params.source);
-      const id = idOf(context.keys, request.params);
-      await auditPersonalAccess(context, response, 'expected.show', id);
-      response.json(await showExpected(context, id, getCaller(response)));
-    },
-  );
   return router;
 }

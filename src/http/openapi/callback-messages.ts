@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { EXPECTED_TYPE } from '../../callbacks/health/callback-sources.ts';
 import {
   correctedFactsSchema,
   correctionEventSchema,
   eventTransactionSchema,
+  expectedEventSchema,
+  expectedPaymentSchema,
   manifestEventSchema,
   testEventSchema,
   transactionEventSchema,
@@ -11,9 +14,11 @@ import { providerBodySchema } from '../../callbacks/render/provider-body.ts';
 import { TEST_TYPE } from '../../callbacks/render/render-bodies.ts';
 import { MANIFEST_TYPE } from '../../callbacks/render/render-manifests.ts';
 import { OPERATIONS, STATUSES } from '../../domain/statuses.ts';
+import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
 import { components } from '../../operations/rows/row-fields.ts';
 
 eventTransactionSchema.register(components, { id: 'CallbackTransaction' });
+expectedPaymentSchema.register(components, { id: 'CallbackExpectedPayment' });
 correctedFactsSchema.register(components, { id: 'CorrectedFacts' });
 
 /** A message to a merchant's address. */
@@ -39,6 +44,11 @@ export const CALLBACK_MESSAGES: readonly CallbackMessage[] = [
       body: correctionEventSchema.extend({ type: z.literal(`pix.${operation}.corrected`) }),
     },
   ]),
+  ...EXPECTED_STATES.filter((state) => state !== 'not_proven').map((state) => ({
+    type: `${EXPECTED_TYPE}${state}`,
+    summary: `An expected payment became ${state}`,
+    body: expectedEventSchema.extend({ type: z.literal(`${EXPECTED_TYPE}${state}`) }),
+  })),
   { type: MANIFEST_TYPE, summary: 'What you were sent of an ended day, signed', body: manifestEventSchema },
   { type: TEST_TYPE, summary: 'A test: answer it with 2xx and do nothing', body: testEventSchema },
   {

@@ -4,13 +4,17 @@ import type { AnyChange } from '../../operations/define-change.ts';
 import { describeTag, type Operation } from '../../operations/describe-operation.ts';
 
 /** Describes the changes and lists of a subject: the changes of a route as one operation. */
-export function describeDeclared({ tag, changes = [], lists = [], items = [] }: Subject): Operation[] {
+export function describeDeclared({ tag, changes = [], lists = [], searches = [], items = [] }: Subject): Operation[] {
   const described = describeTag(tag);
   return [
     ...lists.flatMap(({ route, row, filters, roles, isForSources = false }) =>
       route ? { ...described.list(route, row, filters, roles), isForSources } : [],
     ),
-    ...items.map(({ route, summary, item }) => described.get(route, summary, item)),
+    ...searches.map(({ route, row, filters, roles }) => described.list(route, row, filters, roles)),
+    ...items.map(({ route, summary, item, query, isForSources = false }) => ({
+      ...described.get(route, summary, item, query),
+      isForSources,
+    })),
     ...[...new Set(changes.flatMap(({ route }) => route ?? []))].map((route) => {
       const own = changes.filter((one) => one.route === route);
       const [method = '', path = ''] = route.split(' ');

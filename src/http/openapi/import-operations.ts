@@ -1,13 +1,27 @@
 import { z } from 'zod';
-import { describeTag, type Operation } from '../../operations/describe-operation.ts';
-import { fileImport, importOutcome } from '../../operations/rows/imports.ts';
+import { created, describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
+import { importOutcome } from '../../operations/rows/imports.ts';
 import { importQuerySchema, templateQuerySchema } from '../api/imports/imports.ts';
 
 const Imports = describeTag('Imports');
+const Bank = describeTag('Bank');
 
-/** Files that people import. */
+/** Files that people import, and their templates. */
 export const IMPORT_OPERATIONS: readonly Operation[] = [
-  Imports.list('/imports', fileImport),
+  {
+    ...Bank.post(
+      '/bank/imports',
+      'accountant',
+      'The same as POST /imports/bank',
+      {
+        ...ok('It was imported before, or it was a dry run', importOutcome),
+        ...created('Imported', importOutcome),
+      },
+      z.string().describe('an OFX 1.x or 2.x, up to 8 MiB; an XLSX or CSV, up to 1 MiB'),
+    ),
+    query: importQuerySchema,
+    bodyType: 'application/x-ofx',
+  },
   {
     ...Imports.post(
       '/imports/{kind}',

@@ -6,28 +6,16 @@ import { z } from 'zod';
 import { SUBJECTS } from '../../operations/catalogue.ts';
 import { describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
 import { expectedFilters } from '../../operations/expected.ts';
-import { callbackWithAttempts } from '../../operations/rows/callbacks.ts';
-import { expectedPayment } from '../../operations/rows/expected.ts';
-import * as ledger from '../../operations/rows/ledger.ts';
-import { merchant } from '../../operations/rows/merchants.ts';
 import { problem } from '../../operations/rows/problem.ts';
-import { numbers } from '../../operations/rows/reconciliation.ts';
-import { callbackSeries, moneySeries } from '../../operations/rows/series.ts';
 import { decisionQuerySchema } from '../api/mismatches.ts';
-import { numbersQuerySchema } from '../api/numbers.ts';
-import { callbackSeriesQuerySchema, moneySeriesQuerySchema } from '../api/series.ts';
-import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
-import { BANK_OPERATIONS } from './bank-operations.ts';
+import { reportFileQuerySchema } from '../api/reports.ts';
 import { describeDeclared } from './describe-declared.ts';
 import { IMPORT_OPERATIONS } from './import-operations.ts';
 import { PORTAL_OPERATIONS } from './portal-operations.ts';
-import { REPORT_OPERATIONS } from './report-operations.ts';
 
-const Ledger = describeTag('Ledger');
 const Expected = describeTag('Expected payments');
 const Mismatches = describeTag('Mismatches');
-const Merchants = describeTag('Merchants');
-const Callbacks = describeTag('Callbacks');
+const Reports = describeTag('Reports');
 const Service = describeTag('Service');
 
 const received = z.object({ received: z.literal(true), id: z.string(), duplicate: z.boolean() });
@@ -61,21 +49,15 @@ export const API_OPERATIONS: readonly Operation[] = [
     summary: 'What is counted, for Prometheus: from elsewhere than a private network, with a viewer’s token',
     responses: { 200: { description: 'The text format', schema: z.string(), contentType: 'text/plain' } },
   },
-  Ledger.list('/transactions', ledger.transaction, transactionQuerySchema),
-  Ledger.get('/transactions/{id}', 'One transaction and its story', ledger.transactionTimeline),
-  Ledger.get('/balances', 'Every account before `at`, as known before `known`', ledger.balances, balanceQuerySchema),
-  Ledger.get('/series/money', 'What moved, and the balance, by day or hour', moneySeries, moneySeriesQuerySchema),
-  ...BANK_OPERATIONS,
-  ...[
-    Expected.get(
+  {
+    ...Expected.get(
       '/expected-payments.csv',
       'The list as CSV, with the columns of its import first',
       { 200: { description: 'The file', schema: z.string(), contentType: 'text/csv' } },
       expectedFilters,
     ),
-    Expected.get('/expected-payments/{id}', 'One expected payment, by its id', expectedPayment),
-    Expected.get('/expected-payments/{source}/{number}', 'One expected payment, by its key', expectedPayment),
-  ].map((one) => ({ ...one, isForSources: true })),
+    isForSources: true,
+  },
   ...IMPORT_OPERATIONS,
   ...SUBJECTS.flatMap(describeDeclared),
   Mismatches.get(
@@ -84,16 +66,12 @@ export const API_OPERATIONS: readonly Operation[] = [
     { 200: { description: 'The file', contentType: 'application/octet-stream' } },
     decisionQuerySchema,
   ),
-  Mismatches.get(
-    '/numbers',
-    'How webhooks come, by day of the change; which days are proven; what is at stake',
-    numbers,
-    numbersQuerySchema,
-  ),
-  Merchants.get('/merchants/{id}', 'One merchant', merchant),
   ...PORTAL_OPERATIONS,
-  Callbacks.get('/series/callbacks', 'How merchants answer, of a sample', callbackSeries, callbackSeriesQuerySchema),
-  Callbacks.get('/callbacks/{id}', 'One callback, try by try', callbackWithAttempts),
-  ...REPORT_OPERATIONS,
+  Reports.get(
+    '/reports/{file}',
+    'The newest revision: YYYY-MM-DD.xlsx, .csv, .journal, .ofx, .lancamentos.csv, .conta-azul.csv, .calima.csv or .continued.journal; a month: YYYY-MM; up to 92 days: YYYY-MM-DD..YYYY-MM-DD',
+    { 200: { description: 'The file', contentType: 'application/octet-stream' } },
+    reportFileQuerySchema,
+  ),
   Service.get('/openapi.json', 'This document', z.record(z.string(), z.unknown())),
 ];

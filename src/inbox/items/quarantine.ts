@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { compileOnce } from '../../database/compile-once.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { HOUR_MS } from '../../domain/calendar.ts';
@@ -71,21 +72,25 @@ async function findKeyedItems(trx: Transaction<Database>, webhookSeq: number): P
   return rows.map((row) => row.seq);
 }
 
-/**
- * Resolves the open mismatches that name these webhooks, where all their items were applied after all. A mismatch that
- * also stands for other webhooks of its reason and hour is reassigned to the next of them.
- */
-export async function resolveQuarantine(trx: Transaction<Database>, webhookSeqs: number[], now: Date): Promise<void> {
-  if (webhookSeqs.length === 0) return;
-  const named = await trx
+/** Open mismatches that name webhooks of which all items were applied. */
+const selectApplied = compileOnce((db, { webhookSeqs }: { webhookSeqs: number[] }) =>
+  db
     .selectFrom('mismatches')
     .innerJoin('webhooks', 'webhooks.seq', 'mismatches.webhook_seq')
     .select(['mismatches.scope'])
     .where('mismatches.kind', '=', 'webhook_quarantined')
     .where('mismatches.open_scope', 'is not', null)
     .where('mismatches.webhook_seq', 'in', webhookSeqs)
-    .where('webhooks.state', '=', 'applied')
-    .execute();
+    .where('webhooks.state', '=', 'applied'),
+);
+
+/**
+ * Resolves the open mismatches that name these webhooks, where all their items were applied after all. A mismatch that
+ * also stands for other webhooks of its reason and hour is reassigned to the next of them.
+ */
+export async function resolveQuarantine(trx: Transaction<Database>, webhookSeqs: number[], now: Date): Promise<void> {
+  if (webhookSeqs.length === 0) return;
+  const { rows: named } = await selectApplied(trx, { webhookSeqs });
   // locked before the next webhook is searched: one that is quarantined meanwhile is then read, or finds it resolved
   const rows = await lockOpenMismatches(
     trx,

@@ -187,7 +187,7 @@ async function insertItems(
   );
   if (claims) return await insertClaimed(context, trx, split, values);
   for (const some of splitList(values, ITEMS_AN_INSERT)) {
-    await insertRows(trx, 'webhook_items', some).execute();
+    await insertRows(trx, 'webhook_items', some);
   }
   return [];
 }
@@ -210,8 +210,8 @@ async function insertClaimed(
 ): Promise<ClaimedItem[]> {
   const webhooks = new Map(split.map(({ row, items }) => [row.seq, { ...row, items: items.length }]));
   const columns = [...CLAIM_COLUMNS, 'state'] as const;
-  const insert = insertRows(trx, 'webhook_items', values);
-  const rows = await insertReturning(context, trx, insert, [...columns], () =>
+  const insertion = { table: 'webhook_items', rows: values } as const;
+  const rows = await insertReturning(context, trx, insertion, columns, () =>
     trx
       .selectFrom('webhook_items')
       .select(columns)

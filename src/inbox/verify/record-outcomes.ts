@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { caseBySeq } from '../../database/case-by-seq.ts';
+import { compileOnce } from '../../database/compile-once.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { itemsVerified, verificationSeconds } from '../../metrics/metrics.ts';
@@ -76,15 +77,13 @@ type FetchedItem = { item: ClaimedItem; outcome: ItemOutcome; result: FetchResul
  * @returns the repeats of each webhook, by seq.
  */
 export async function lockWebhooks(trx: Transaction<Database>, webhookSeqs: number[]): Promise<Map<number, number>> {
-  const rows = await trx
-    .selectFrom('webhooks')
-    .select(['seq', 'repeats'])
-    .where('seq', 'in', [...new Set(webhookSeqs)])
-    .orderBy('seq')
-    .forUpdate()
-    .execute();
+  const { rows } = await selectLocked(trx, { seqs: [...new Set(webhookSeqs)] });
   return new Map(rows.map((row) => [row.seq, row.repeats]));
 }
+
+const selectLocked = compileOnce((db, { seqs }: { seqs: number[] }) =>
+  db.selectFrom('webhooks').select(['seq', 'repeats']).where('seq', 'in', seqs).orderBy('seq').forUpdate(),
+);
 
 /**
  * Schedules another fetch where the same bytes were received again after this fetch was sent: it proves nothing about
@@ -187,6 +186,11 @@ async function closeWebhooks(trx: Transaction<Database>, rows: ItemState[]): Pro
       ? { state: 'quarantined', reason: quarantined.reason }
       : { state: 'applied', reason: null };
     const seqs = group.map(({ seq }) => seq);
-    await trx.updateTable('webhooks').set(change).where('seq', 'in', seqs).execute();
+    await updateWebhooks(trx, { ...change, seqs });
   }
 }
+
+const updateWebhooks = compileOnce(
+  (db, { seqs, state, reason }: { seqs: number[]; state: string; reason: string | null }) =>
+    db.updateTable('webhooks').set({ state, reason }).where('seq', 'in', seqs),
+);

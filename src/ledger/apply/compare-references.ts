@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { compileOnce } from '../../database/compile-once.ts';
 import type { Keys } from '../../database/keys/settings.ts';
 import type { Database } from '../../database/tables.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
@@ -49,14 +50,17 @@ export async function compareReferences(
  * the other's row. FORCE INDEX, so that rows of other references are not locked.
  */
 async function findLive(trx: Transaction<Database>, references: string[]): Promise<Live[]> {
-  const { rows } = await sql<Live>`
+  return (await lockLive(trx, { references })).rows;
+}
+
+const lockLive = compileOnce(
+  (_, { references }: { references: string[] }) => sql<Live>`
     SELECT id, reference, amount_cents, created_wall
     FROM transactions FORCE INDEX (transactions_reference_day)
-    WHERE reference IN (${sql.join(references)}) AND status NOT IN (${sql.join(NOT_LIVE)})
+    WHERE reference IN ${references} AND status NOT IN (${sql.join(NOT_LIVE)})
     ORDER BY created_wall, id
-    FOR UPDATE`.execute(trx);
-  return rows;
-}
+    FOR UPDATE`,
+);
 
 function describeDuplicate(context: Context, reference: string, group: Live[]): FoundMismatch {
   return {

@@ -1,4 +1,5 @@
 import { type Selectable, sql, type Transaction } from 'kysely';
+import { compileOnce } from '../../database/compile-once.ts';
 import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { groupValues, largest } from '../../domain/lists.ts';
@@ -44,6 +45,11 @@ export const NO_MISMATCH = 0;
 
 type TransactionRow = Selectable<Database['transactions']>;
 
+const lockTransactions = compileOnce(
+  (_, { ids }: { ids: string[] }) => sql<TransactionRow>`
+    SELECT * FROM transactions FORCE INDEX (transactions_id) WHERE id IN ${ids} ORDER BY id FOR UPDATE`,
+);
+
 /**
  * Locks the transactions of these ids, in the order of the ids, which all writers share, and reads them with their
  * events, corrections and entries in force: five statements, however many ids. FORCE INDEX: otherwise the server may
@@ -53,9 +59,7 @@ export async function loadStoredTransactions(
   trx: Transaction<Database>,
   ids: string[],
 ): Promise<Map<string, LoadedTransaction>> {
-  const { rows } = await sql<TransactionRow>`
-    SELECT * FROM transactions FORCE INDEX (transactions_id) WHERE id IN (${sql.join(ids)}) ORDER BY id
-    FOR UPDATE`.execute(trx);
+  const { rows } = await lockTransactions(trx, { ids });
   return new Map((await assemble(trx, rows, isCorrected)).map((one) => [one.stored.id, one]));
 }
 
@@ -152,25 +156,22 @@ async function assemble(
 
 /** Reads the party of each transaction, and the doubt about its own status. */
 async function loadParties(trx: Transaction<Database>, seqs: number[]) {
-  return await trx
+  return (await selectParties(trx, { seqs })).rows;
+}
+
+const selectParties = compileOnce((db, { seqs }: { seqs: number[] }) =>
+  db
     .selectFrom('parties')
     .leftJoin('doubted_statuses as doubted', 'doubted.transaction_seq', 'parties.transaction_seq')
     .selectAll('parties')
     .select(['doubted.noticed_at', 'doubted.shown_without_at', 'doubted.told'])
-    .where('parties.transaction_seq', 'in', seqs)
-    .execute();
-}
+    .where('parties.transaction_seq', 'in', seqs),
+);
 
 /** Reads the events of each transaction, and the doubts about them. */
 async function loadEvents(trx: Transaction<Database>, seqs: number[], reordered: number[]) {
   const positions = await readEventPositions(trx, reordered);
-  const rows = await trx
-    .selectFrom('events')
-    .leftJoin('doubted_events', 'doubted_events.event_seq', 'events.seq')
-    .select(['events.seq', 'events.transaction_seq', 'status', 'at_wall', 'occurrence', 'position', 'sequence'])
-    .select(['inferred', 'number', 'noticed_at', 'shown_without_at', 'told'])
-    .where('events.transaction_seq', 'in', seqs)
-    .execute();
+  const { rows } = await selectEvents(trx, { seqs });
   const events = groupValues(
     rows,
     (row) => row.transaction_seq,
@@ -193,6 +194,15 @@ async function loadEvents(trx: Transaction<Database>, seqs: number[], reordered:
   }
   return { events, doubts };
 }
+
+const selectEvents = compileOnce((db, { seqs }: { seqs: number[] }) =>
+  db
+    .selectFrom('events')
+    .leftJoin('doubted_events', 'doubted_events.event_seq', 'events.seq')
+    .select(['events.seq', 'events.transaction_seq', 'status', 'at_wall', 'occurrence', 'position', 'sequence'])
+    .select(['inferred', 'number', 'noticed_at', 'shown_without_at', 'told'])
+    .where('events.transaction_seq', 'in', seqs),
+);
 
 type DoubtColumns = { noticed_at: Date | null; shown_without_at: Date | null; told: number | null };
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { insertReturning, insertRows } from '../../database/insert-returning.ts';
 import { indexParty } from '../../database/keys/index-person.ts';
@@ -84,14 +84,7 @@ async function updateTransactions(trx: Transaction<Database>, updated: Updated[]
     seq: change.seq,
     reordered: change.reordered ? 1 : 0,
   }));
-  await insertRows(trx, 'transactions', rows).onDuplicateKeyUpdate(takeNew(MUTABLE)).execute();
-}
-
-function takeNew(columns: readonly string[]): Record<string, never> {
-  return Object.fromEntries(columns.map((column) => [column, sql`VALUES(${sql.ref(column)})`])) as Record<
-    string,
-    never
-  >;
+  await insertRows(trx, 'transactions', rows, MUTABLE);
 }
 
 const MUTABLE = [
@@ -136,7 +129,7 @@ async function insertTransactions(
 ): Promise<{ id: string; seq: number }[]> {
   const rows = created.map((change) => toRow(change.after, now));
   const ids = rows.map(({ id }) => id);
-  return await insertReturning(context, trx, insertRows(trx, 'transactions', rows), ['seq', 'id'], () =>
+  return await insertReturning(context, trx, { table: 'transactions', rows }, ['seq', 'id'], () =>
     trx.selectFrom('transactions').select(['seq', 'id']).where('id', 'in', ids).execute(),
   );
 }
@@ -153,7 +146,7 @@ async function writeParties(
     const seq = requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`);
     return toPartyRow(context.keys, seq, change, now);
   });
-  await insertRows(trx, 'parties', rows).onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS)).execute();
+  await insertRows(trx, 'parties', rows, PARTY_COLUMNS);
 }
 
 async function insertEvents(
@@ -179,7 +172,7 @@ async function insertEvents(
   );
   if (rows.length === 0) return;
   const columns = ['seq', 'transaction_seq', 'status', 'at_wall', 'occurrence'] as const;
-  const written = await insertReturning(context, trx, insertRows(trx, 'events', rows), [...columns], () =>
+  const written = await insertReturning(context, trx, { table: 'events', rows }, columns, () =>
     trx
       .selectFrom('events')
       .select(columns)

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import { compileOnce } from '../../database/compile-once.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { groupValues } from '../../domain/lists.ts';
@@ -9,27 +10,7 @@ export async function loadEntriesInForce(
   trx: Transaction<Database>,
   seqs: number[],
 ): Promise<Map<number, EntryInForce[]>> {
-  const rows = await trx
-    .selectFrom('entries')
-    .leftJoin('entries as reversal', 'reversal.reverses_seq', 'entries.seq')
-    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
-    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
-    .select([
-      'entries.seq',
-      'entries.kind',
-      'entries.transaction_seq',
-      'entries.event_seq',
-      'entries.at_wall',
-      'entries.platform',
-      'accounts.name as account',
-      'postings.amount_cents',
-    ])
-    .where('entries.transaction_seq', 'in', seqs)
-    .where('entries.reverses_seq', 'is', null)
-    .where('reversal.seq', 'is', null)
-    .orderBy('entries.seq')
-    .orderBy('postings.position')
-    .execute();
+  const { rows } = await selectEntries(trx, { seqs });
   const entries = new Map<number, EntryInForce & { transactionSeq: number }>();
   for (const row of rows) {
     const entry = entries.get(row.seq) ?? {
@@ -50,3 +31,26 @@ export async function loadEntriesInForce(
     (entry) => entry,
   );
 }
+
+const selectEntries = compileOnce((db, { seqs }: { seqs: number[] }) =>
+  db
+    .selectFrom('entries')
+    .leftJoin('entries as reversal', 'reversal.reverses_seq', 'entries.seq')
+    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select([
+      'entries.seq',
+      'entries.kind',
+      'entries.transaction_seq',
+      'entries.event_seq',
+      'entries.at_wall',
+      'entries.platform',
+      'accounts.name as account',
+      'postings.amount_cents',
+    ])
+    .where('entries.transaction_seq', 'in', seqs)
+    .where('entries.reverses_seq', 'is', null)
+    .where('reversal.seq', 'is', null)
+    .orderBy('entries.seq')
+    .orderBy('postings.position'),
+);

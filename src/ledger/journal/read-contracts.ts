@@ -1,3 +1,4 @@
+import { compileOnce } from '../../database/compile-once.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
@@ -18,14 +19,13 @@ export type CommissionContract = {
   to: Day | null;
 };
 
+const selectContracts = compileOnce((db) =>
+  db.selectFrom('commission_contracts').selectAll().where('withdrawn_at', 'is', null).orderBy('seq', 'desc'),
+);
+
 /** Returns contracts that are not withdrawn, newest first: the newest matching one applies. */
 export async function readContracts(db: Reader): Promise<CommissionContract[]> {
-  const rows = await db
-    .selectFrom('commission_contracts')
-    .selectAll()
-    .where('withdrawn_at', 'is', null)
-    .orderBy('seq', 'desc')
-    .execute();
+  const { rows } = await selectContracts(db, {});
   return rows.map((row) => ({
     id: row.id,
     platform: row.platform,

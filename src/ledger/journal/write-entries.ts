@@ -61,7 +61,7 @@ export async function writeEntries(
       amount_cents: posting.cents,
     })),
   );
-  await insertRows(trx, 'postings', postings).execute();
+  await insertRows(trx, 'postings', postings);
   return seqs;
 }
 
@@ -107,8 +107,8 @@ async function insertEntries(
     recorded_at: now,
     ...sourceColumns(source),
   }));
-  const insert = insertRows(trx, 'entries', written);
-  const rows = await insertReturning(context, trx, insert, [...ENTRY_KEY], () => findEntries(trx, drafts, now));
+  const insertion = { table: 'entries', rows: written } as const;
+  const rows = await insertReturning(context, trx, insertion, ENTRY_KEY, () => findEntries(trx, drafts, now));
   const seqOf = new Map(rows.map((row) => [entryKey(row), row.seq]));
   return drafts.map((draft) => {
     const seq = seqOf.get(entryKey(draft));

@@ -100,7 +100,8 @@ async function findOfMerchant(db: Reader, merchant: string, budget: SearchBudget
     .selectFrom('callbacks')
     .select('transaction_seq as seq')
     .where('merchant_seq', '=', merchantSeq)
-    .where('transaction_seq', 'is not', null)
+    // not about expected payments
+    .where('transaction_seq', '>', 0)
     .limit(CANDIDATES_MAX + 1);
   const rows = await runWithin(db, select, budget);
   // a scalar subquery with a limit: the server cannot turn it into a join that reads all callbacks of the merchant first

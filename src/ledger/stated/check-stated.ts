@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import { type Day, PIX_DAY_MIN } from '../../domain/calendar.ts';
-import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
+import { isPlatform, PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
 import { refuseField } from '../../texts/refuse.ts';
 
 /** Tolerated clock difference of a client that states a balance of this moment. */
@@ -32,8 +32,7 @@ export async function checkPlatformKnown(
   db: Reader,
   { platform, newPlatform = false }: { platform: string; newPlatform?: boolean | undefined },
 ): Promise<void> {
-  if (platform === '' || platform.length > PLATFORM_CHARS_MAX)
-    throw refuseField('platform', 'platform_wrong', { n: PLATFORM_CHARS_MAX });
+  if (!isPlatform(platform)) throw refuseField('platform', 'platform_wrong', { n: PLATFORM_CHARS_MAX });
   if (newPlatform) return;
   const shown = await db
     .selectFrom('transactions')

@@ -6,6 +6,7 @@ import { expectedSource } from '../../expected/expected-fields.ts';
 import { defineChange } from '../define-change.ts';
 import { defineList } from '../define-list.ts';
 import { created, ended } from '../describe-operation.ts';
+import { instant } from '../fields.ts';
 import { newToken, token } from '../rows/access.ts';
 
 const SOURCES_MAX = 20;
@@ -24,11 +25,7 @@ export const addToken = defineChange({
     role: z.enum(TOKEN_ROLES, `must be one of ${TOKEN_ROLES.join(', ')}`),
     merchant: z.string().optional().describe('with the role merchant: whose portal it opens'),
     sources: tokenSources.optional().describe('with the role merchant: whose expected payments it reads and writes'),
-    expires_at: z.iso
-      .datetime({ offset: true, error: 'must be an instant: 2026-12-31T00:00:00-03:00' })
-      .nullable()
-      .optional()
-      .describe('when it ends; null: never'),
+    expires_at: instant.nullable().optional().describe('when it ends; null: never'),
   }),
   answers: created('Its text is shown this once', newToken),
   change: (inner, { expires_at: expiresAt, ...request }) =>

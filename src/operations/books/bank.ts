@@ -76,7 +76,7 @@ export const matchBank = defineChange({
   summary: 'Match open lines by the rules, as an import does',
   answers: ok('Matched', z.object({ matched: z.object({ reference, amount }) })),
   change: (inner) => matchBankLines(inner),
-  target: (counts) => ({ target: 'rules', detail: JSON.stringify(counts) }),
+  target: (counts, { via = '' }) => ({ target: 'rules', detail: `${via} ${JSON.stringify(counts)}`.trim() }),
   answer: async (_context, matched) => ({ matched }),
 });
 

@@ -1,18 +1,20 @@
 /** Callbacks: messages to merchants, which can be sent again. */
 import { z } from 'zod';
-import { audit, auditParts } from '../../access/audit.ts';
-import { presentCallback } from '../../callbacks/manage/present-callback.ts';
-import { CALLBACK_STATES, listCallbacks } from '../../callbacks/manage/read-callbacks.ts';
+import { audit, auditParts, auditShown } from '../../access/audit.ts';
+import { seesPersons } from '../../access/tokens.ts';
+import { presentAttempt, presentCallback } from '../../callbacks/manage/present-callback.ts';
+import { CALLBACK_STATES, findCallback, listAttempts, listCallbacks } from '../../callbacks/manage/read-callbacks.ts';
 import { redeliver } from '../../callbacks/manage/redeliver.ts';
 import { assertReplays, replay } from '../../callbacks/manage/replay.ts';
 import type { Context } from '../../context.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { authorizeFilter } from '../authorize-search.ts';
 import { type By, defineChange } from '../define-change.ts';
+import { defineItem, type ReadBy } from '../define-item.ts';
 import { defineList } from '../define-list.ts';
 import { accepted, ok } from '../describe-operation.ts';
 import { filterInput, parsedInstant } from '../fields.ts';
-import { callback } from '../rows/callbacks.ts';
+import { callback, callbackWithAttempts } from '../rows/callbacks.ts';
 
 const replayed = z.object({ merchant: z.string(), count: z.int(), dry_run: z.boolean() });
 
@@ -113,3 +115,24 @@ export const callbacks = defineList({
     return rows.map((row) => ({ seq: row.seq, ...presentCallback(row) }));
   },
 });
+
+export const oneCallback = defineItem({
+  route: '/callbacks/{id}',
+  summary: 'One callback, try by try',
+  item: callbackWithAttempts,
+  read: async (context, by) => await showCallback(context, await findCallback(context.db, by.id), by),
+});
+
+/** Shows a callback with its attempts as this caller may see them: a merchant's response is free text, and may name people. */
+export async function showCallback(
+  context: Context,
+  row: Awaited<ReturnType<typeof findCallback>>,
+  { id, caller, via }: ReadBy,
+) {
+  const withBody = seesPersons(caller);
+  const attempts = (await listAttempts(context.db, row.seq)).map((one) => presentAttempt(one, { withBody }));
+  const done = { actor: caller.id, action: 'callbacks.show', target: id } as const;
+  const transactions = row.transaction_id === null ? [] : [row.transaction_id];
+  if (withBody) await auditShown(context, done, { transactions, via });
+  return { ...presentCallback(row), attempt_list: attempts };
+}

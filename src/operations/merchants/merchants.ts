@@ -24,9 +24,11 @@ import { mapInTurns } from '../../runtime/take-turns.ts';
 import { describe } from '../../texts/refuse.ts';
 import { authorizeFilter } from '../authorize-search.ts';
 import { type By, type Change, defineChange } from '../define-change.ts';
+import { defineItem } from '../define-item.ts';
 import { defineList } from '../define-list.ts';
 import { accepted, created, ended, ok } from '../describe-operation.ts';
 import { filterInput, parsedInstant } from '../fields.ts';
+import { presentMerchantTo } from '../mask-texts.ts';
 import { callback } from '../rows/callbacks.ts';
 import { backfillCount, merchant, newMerchant, pullToken, rotatedMerchant } from '../rows/merchants.ts';
 
@@ -228,4 +230,11 @@ export const merchants = defineList({
     (await listMerchants(db, { limit, after })).map((row) => ({ seq: row.seq, ...presentMerchant(row) })),
   mask: (_context, rows, { role }) =>
     mayActAs(role, 'operator') ? rows : mapInTurns(rows, ({ seq, ...row }) => ({ seq, ...maskMerchant(row) })),
+});
+
+export const oneMerchant = defineItem({
+  route: '/merchants/{id}',
+  summary: 'One merchant',
+  item: merchant,
+  read: async ({ db }, { id, caller }) => presentMerchantTo(caller, await findMerchant(db, id)),
 });

@@ -10,7 +10,7 @@ import type { MerchantScope } from '../../portal/open-scope.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { type By, defineOwnChange } from '../define-change.ts';
 import { accepted, ok } from '../describe-operation.ts';
-import { filterInput } from '../fields.ts';
+import { ownFilterInput } from '../fields.ts';
 import { ownMerchant, rotatedSecret } from '../rows/merchants.ts';
 import { ownCallback, ownFilterPreview } from '../rows/portal.ts';
 import { REPLAY_ORDER, replayRange } from './callbacks.ts';
@@ -102,7 +102,7 @@ export const chooseOwnFilter = defineOwnChange({
   route: 'PUT /portal/filter',
   summary: 'Choose a filter within what operators allow, or preview it',
   input: z.strictObject({
-    filter: filterInput.describe('within what operators allow; {}: all of that'),
+    filter: ownFilterInput.describe('within what operators allow; {}: all of that'),
     dry_run: z.boolean().default(false).describe('only preview'),
   }),
   answers: ok('Chosen, or previewed: it was a dry run', z.union([ownMerchant, ownFilterPreview])),

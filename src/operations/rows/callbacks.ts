@@ -4,7 +4,7 @@ import { component, instant, nullableInstant, nullableText } from './row-fields.
 
 /** The fields that operators and the merchant see. */
 export const deliveryFields = {
-  type: z.string().describe('pix.<operation>.<status>'),
+  type: z.string().describe('pix.<operation>.<status>, or pix.expected.<state>'),
   sequence: z.int().nullable(),
   previous_status: nullableText,
   source: z.string(),
@@ -20,6 +20,7 @@ const callbackFields = {
   webhook_id: z.string().describe('the header of every try'),
   merchant_id: z.string(),
   transaction_id: nullableText,
+  expected_payment_id: nullableText,
   ...deliveryFields,
 };
 

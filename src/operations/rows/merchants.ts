@@ -4,7 +4,7 @@ import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
 import { CALLBACK_FORMATS } from '../../merchants/request-headers.ts';
 import { component, components, instant, nullableInstant, nullableText } from './row-fields.ts';
 
-const filter = z.object({
+const ownFilter = z.object({
   platforms: z.array(z.string()),
   operations: z.array(z.string()),
   statuses: z.array(z.string()),
@@ -12,6 +12,7 @@ const filter = z.object({
   extra_prefixes: z.array(z.string()),
   extra_match: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
 });
+const filter = ownFilter.extend({ expected: z.boolean().describe('whether it receives changes of expected payments') });
 
 const ownBackfill = {
   state: z.enum(['waiting', 'running', 'done']),
@@ -33,7 +34,7 @@ const merchantFields = {
   disabled_reason: nullableText,
   paused_by: z.enum(['operator', 'merchant']).nullable(),
   filter,
-  own_filter: filter.describe('what the merchant itself chose within `filter`'),
+  own_filter: ownFilter.describe('what the merchant itself chose within `filter`'),
   rate: z.int().nullable(),
   manifests: z.boolean().describe('whether day manifests are sent to it'),
   events_since: instant,

@@ -7,6 +7,7 @@ const ownCallbackFields = {
   id: z.string().describe('the webhook-id'),
   reference: nullableText,
   transaction_id: nullableText,
+  expected_payment_id: nullableText,
   ...deliveryFields,
 };
 

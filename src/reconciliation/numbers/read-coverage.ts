@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
-import { addDays, type Calendar, type Day, listDays } from '../../domain/calendar.ts';
+import { addDays, type Calendar, countDays, type Day, listDays } from '../../domain/calendar.ts';
 import { LATE_DAYS, LOOKBACK_DAYS, type ProvenWindow, provesDay } from '../../domain/late-days.ts';
 import { WINDOW_DAYS_MAX } from '../windows/plan-windows.ts';
 
@@ -35,7 +35,7 @@ export async function readCoverage(context: Context): Promise<Coverage> {
     days: days.length,
     proven: days.length - unproven.length,
     oldestUnproven: oldest,
-    oldestUnprovenAgeDays: oldest === null ? 0 : listDays(oldest, to).length,
+    oldestUnprovenAgeDays: oldest === null ? 0 : countDays(oldest, to),
   };
 }
 

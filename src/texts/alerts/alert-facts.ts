@@ -34,6 +34,8 @@ export type AlertFacts = {
   /** Machines whose clock differs: by how many seconds, ahead or behind (below 0). */
   clocks?: { host: string; seconds: number }[];
   /** The first of several processes on one machine. */
+  /** Database hosts that take writes. */
+  hosts?: string[];
   disks?: { part: string; host: string; holder?: string; mib: number }[];
   parts?: { part: string; since?: string | undefined }[];
   zone?: string;

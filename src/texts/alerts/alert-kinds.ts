@@ -26,6 +26,7 @@ export const ALERT_KINDS = [
   'restore_unconfirmed',
   'run_failed',
   'time_zone_differs',
+  'two_writers',
   'webhook_loss_rate',
   'worker_dead',
 ] as const;

@@ -118,6 +118,7 @@ const PAGES: Partial<Record<AlertKind, string>> = {
   report_differs: '/reports',
   report_missing: '/reports',
   restore_unconfirmed: '/callbacks?state=held',
+  two_writers: '/system',
   webhook_loss_rate: '/mismatches?kind=webhook_lost',
   worker_dead: '/system',
 };

@@ -70,6 +70,7 @@ export const PT_BR_SAY: typeof EN_SAY = {
     `a conferência ${run} (${nameCode(PT_BR_TRIGGERS, trigger)}) não conseguiu do provedor tudo o que pediu; os dias que leu ficam provados`,
   time_zone_differs: ({ zone, minutes, fits }) =>
     `PROVIDER_TIME_ZONE ${zone} está a ${minutes} minutos do que dizem os ids E2E; serviria: ${fits}`,
+  two_writers: ({ hosts = [] }) => `${hosts.join(' e ')} aceitam gravações e são servidores diferentes`,
   webhook_loss_rate: ({ count, total, percent, since }, { at }) =>
     `${count} de ${total} mudanças desde ${at(since)} vieram sem o seu webhook (${percent} %)`,
   worker_dead: ({ parts = [] }, { at }) =>

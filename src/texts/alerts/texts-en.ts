@@ -166,6 +166,10 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     title: 'Wrong time zone',
     todo: 'No day is closed meanwhile: set PROVIDER_TIME_ZONE as the runbook says.',
   },
+  two_writers: {
+    title: 'Two database servers take writes',
+    todo: 'Make all but one read-only: what is booked on one is missing on the other.',
+  },
   webhook_loss_rate: {
     title: 'Too many webhooks lost',
     todo: 'Check the proxy’s log, and ask the provider to check its deliveries to our address.',
@@ -234,6 +238,7 @@ export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say
   run_failed: sayRun,
   time_zone_differs: ({ zone, minutes, fits }) =>
     `PROVIDER_TIME_ZONE ${zone} is ${minutes} minutes off the minutes inside end-to-end ids; what would fit: ${fits}`,
+  two_writers: ({ hosts = [] }) => `${hosts.join(' and ')} take writes, and are different servers`,
   webhook_loss_rate: ({ count, total, percent, since }, { at }) =>
     `${count} of ${total} changes since ${at(since)} came without their webhook (${percent} %)`,
   worker_dead: ({ parts = [] }, { at }) =>

@@ -201,6 +201,10 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     title: 'Fuso horário errado',
     todo: 'Nenhum dia é fechado até lá: corrija PROVIDER_TIME_ZONE como diz o guia.',
   },
+  two_writers: {
+    title: 'Dois servidores de banco aceitam gravações',
+    todo: 'Deixe só um gravável: o que é lançado num falta no outro.',
+  },
   webhook_loss_rate: {
     title: 'Webhooks perdidos demais',
     todo: 'Veja o log do proxy e peça ao provedor que verifique os envios para o nosso endereço.',

@@ -45,6 +45,7 @@ test('a merchant is added, shown without its secret, changed and removed', async
     reference_prefixes: [],
     extra_prefixes: [],
     extra_match: {},
+    expected: false,
   });
   const { id } = added.json;
   const shown = await api('GET', `/merchants/${id}`);

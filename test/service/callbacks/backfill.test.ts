@@ -9,6 +9,7 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { createMerchant, setMerchantState, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
+import { countReads } from '../../support/count-reads.ts';
 import { eventually } from '../../support/eventually.ts';
 import { observe } from '../../support/make-observations.ts';
 import { openApi } from '../../support/open-api.ts';
@@ -258,15 +259,9 @@ test('a page of a backfill reads its own events alone, however many there are', 
   const { context } = env;
   await env.applyTransactions(1_000, ['pending', 'paid']);
   await sql`ANALYZE TABLE events`.execute(context.db);
-  const handlers = await context.db.connection().execute(async (db) => {
-    const count = async () => {
-      const { rows } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read%'`.execute(db);
-      return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
-    };
-    const before = await count();
+  const handlers = await countReads(context.db, async (db) => {
     const page = await readPage(context, db, new Date(LONG_AGO), { wall: '2020-01-01 00:00:00', seq: 0 });
     expect(page.transactionSeqs.length).toBeGreaterThan(90);
-    return (await count()) - before;
   });
   expect(handlers).toBeLessThan(200 * 6);
 });

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sampleAttempts, sampleSizeOf } from '../../../src/callbacks/manage/sample-attempts.ts';
+import { countReads } from '../../support/count-reads.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 
 const HOUR_MS = 3_600_000;
@@ -59,15 +60,9 @@ test('slots without attempts, before and after all of them, are empty', async ()
 });
 
 test('a sample reads single rows by their numbers, a few of all', async () => {
-  const read = await env.context.db.connection().execute(async (db) => {
-    const count = async (): Promise<number> => {
-      const { rows } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read%'`.execute(db);
-      return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
-    };
-    const before = await count();
-    // one hour: the least part of all rows
-    await sampleAttempts(db, hours(30, 1), new Date(START + 31 * HOUR_MS));
-    return (await count()) - before;
-  });
+  // one hour: the least part of all rows
+  const read = await countReads(env.context.db, (db) =>
+    sampleAttempts(db, hours(30, 1), new Date(START + 31 * HOUR_MS)),
+  );
   expect(read).toBeLessThan(ROWS / 4);
 });

@@ -11,6 +11,7 @@ import { temporaryDirectory } from '../../support/start-serve.ts';
 /** Commands that change nothing, or nothing the second time. */
 const OTHERS = [
   ...[
+    'init',
     'serve',
     'migrate',
     'export',
@@ -23,7 +24,7 @@ const OTHERS = [
     'forget',
     'rotate-key',
   ],
-  ...['backup', 'restore', 'doctor', 'demo', 'sandbox', 'commissions check', 'webhooks show'],
+  ...['backup', 'restore', 'config', 'doctor', 'demo', 'sandbox', 'commissions check', 'webhooks show'],
   ...['archives restore', 'archives delete', 'drill'],
 ];
 

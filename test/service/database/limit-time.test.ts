@@ -64,7 +64,7 @@ test('a SELECT that takes too long is ended by the server, one with WITH too, an
 });
 
 test('each list of the API has a time limit, and its caller gets an error; so have the pages of the console', async () => {
-  const { context, url, tokens } = env;
+  const { api, context } = env;
   const { get } = await openConsoleSession(env, 'admin');
   for (const table of new Set(Object.values(LISTS))) {
     await sql.raw(`RENAME TABLE ${table} TO slow_${table}`).execute(context.db);
@@ -72,9 +72,8 @@ test('each list of the API has a time limit, and its caller gets an error; so ha
     await sql.raw(`CREATE VIEW ${table} AS SELECT t.* FROM ${slow}`).execute(context.db);
   }
   const ask = async (address: string) => {
-    const response = await fetch(`${url}/api/v1${address}`, { headers: { authorization: `Bearer ${tokens.admin}` } });
-    const { detail } = (await response.json()) as { detail?: string };
-    return [address, response.status, /narrow|takes too long/.test(detail ?? '')];
+    const { status, json } = await api<{ detail?: string }>('admin', 'GET', address);
+    return [address, status, /narrow|takes too long/.test(json.detail ?? '')];
   };
   const outcomes = await Promise.all(Object.keys(LISTS).map(ask));
   expect(outcomes).toEqual(Object.keys(LISTS).map((one) => [one, one === '/transactions' ? 422 : 503, true]));

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { sql, type Transaction } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type OpenDatabase, openDatabase } from '../../../embedded/open-database.ts';
+import { compileOnce } from '../../../src/database/compile-once.ts';
 import { insertRows } from '../../../src/database/insert-returning.ts';
 import { runTogether } from '../../../src/database/run-together.ts';
 import type { Database } from '../../../src/database/tables.ts';
@@ -204,10 +205,7 @@ test.each([
     name: 'the rows of one INSERT, together with a statement',
     write: (trx: Transaction<Database>) => {
       const rows = NAMES.map((name) => ({ name, bytes: BYTES, big_cents: BIG, at: AT, day: '2026-02-28' }));
-      return runTogether(trx, [
-        (all) => addRows(all, rows).execute(),
-        (all) => sql`SELECT ${'after'} AS name`.execute(all),
-      ]);
+      return runTogether(trx, [(all) => addRows(all, rows), (all) => sql`SELECT ${'after'} AS name`.execute(all)]);
     },
   },
 ])('odd values of $name arrive as they are, and none ends its statement', async ({ write }) => {
@@ -226,7 +224,7 @@ test('a row gets the default of a column that others name, and NULL where it say
     { name: 'c', big_cents: null },
     { name: 'd', big_cents: undefined },
   ];
-  await transact(plain.db, (trx) => addRows(trx, rows).execute());
+  await transact(plain.db, (trx) => addRows(trx, rows));
   const { rows: found } = await sql`SELECT name, big_cents FROM rows_ ORDER BY seq`.execute(plain.db);
   await sql`ALTER TABLE rows_ ALTER COLUMN big_cents DROP DEFAULT`.execute(plain.db);
   expect(found).toEqual([
@@ -245,4 +243,34 @@ test('a question mark that is no placeholder is refused: it would take the value
 
 test('no other pool takes two statements in one text', async () => {
   await expect(sql.raw('SELECT 1; SELECT 2').execute(plain.db)).rejects.toMatchObject({ errno: 1064 });
+});
+
+test('a query that is compiled once takes odd values, lists and times, and runs among others', async () => {
+  const select = compileOnce(
+    (_, { names, at, bytes }: { names: string[]; at: Date; bytes: Buffer }) =>
+      sql<{
+        name: string;
+      }>`SELECT name FROM rows_ WHERE name IN ${names} AND at = ${at} AND bytes = ${bytes} ORDER BY seq`,
+  );
+  await transact(writer.db, (trx) =>
+    addRows(
+      trx,
+      NAMES.map((name) => ({ name, bytes: BYTES, at: AT })),
+    ),
+  );
+  const given = { names: [...NAMES, 'nobody'], at: AT, bytes: BYTES };
+  const found = NAMES.map((name) => ({ name }));
+  for (const { db } of [plain, writer]) expect((await select(db, given)).rows).toEqual(found);
+  const [both, one] = await transact(writer.db, (trx) =>
+    runTogether(trx, [(all) => select(all, given), (all) => select(all, { ...given, names: NAMES.slice(0, 1) })]),
+  );
+  expect([both.rows, one.rows]).toEqual([found, found.slice(0, 1)]);
+});
+
+test('a query that is compiled once refuses to spread its values, which it would leave out', () => {
+  const spread = () =>
+    compileOnce((db, { name, ...change }: { name: string; state: string }) =>
+      db.updateTable('merchants').set(change).where('name', '=', name),
+    );
+  expect(spread).toThrow('are named one by one');
 });

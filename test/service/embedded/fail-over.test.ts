@@ -4,8 +4,8 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import mysql from 'mysql2';
 import { expect, test, vi } from 'vitest';
-import { chooseHost } from '../../../embedded/choose-host.ts';
 import { detectUnresponsiveHost } from '../../../embedded/detect-unresponsive-host.ts';
+import { chooseHost } from '../../../embedded/examine-hosts.ts';
 import { openDatabase } from '../../../embedded/open-database.ts';
 import { parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
 import { openPreparedStatements } from '../../../src/database/open/open-prepared-statements.ts';
@@ -13,7 +13,7 @@ import type { Database } from '../../../src/database/tables.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openTcpProxy, type ProxiedServerState } from '../../support/open-tcp-proxy.ts';
+import { openTcpProxy } from '../../support/open-tcp-proxy.ts';
 
 test('the next host is used while the first is away, also if it disappears during the work', async () => {
   const { socketPath, database } = await createTestDatabase();
@@ -60,15 +60,17 @@ test('a pool ends although a connection fails that it was opening', async () => 
   expect(await asked).toBeInstanceOf(Error);
 });
 
-test('programs beside the pool use the host that all agreed on, and the first one otherwise', async () => {
+test('programs beside the pool use the host that takes writes', async () => {
   const { socketPath, database } = await createTestDatabase();
   const [first, second] = [await openTcpProxy(socketPath), await openTcpProxy(socketPath)];
   const target = parseDatabaseUrl(`mysql://root@127.0.0.1:${first.port}/${database}?hosts=127.0.0.1:${second.port}`);
-  expect(await chooseHost(target, `127.0.0.1:${second.port}`)).toMatchObject({ port: second.port });
-  expect(first.taken()).toBe(0);
   expect(await chooseHost(target)).toMatchObject({ port: first.port });
+  for (const state of ['read only', 'cut off'] as const) {
+    first.become(state);
+    expect(await chooseHost(target)).toMatchObject({ port: second.port });
+  }
   second.cut();
-  expect(await chooseHost(target, `127.0.0.1:${second.port}`)).toMatchObject({ port: first.port });
+  await expect(chooseHost(target)).rejects.toThrow();
   first.cut();
 });
 
@@ -85,40 +87,55 @@ async function openBoth(stack: AsyncDisposableStack) {
   return { first, second, target, read, db: stack.use(openDatabase<Database>({ ...target, connectionLimit: 2 })).db };
 }
 
-test.each<ProxiedServerState>(['not ready', 'read only'])(
-  'a host that is %s has its work done by the next',
-  async (mood) => {
-    await using stack = new AsyncDisposableStack();
-    const { first, second, target, read, db } = await openBoth(stack);
-    let runs = 0;
-    await transact(db, async (trx) => {
-      await sql`INSERT INTO t VALUES (${10 + runs++})`.execute(trx);
-      if (runs === 1) first.become(mood);
-      await sql`INSERT INTO t VALUES (${20 + runs})`.execute(trx);
-    });
-    expect(await read()).toEqual([11, 22]);
-    // such a host is skipped at once; its open connections are not used any more
-    const [known, taken] = [first.taken(), second.taken()];
-    await sql`INSERT INTO t VALUES (3)`.execute(db);
-    expect(first.taken()).toBe(known);
-    expect(taken).toBeGreaterThan(0);
-    // also with prepared statements: the first one fails, and the next uses the other host
-    await using prepared = openPreparedStatements(target, 1);
-    const add = (n: number) => prepared.execute('INSERT INTO t VALUES (?)', [n], 5_000);
-    if (mood === 'read only') await expect(add(4)).rejects.toMatchObject({ errno: 1290 });
-    else await add(4);
-    await add(5);
-    expect(await read()).toEqual([3, ...(mood === 'read only' ? [] : [4]), 5, 11, 22]);
-  },
-);
-
-test('a host that is not ready does not prevent a start', async () => {
+test('a host that became read-only has its work done by the next', async () => {
   await using stack = new AsyncDisposableStack();
-  const { first, target } = await openBoth(stack);
-  first.become('not ready');
+  const { first, second, target, read, db } = await openBoth(stack);
+  let runs = 0;
+  await transact(db, async (trx) => {
+    await sql`INSERT INTO t VALUES (${10 + runs++})`.execute(trx);
+    if (runs === 1) first.become('read only');
+    await sql`INSERT INTO t VALUES (${20 + runs})`.execute(trx);
+  });
+  expect(await read()).toEqual([11, 22]);
+  // such a host is skipped at once; its open connections are not used any more
+  const [known, taken] = [first.taken(), second.taken()];
+  await sql`INSERT INTO t VALUES (3)`.execute(db);
+  expect(first.taken()).toBe(known);
+  expect(taken).toBeGreaterThan(0);
+});
+
+test.each(['read only', 'cut off'] as const)('a first host that is %s does not prevent a start', async (state) => {
+  await using stack = new AsyncDisposableStack();
+  const { first, target, read } = await openBoth(stack);
+  first.become(state);
   await using opened = openDatabase<Database>(target);
-  const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM t`.execute(opened.db);
-  expect(rows[0]?.count).toBe(0);
+  await sql`INSERT INTO t VALUES (1)`.execute(opened.db);
+  await using prepared = openPreparedStatements(target, 1);
+  await prepared.execute('INSERT INTO t VALUES (?)', [2], 5_000);
+  expect(await read()).toEqual([1, 2]);
+});
+
+test('a primary that is cut off from its group, and hangs at COMMIT, is left for the next host', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { first, db, read } = await openBoth(stack);
+  await sql`SELECT 1`.execute(db);
+  // only the check for silence runs faster
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  stack.defer(() => void vi.useRealTimers());
+  let runs = 0;
+  let isDone = false;
+  const adding = transact(db, async (trx) => {
+    if (++runs === 1) first.become('cut off');
+    await sql`INSERT INTO t VALUES (${runs})`.execute(trx);
+  }).finally(() => {
+    isDone = true;
+  });
+  await eventually('it is run again', () => {
+    vi.advanceTimersByTime(250);
+    return isDone;
+  });
+  await adding;
+  expect([runs, await read()]).toEqual([2, [2]]);
 });
 
 test('the next transaction commits nothing of one whose rollback was refused', async () => {

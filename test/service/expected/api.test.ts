@@ -6,9 +6,11 @@ import { listExpected } from '../../../src/expected/list-expected.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
+import { checkBooks } from '../../../src/proof/check-books.ts';
 import { callApi } from '../../support/call-api.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
-import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 
 let environment: TestEnvironment;
 let url: string;
@@ -105,6 +107,18 @@ describe('PUT', () => {
     expect((await call('PUT', `/shop/${nextNumber()}`, late)).json.errors).toEqual({
       ...{ issued_day: ['is after due_day'], valid_until: ['is before due_day'] },
     });
+  });
+
+  it('refuses texts and instants that the database cannot keep', async () => {
+    for (const [field, value] of [
+      ['platform', 'é'.repeat(33)],
+      ['platform', 'a\ud800'],
+      ['revised_at', '9999-12-31T23:59:59-03:00'],
+      ['revised_at', '0000-01-01T00:00:00Z'],
+    ] as const) {
+      const { status, json } = await call('PUT', `/shop/${nextNumber()}`, { ...FACTS, [field]: value });
+      expect([field, status, Object.keys(json.errors ?? {})]).toEqual([field, 422, [field]]);
+    }
   });
 
   it('is for operators, accountants and admins; viewers read, masked', async () => {
@@ -207,6 +221,38 @@ describe('a person', () => {
     expect((await undo()).json.matches).toEqual([]);
     expect(await undo()).toMatchObject({ status: 409, json: { reason: 'match_undone' } });
   });
+});
+
+it('shows of a person’s match what counts, once a correction cut it', async () => {
+  const { context } = environment;
+  const row = makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), amount: '100.00' });
+  await applyObservations(context, [observeNow(context, row)]);
+  const [first, second, third] = [nextNumber(), nextNumber(), nextNumber()];
+  const ids: string[] = [];
+  for (const [number, amount] of [[first, '40.00'] as const, [second, '50.00'] as const, [third, '10.00'] as const]) {
+    ids.push(String((await call('PUT', `/shop/${number}`, { ...FACTS, amount })).json.id));
+    const part = { transaction_id: row.id, amount, note: 'visto' };
+    expect((await call('POST', `/${ids.at(-1)}/match`, part)).status).toBe(200);
+  }
+  await applyObservations(context, [observeNow(context, { ...row, amount: '70.00' }, 1)]);
+  const [found] = await readMismatchRows(context, 'amount_differs');
+  await acceptMismatch(context, found?.id ?? '', { actor: 'test', note: 'visto' });
+  await decideAll(context);
+  const shown = await Promise.all(ids.map((id) => call('GET', `/${id}`)));
+  expect(shown.map(({ json }) => [json.state, json.paid, (json.matches as { amount: string }[])[0]?.amount])).toEqual([
+    ['paid', '40.00', '40.00'],
+    ['underpaid', '30.00', '30.00'],
+    ['not_proven', '0.00', '0.00'],
+  ]);
+  const answer = await callApi({ url, token: tokens.get('viewer') ?? '' }, 'GET', `/transactions/${row.id}`);
+  const orders = answer.json.expected_payments as { number: string; amount: string }[];
+  expect(orders.map(({ number, amount }) => [number, amount])).toEqual([
+    [first, '40.00'],
+    [second, '30.00'],
+    [third, '0.00'],
+  ]);
+  // nobody matched more than there was
+  expect((await checkBooks(context)).breaks).toEqual([]);
 });
 
 it('stands in the answer of its payment, with its number masked for viewers; so do those that it may be of', async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { cancelExpected, reopenExpected } from '../../../src/expected/cancel-expected.ts';
@@ -7,33 +6,22 @@ import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { findOldestUndecided } from '../../../src/expected/read-expected-metrics.ts';
-import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { expectOne, payOne } from '../../support/expect-orders.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
-import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
+import { readMismatchRows } from '../../support/read-ledger-state.ts';
 
 const CPF = '52998224725';
 const by = { actor: 'test', note: 'visto no extrato' };
 
 let environment: TestEnvironment;
-let count = 0;
 beforeAll(async () => {
   environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
 });
 afterAll(() => environment[Symbol.asyncDispose]());
 
-async function put(facts: Record<string, unknown>, number = `p-${++count}`): Promise<string> {
-  const given = { operation: 'cashin', amount: '10.00', due_day: '2026-11-20', issued_day: '2026-11-10', ...facts };
-  const arrivals = [{ source: 'shop', number, facts: expectedFactsSchema.parse(given) }];
-  const [outcome] = await putExpected(environment.context, { arrivals, actor: 'test' });
-  return outcome?.id ?? '';
-}
-
-async function pay(more: Partial<ShownTransaction>, history = ['pending@1', 'paid@2']): Promise<ShownTransaction> {
-  const row = makeShownTransaction(history, { id: randomUUID(), ...more });
-  await applyObservations(environment.context, [observeNow(environment.context, row)]);
-  return row;
-}
+const put = (facts: Record<string, unknown>, number?: string) => expectOne(environment.context, facts, number);
+const pay = (more: Partial<ShownTransaction>, history?: string[]) => payOne(environment.context, more, history);
 
 async function stateOf(id: string) {
   const { context } = environment;
@@ -73,12 +61,12 @@ describe('an expected payment', () => {
       matches: [{ id: one.id, rule: 'reference' }],
     });
     const other = await pay({ reference: 'a-2', amount: '7.00' });
-    const after = await put({ references: ['a-2'] });
+    const after = await put({ references: ['a-2'] }, 'corrected');
     expect(await stateOf(after)).toMatchObject({ state: 'underpaid', matches: [{ id: other.id, rule: 'reference' }] });
     const rows = await readMismatchRows(environment.context, 'amount_not_expected');
     expect(rows).toMatchObject([{ severity: 'high', state: 'open', amount: '-3.00' }]);
     // the source corrects the amount: the state is as before, the difference is not
-    await put({ references: ['a-2'], amount: '9.00' }, `p-${count}`);
+    await put({ references: ['a-2'], amount: '9.00' }, 'corrected');
     expect(await stateOf(after)).toMatchObject({ state: 'underpaid' });
     expect(await readMismatchRows(environment.context, 'amount_not_expected')).toMatchObject([{ amount: '-2.00' }]);
     await pay({ reference: 'a-2', amount: '2.00' });
@@ -164,7 +152,7 @@ describe('an expected payment', () => {
   it('fails alone, also at its end: its age stays in sight, and it is decided once it can be', async () => {
     const { context } = environment;
     const { db, clock } = context;
-    const [bad, good] = [await put({ due_day: '2999-01-01' }), await put({})];
+    const [bad, good] = [await put({ due_day: '2999-01-01' }), await put({}, 'good')];
     await decideAll(context);
     const head = db
       .selectFrom('expected_payments')
@@ -191,7 +179,7 @@ describe('an expected payment', () => {
       .where('seq', '=', seq)
       .execute();
     const paid = await pay({ reference: 'd-1' });
-    await put({ references: ['d-1'] }, `p-${count}`);
+    await put({ references: ['d-1'] }, 'good');
     expect(await stateOf(good)).toMatchObject({ state: 'paid', matches: [{ id: paid.id }] });
     expect(await head.executeTakeFirst()).toMatchObject({ state: 'open', look_at: null });
     const since = await findOldestUndecided(db, clock.now());

@@ -2,39 +2,26 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/calendar.ts';
-import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
-import { putExpected } from '../../../src/expected/put-expected.ts';
-import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
+import { expectOne, payOne } from '../../support/expect-orders.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
-import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
+import { readMismatchRows } from '../../support/read-ledger-state.ts';
 
 const by = { actor: 'test', note: 'visto no extrato' };
 /** The day on which makeShownTransaction pays. */
 const PAID_DAY = '2026-11-20';
 
 let environment: TestEnvironment;
-let count = 0;
 beforeAll(async () => {
   environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
 });
 afterAll(() => environment[Symbol.asyncDispose]());
 
-async function put(facts: Record<string, unknown>): Promise<string> {
-  const given = { operation: 'cashin', amount: '10.00', due_day: '2026-11-25', issued_day: '2026-11-10', ...facts };
-  const arrivals = [{ source: 'shop', number: `p-${++count}`, facts: expectedFactsSchema.parse(given) }];
-  const [outcome] = await putExpected(environment.context, { arrivals, actor: 'test' });
-  return outcome?.id ?? '';
-}
-
-async function pay(more: Partial<ShownTransaction>, history = ['pending@1', 'paid@2']): Promise<ShownTransaction> {
-  const row = makeShownTransaction(history, { id: randomUUID(), ...more });
-  await applyObservations(environment.context, [observeNow(environment.context, row)]);
-  return row;
-}
+const put = (facts: Record<string, unknown>) => expectOne(environment.context, { due_day: '2026-11-25', ...facts });
+const pay = (more: Partial<ShownTransaction>, history?: string[]) => payOne(environment.context, more, history);
 
 /** A payment that was made this many minutes ago. */
 function payAgo(minutes: number, more: Partial<ShownTransaction>): Promise<ShownTransaction> {

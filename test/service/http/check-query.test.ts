@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { API_OPERATIONS } from '../../../src/http/openapi/operations.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
+import { callApi } from '../../support/call-api.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
 let env: ConsoleEnvironment;
@@ -34,14 +35,10 @@ type Answer = { status: number; type: string | null; errors: Record<string, stri
 async function ask(method: string, address: string, token = env.tokens.admin): Promise<Answer> {
   // a merchant may ask ten times a second
   if (token === portalToken) await env.timers.advance(1_000);
-  const response = await fetch(`${env.url}${address.replace('{file}', '2026-01-01.csv').replace('{id}', 'x')}`, {
-    method: method.toUpperCase(),
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(method === 'get' ? {} : { body: '{}' }),
-  });
-  const text = await response.text();
-  const { errors } = text.startsWith('{') ? (JSON.parse(text) as Answer) : { errors: undefined };
-  return { status: response.status, type: response.headers.get('content-type')?.split(';')[0] ?? null, errors };
+  const path = address.replace('{file}', '2026-01-01.csv').replace('{id}', 'x');
+  const body = method === 'get' ? undefined : {};
+  const { status, type, json } = await callApi<Answer>({ url: env.url, token }, method.toUpperCase(), path, body);
+  return { status, type: type.split(';')[0] || null, errors: json.errors };
 }
 
 test('every GET route of the API is in the table', () => {

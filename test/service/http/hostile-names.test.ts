@@ -3,6 +3,7 @@ import { openSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { API_OPERATIONS } from '../../../src/http/openapi/operations.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
+import { callApi } from '../../support/call-api.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
 /** Names that every plain object has, or that change its prototype. */
@@ -39,13 +40,8 @@ test.each(CHANGES.map(({ method, path, access }) => ({ method, path, access })))
     for (const body of [`{${NAMES.map((name) => `"${name}":1`).join()}}`, ...everywhere]) {
       // a merchant may ask ten times a second
       if (token === portalToken) await env.timers.advance(1_000);
-      const response = await fetch(`${env.url}${path.replace('{id}', 'x')}`, {
-        method: method.toUpperCase(),
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body,
-      });
-      await response.text();
-      statuses.push(response.status);
+      const at = { url: env.url, token };
+      statuses.push((await callApi(at, method.toUpperCase(), path.replace('{id}', 'x'), body)).status);
     }
     expect(statuses.filter((status) => status >= 500)).toEqual([]);
   },

@@ -200,7 +200,7 @@ test('confere jobs run runs a job now, audited, and not beside a tick of it that
 
 test('confere jobs run names the jobs for an unknown name, and the variables of a job that is off', async () => {
   const unknown = await confere('run', 'report');
-  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('there is no job report; the jobs are') });
+  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('the argument must be one of') });
   expect(unknown.err).toContain('daily_report');
   const off = await confere('run', 'reconcile_open');
   expect(off).toMatchObject({ code: 2, err: expect.stringContaining('JOB_RECONCILE_OPEN') });

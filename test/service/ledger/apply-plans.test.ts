@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { readStoredDigests } from '../../../src/ledger/apply/drop-unchanged.ts';
+import { countReads } from '../../support/count-reads.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 
@@ -31,18 +32,13 @@ test(`an apply beside ${OPEN} open mismatches reads those of its own transaction
     rows.map((row) => observeNow(context, row)),
   );
   const ids = [...rows.map((row) => row.id), ...Array.from({ length: 100 }, () => randomUUID())];
-  const read = await context.db.connection().execute(async (db) => {
-    const count = async () => {
-      const { rows: handlers } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read%'`.execute(db);
-      return handlers.reduce((sum, { Value }) => sum + Number(Value), 0);
-    };
-    const before = await count();
-    const known = await readStoredDigests({ db }, ids);
-    return { known, handlers: (await count()) - before };
+  let known: unknown[] = [];
+  const reads = await countReads(context.db, async (db) => {
+    known = await readStoredDigests({ db }, ids);
   });
-  expect(read.known).toHaveLength(100);
+  expect(known).toHaveLength(100);
   // a few for each id and kind, none for what others have open
-  expect(read.handlers).toBeLessThan(ids.length * 10);
+  expect(reads).toBeLessThan(ids.length * 10);
 });
 
 test('an observation at a transaction whose row was refused still ends that', async () => {

@@ -45,6 +45,21 @@ test('nothing of a day or instant to come can be stated, and nothing is written'
     expect(await environment.context.db.selectFrom(table).select('seq').execute(), table).toEqual([]);
 });
 
+test('a platform or an instant that the database cannot keep is refused by its field', async () => {
+  const long = 'é'.repeat(33);
+  for (const [route, body, field] of [
+    ['/openings', { ...openingOf(today, long), new_platform: true }, 'platform'],
+    ['/adjustments', { ...feeOf(today, long), new_platform: true }, 'platform'],
+    ['/statements', { ...statementOf(inSeconds(-60), long), new_platform: true }, 'platform'],
+    ['/reconciliations', { from: today, to: today, platform: long }, 'platform'],
+    ['/tokens', { role: 'viewer', expires_at: '9999-12-31T23:59:59-03:00' }, 'expires_at'],
+    ['/merchants', { name: 'a', url: 'http://127.0.0.1:9/', events_since: '0000-01-01T00:00:00Z' }, 'events_since'],
+  ] as const) {
+    const { status, json } = await environment.call('POST', route, body);
+    expect([route, status, Object.keys(json.errors ?? {})]).toEqual([route, 422, [field]]);
+  }
+});
+
 // a year mistyped as 0026 made 700,000 days that nobody had proven, and each page of the console counted them
 test('nothing can be stated of a day before PIX', async () => {
   for (const [route, body, field] of [

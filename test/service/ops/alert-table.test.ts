@@ -122,6 +122,10 @@ const TESTS: Record<string, [file: string, title: string]> = {
     'reports/read-back.mocked',
     'nothing of a revision that differs is published, an alert names the sheet, and it ends once the report is made',
   ],
+  two_writers: [
+    'database/watch-hosts',
+    'a process stays on its host beside another server that takes writes, and alerts; none starts',
+  ],
   webhook_loss_rate: [
     'jobs/watch-conditions',
     'webhook_loss_rate: more than 5 % of at least 20 changes of six hours came without their webhook',

@@ -13,6 +13,7 @@ import { listReports } from '../../../src/reports/serve/list-reports.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { PT_BR } from '../../../src/texts/reports/texts-pt-br.ts';
+import { countReads } from '../../support/count-reads.ts';
 import { numbersTo } from '../../support/create-test-database.ts';
 import {
   applyTransactions,
@@ -222,15 +223,9 @@ test('a month of 10,000 entries is listed without reading them', async () => {
       SELECT ${last} + seq, ${position}, ${position}, ${wall}, ${cents} FROM ${numbers}`.execute(db);
   await sql`ANALYZE TABLE entries, postings, reports, run_windows`.execute(db);
   await sealNow(other.context);
-  const reads = await db.connection().execute(async (connection) => {
-    const count = async () => {
-      const { rows } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read%'`.execute(connection);
-      return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
-    };
-    const before = await count();
-    await listReportDays({ ...other.context, db: connection }, { from: '2026-02-01', to: '2026-02-28' });
-    return (await count()) - before;
-  });
+  const reads = await countReads(db, (one) =>
+    listReportDays({ ...other.context, db: one }, { from: '2026-02-01', to: '2026-02-28' }),
+  );
   expect(reads).toBeLessThan(1_000);
 });
 

@@ -5,9 +5,10 @@ import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { authenticate } from '../../../src/http/access/authorize.ts';
 import { createAuthGuard } from '../../../src/http/access/guard-auth-attempts.ts';
-import { reportRoutes } from '../../../src/http/api/reports.ts';
 import { type HttpServer, serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
+import { mountOperations } from '../../../src/http/mount-operations.ts';
+import { makeOneReport, startReport, waitFor } from '../../../src/operations/books/reports.ts';
 import { eventually } from '../../support/eventually.ts';
 import { applyTransactions, generateTransactions } from '../../support/make-report-transactions.ts';
 import { logIn } from '../../support/open-console-session.ts';
@@ -125,11 +126,14 @@ async function lastAudit(): Promise<number> {
   return row?.seq ?? 0;
 }
 
+const waitNot: typeof makeOneReport.after = (context, _made, { day }) => waitFor(context, startReport(context, day), 0);
+
 test('a request for a report that outlasts our wait is audited too', async () => {
-  const impatient = express()
+  const impatient = { ...makeOneReport, after: waitNot };
+  const app = express()
     .use(authenticate(books.context, createAuthGuard(books.context)), express.json())
-    .use(reportRoutes(books.context, 0));
-  const listening = await serveHttp(books.context, impatient);
+    .use(mountOperations(books.context, { tag: 'Reports', changes: [impatient] }));
+  const listening = await serveHttp(books.context, app);
   try {
     const before = await lastAudit();
     const answer = await fetch(`http://127.0.0.1:${listening.port}/reports`, {

@@ -14,6 +14,7 @@ import { findLateEntries } from '../../../src/seal/find-late-entries.ts';
 import { type AsOf, readBalances } from '../../../src/seal/read-balances.ts';
 import { readNewestSeal } from '../../../src/seal/read-seals.ts';
 import { readSpanSums } from '../../../src/seal/read-span-sums.ts';
+import { countReads } from '../../support/count-reads.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { dropTriggers } from '../../support/read-ledger-state.ts';
 
@@ -122,7 +123,7 @@ test('what a report of a day adds up reads the postings of its day alone', async
     (db: Kysely<Database>) => sumPayments(db, scope),
     (db: Kysely<Database>) => sumMoved(db, isShown),
   ])
-    expect([read.toString(), await countRows(read)]).toEqual([
+    expect([read.toString(), await countReads(environment.context.db, read)]).toEqual([
       ...[read.toString(), expect.toSatisfy((rows: number) => rows < ENTRIES / 4)],
     ]);
 });
@@ -136,7 +137,9 @@ test('what a tick of daily_report learns of each day is read above the cursor of
   expect(learnt.length).toBeLessThanOrEqual(newest + 1);
   expect(learnt.at(-1)).toEqual({ day: '2026-03-04', entrySeq: ENTRIES, eventSeq: 0, factChangeSeq: 0 });
   // each row, and its day in a temporary table
-  expect(await countRows((reader) => readLearnt(reader, cursor))).toBeLessThan(2 * WINDOW_EVENTS + 200);
+  expect(await countReads(environment.context.db, (reader) => readLearnt(reader, cursor))).toBeLessThan(
+    2 * WINDOW_EVENTS + 200,
+  );
 });
 
 test('the mismatches of a report are those of its day and open ones, not all that there ever were', async () => {
@@ -161,26 +164,13 @@ test('the mismatches of a report are those of its day and open ones, not all tha
   ]);
   expect(await countMismatches(db, now)).toEqual([{ kind: 'stuck', severity: 'medium', count: 2, stakeCents: 0n }]);
   for (const read of [countMismatches, readMismatches, sumMismatches])
-    expect([read.name, await countRows((reader) => read(reader, now))]).toEqual([
+    expect([read.name, await countReads(environment.context.db, (reader) => read(reader, now))]).toEqual([
       ...[read.name, expect.toSatisfy((rows: number) => rows < 1_500)],
     ]);
   // as they stood before the last ten were resolved
   const earlier = { ...day, from: at(0), to: at(0), changeSeq: 2 * count - 12 };
   expect((await readMismatches(db, earlier)).map(({ state: was }) => was)).toEqual(Array(12).fill('open'));
 });
-
-/** Rows and keys that the server reads for a reading, and those of its temporary tables. */
-async function countRows(read: (db: Kysely<Database>) => Promise<unknown>): Promise<number> {
-  return await environment.context.db.connection().execute(async (db) => {
-    const count = async (): Promise<number> => {
-      const { rows } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read%'`.execute(db);
-      return rows.reduce((sum, row) => sum + Number(row.Value), 0);
-    };
-    const before = await count();
-    await read(db);
-    return (await count()) - before;
-  });
-}
 
 type Step = { table: string; key: string | null; r_rows: string };
 

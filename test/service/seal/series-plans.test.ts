@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { readMoneySeries } from '../../../src/ledger/read/read-money-series.ts';
+import { countReads } from '../../support/count-reads.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 
 test('a series reads the sums, not the payments of its days', async () => {
@@ -30,15 +31,9 @@ test('a series reads the sums, not the payments of its days', async () => {
     { from: addDays(today, -91), to: today },
     { day: addDays(first, 1), platform: 'p' },
   ]) {
-    const read = await db.connection().execute(async (one) => {
-      const count = async (): Promise<number> => {
-        const { rows } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read%'`.execute(one);
-        return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
-      };
-      const before = await count();
+    const read = await countReads(db, async (one) => {
       const points = await readMoneySeries({ ...loaded.context, db: one }, query);
       expect(points.some(({ sums }) => sums && sums.receipts > 0n && sums.balance > 0n)).toBe(true);
-      return (await count()) - before;
     });
     expect(read).toBeLessThan(1_000);
   }

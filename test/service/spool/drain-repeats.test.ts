@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { type Arrival, insertArrivals, insertMissingArrivals } from '../../../src/inbox/receive/insert-arrivals.ts';
 import { writeSpooled } from '../../../src/inbox/receive/write-spooled.ts';
+import { countReadsOn } from '../../support/count-reads.ts';
 import { openTestContext } from '../../support/open-environment.ts';
 import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
@@ -71,15 +72,9 @@ test('of thousands of repeats the drain reads those of its own instants', async 
     ...others.filter((_, index) => index % 3 === 2),
     { ...again, receivedAt: new Date(again.receivedAt.getTime() + 60_000) },
   ];
-  const read = await context.db.transaction().execute(async (trx) => {
-    const count = async () => {
-      const { rows } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read_%'`.execute(trx);
-      return rows.reduce((sum, row) => sum + Number(row.Value), 0);
-    };
-    const before = await count();
-    await insertMissingArrivals(trx, drained);
-    return (await count()) - before;
-  });
+  const read = await context.db
+    .transaction()
+    .execute((trx) => countReadsOn(trx, () => insertMissingArrivals(trx, drained)));
   expect(await countRepeats(again.hash)).toEqual({ counted: 3_000, recorded: 3_000 });
   // each by its hash, by its key and by its instant, and what is written
   expect(read).toBeLessThan(6 * drained.length);

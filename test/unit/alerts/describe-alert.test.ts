@@ -29,6 +29,7 @@ const FACTS: Required<AlertFacts> = {
     opening: 'op_1',
     platform: 'p1',
   },
+  hosts: ['db1:3306', 'db2:3306'],
   ...{ disks: [{ part: 'DATA_DIR', host: 'h1', mib: 5 }], parts: [{ part: 'inbox', since: SINCE }], zone: 'UTC' },
   ...{ operation: 'show', clocks: [{ host: 'h1', seconds: 600 }] },
   ...{ fits: 'America/Manaus', minutes: 60, hours: 2, percent: 7, total: 40 },

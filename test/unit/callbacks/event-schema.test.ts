@@ -26,7 +26,10 @@ test('the JSON Schema for merchants is that of the bodies we render', async () =
   await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(path.join(docs, 'callbacks.schema.json'));
 });
 
-test('the message that the page shows is one of ours', () => {
-  const body = JSON.parse(snippet('http').split('\n\n')[1] ?? '') as unknown;
-  expect(callbackBodySchema.parse(body)).toEqual(body);
+test('the messages that the page shows are ours', () => {
+  const order = /```json\n(\{\n {2}"type": "pix\.expected\.[^`]*)```/.exec(page)?.[1];
+  for (const text of [snippet('http').split('\n\n')[1], order]) {
+    const body = JSON.parse(text ?? '') as unknown;
+    expect(callbackBodySchema.parse(body)).toEqual(body);
+  }
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { PROBE_TIMEOUT_MS, SILENT_MS } from '../../../embedded/detect-unresponsive-host.ts';
-import { RETRY_MS, TRY_MS_MAX } from '../../../embedded/fail-over.ts';
+import { RETRY_MS } from '../../../embedded/fail-over.ts';
 import { SEARCH_EVERY_MS } from '../../../jobs/main.ts';
 import { LEASE_MS as TICK_LEASE_MS } from '../../../jobs/run-tick.ts';
 import { LEASE_MS as ALERT_LEASE_MS } from '../../../src/alerts/claim-sends.ts';
@@ -12,7 +12,7 @@ import { STOP_MS } from '../../../src/commands/serve/serve.ts';
 import { environment } from '../../../src/config/environment.ts';
 import { LEDGER_CONNECTIONS, PREPARED_CONNECTIONS } from '../../../src/context.ts';
 import { READ_TIMEOUT_MS } from '../../../src/database/limit-statement-time.ts';
-import { CHANGE_WRITER_EVERY_MS, READ_WRITER_EVERY_MS } from '../../../src/database/open/agree-on-writer.ts';
+import { WATCH_HOSTS_EVERY_MS } from '../../../src/database/open/watch-hosts.ts';
 import { LEASE_MS as ITEM_LEASE_MS } from '../../../src/inbox/items/claim-items.ts';
 import { COMMIT_TIMEOUT_MS } from '../../../src/inbox/receive/write-arrivals.ts';
 import { FOREIGN_QUIET_MS } from '../../../src/inbox/spool/spool.ts';
@@ -49,11 +49,7 @@ const operating: Record<string, string> = {
   'Retry-After': `| \`Retry-After\` up to ${IN_PLACE_WAIT_MS_MAX / 60_000} minutes | waits |`,
 };
 const scaling: Record<string, string> = {
-  reading: `Each process reads the name every ${s(READ_WRITER_EVERY_MS)} seconds`,
-  // one reading names the next writer, the other process's next reading follows
-  'the time with two writers': `in the ${s(2 * READ_WRITER_EVERY_MS)} seconds after a fail-over (${s(2 * READ_WRITER_EVERY_MS + TRY_MS_MAX)} if the host hangs) two nodes can take writes`,
-  'another change': `After a second fail-over within ${s(CHANGE_WRITER_EVERY_MS)} seconds`,
-  changing: `the name changes at most once in ${s(CHANGE_WRITER_EVERY_MS)} seconds`,
+  rivals: `Each process asks all hosts every ${s(WATCH_HOSTS_EVERY_MS)} seconds`,
   'a host that hangs': `is left after ${s(SILENT_MS)} seconds of silence and two failed probes of ${s(PROBE_TIMEOUT_MS)} seconds`,
   'a commit': `Webhooks that wait longer than ${s(COMMIT_TIMEOUT_MS)} seconds are spooled`,
 };

@@ -1,8 +1,10 @@
 import type { PoolConnection } from 'mysql2';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createFailOverPool, type HostChoice, type HostPool } from '../../../embedded/fail-over.ts';
+import { createFailOverPool, createHostChoice, type HostPool } from '../../../embedded/fail-over.ts';
 import { listHosts, poolOptions } from '../../../embedded/open-database.ts';
 import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
+import { describeServer } from '../../../embedded/server-state.ts';
+import { decideRivals } from '../../../src/database/open/watch-hosts.ts';
 
 const RETRY_MS = 15_000;
 const SILENT_MS = 10_000;
@@ -14,10 +16,10 @@ afterEach(() => vi.useRealTimers());
 
 type Callback = (error: { errno: number } | null, rows?: unknown) => void;
 
-/** Hosts that name themselves in answers. `down`: can't be connected. `refusing`: refuse a transaction. `hanging`: do not answer. */
+/** Hosts that name themselves in answers. `down`: can't be connected. `refusing`: say that they take no writes. `hanging`: do not answer. */
 function openHosts(names: string[]) {
   const down = new Set<string>();
-  const refusing = new Map<string, number>();
+  const refusing = new Map<string, 1290 | 3100>();
   const hanging = new Set<string>();
   const asked: string[] = [];
   const ended: string[] = [];
@@ -28,19 +30,28 @@ function openHosts(names: string[]) {
   const greeting = { takesMs: 0 };
   let greeted = 0;
   let nowMs = 1;
+  const pending: Callback[] = [];
   const connect = (name: string) => ({
     name,
     query(text: string, callback: Callback) {
       const errno = refusing.get(name);
-      if (text === 'wait' || hanging.has(name)) return;
-      if (text.startsWith('SELECT')) callback(null, [{ first: errno === 1290 ? 1 : 0, second: 'OFF' }]);
-      else callback(errno === 1047 || (errno && text === 'write') ? { errno } : null);
+      if (text === 'wait' || hanging.has(name)) return void pending.push(callback);
+      const group = errno === 3100 ? [['group_replication_group_name', 'g']] : [];
+      if (text.startsWith('SHOW')) callback(null, [['read_only', errno === 1290 ? 'ON' : 'OFF'], ...group]);
+      else if (text.startsWith('SELECT')) callback(null, []);
+      else callback(errno && text === 'write' ? { errno } : null);
     },
     execute: () => undefined,
     prepare: () => undefined,
     release: () => undefined,
     destroy: () => closed.push(name),
-    stream: { destroy: (error: unknown) => broken.push(error), writableEnded: false },
+    stream: {
+      destroy(error: { errno: number }) {
+        broken.push(error);
+        for (const callback of pending.splice(0)) callback(error);
+      },
+      writableEnded: false,
+    },
   });
   const pools = names.map((name): HostPool => {
     const kept = connect(name);
@@ -63,7 +74,7 @@ function openHosts(names: string[]) {
       },
     };
   });
-  const choice: HostChoice = { agreed: undefined };
+  const choice = createHostChoice();
   const pool = createFailOverPool(pools, choice, () => nowMs);
   // cast: the pool returns the connections from above
   const take = () =>
@@ -105,51 +116,38 @@ describe('several hosts of one database', () => {
     expect(asked).toEqual(['a', 'a', 'b', 'c']);
   });
 
-  test('a host that is away is skipped for a while, and is first again once it is back', async () => {
-    const { get, down, asked, wait } = openHosts(['a', 'b']);
+  test('a host that is away is left, and nothing moves back to it', async () => {
+    const { get, down, asked, choice, wait } = openHosts(['a', 'b', 'c']);
     down.add('a');
     await get();
     asked.length = 0;
     await get();
-    expect(asked).toEqual(['b']);
+    expect([asked, choice.current]).toEqual([['b'], 'b']);
     wait(RETRY_MS);
     down.clear();
-    expect([await get(), await get()]).toEqual(['a', 'a']);
+    expect([await get(), await get()]).toEqual(['b', 'b']);
+    // another pool of the process moved on
+    choice.current = 'c';
+    expect(await get()).toBe('c');
   });
 
-  test('the agreed host comes first; while it is away the others come in their order', async () => {
-    const { get, pool, choice, down, wait } = openHosts(['a', 'b', 'c']);
-    choice.agreed = 'b';
-    expect([await get(), pool.hostInUse()]).toEqual(['b', 'b']);
-    down.add('b');
-    expect([await get(), await get(), pool.hostInUse()]).toEqual(['a', 'a', 'a']);
-    down.clear();
-    wait(RETRY_MS);
-    expect(await get()).toBe('b');
-    // a host that none of these processes knows
-    choice.agreed = 'd';
-    expect([await get(), await pool.canUse('d')]).toEqual(['a', false]);
-  });
-
-  test('a host can be tried before its time, and gives connections again if it works', async () => {
-    const { get, pool, down, wait } = openHosts(['a', 'b']);
-    down.add('a');
-    expect([await get(), await pool.canUse('a')]).toEqual(['b', false]);
-    wait(1);
-    down.clear();
-    expect(await get()).toBe('b');
-    expect([await pool.canUse('a'), await get()]).toEqual([true, 'a']);
-  });
-
-  test('a host that hangs can not be used, though a connection to it is open', async () => {
-    const { get, take, pool, refusing, hanging, wait } = openHosts(['a', 'b']);
-    const connection = await take();
-    refusing.set('a', 1047);
-    connection.query('write', () => undefined);
+  test('a host that hangs when it is asked is left for the next one', async () => {
+    const { get, hanging, broken, wait } = openHosts(['a', 'b']);
     hanging.add('a');
-    const canUse = pool.canUse('a');
+    const waiting = get();
     wait(TRY_MS_MAX);
-    expect([await canUse, await get()]).toEqual([false, 'b']);
+    expect(broken).toEqual([expect.objectContaining({ code: 'PROTOCOL_CONNECTION_LOST' })]);
+    expect(await waiting).toBe('b');
+  });
+
+  test('a rival of the host in use is not moved to', async () => {
+    const { get, down, choice } = openHosts(['a', 'b', 'c']);
+    expect(await get()).toBe('a');
+    choice.rivals = new Set(['b']);
+    down.add('a');
+    expect(await get()).toBe('c');
+    down.add('c');
+    await expect(get()).rejects.toThrow();
   });
 
   test('a probe goes to the host that connections come from', async () => {
@@ -172,38 +170,52 @@ describe('several hosts of one database', () => {
     expect(await get()).toBe('b');
   });
 
-  test('a host that is cut off from its cluster is skipped, and used again once it accepts a transaction', async () => {
-    const { get, refusing, asked, wait } = openHosts(['a', 'b']);
-    refusing.set('a', 1047);
+  test.each([3100, 1290] as const)('a host that says that it takes no writes (%i) is skipped', async (errno) => {
+    const { get, down, refusing, asked } = openHosts(['a', 'b']);
+    refusing.set('a', errno);
     expect([await get(), await get()]).toEqual(['b', 'b']);
     expect(asked).toEqual(['a', 'b', 'b']);
-    wait(RETRY_MS);
-    expect(await get()).toBe('b');
-    wait(RETRY_MS);
-    refusing.clear();
-    expect([await get(), await get()]).toEqual(['a', 'a']);
-  });
-
-  test.each([1047, 1290])('one that refuses a statement with %i is left, and that connection closed', async (errno) => {
-    const { get, take, refusing, closed, wait } = openHosts(['a', 'b']);
-    const connection = await take();
-    refusing.set('a', errno);
-    let received: unknown;
-    connection.query('write', (error) => {
-      received = error;
-    });
-    expect(received).toEqual({ errno });
-    // other statements may be pending on it
-    expect(closed).toEqual([]);
-    connection.release();
-    expect(closed).toEqual(['a']);
-    expect(await get()).toBe('b');
-    wait(RETRY_MS);
-    expect(await get()).toBe('b');
-    wait(RETRY_MS);
+    down.add('b');
+    await expect(get()).rejects.toThrow();
     refusing.clear();
     expect(await get()).toBe('a');
   });
+
+  test('a single host is not asked: one that takes no writes can be read', async () => {
+    const { get, refusing } = openHosts(['a']);
+    refusing.set('a', 1290);
+    expect(await get()).toBe('a');
+  });
+
+  test('what waits for a member that is cut off from its group is broken off at the first probe', async () => {
+    const { get, take, broken, greetings, wait } = openHosts(['a', 'b']);
+    (await take()).query('wait', () => undefined);
+    wait(SILENT_MS / 2);
+    (await take()).query('wait', () => undefined);
+    greetings.set('a', Object.assign(new Error('cut off'), { errno: 3032 }));
+    wait(SILENT_MS / 2);
+    expect(broken).toEqual([expect.objectContaining({ code: 'PROTOCOL_CONNECTION_LOST' })]);
+    expect(await get()).toBe('b');
+  });
+
+  test.each([3100, 1290] as const)(
+    'one that refuses a statement with %i is left, and that connection closed',
+    async (errno) => {
+      const { get, take, refusing, closed } = openHosts(['a', 'b']);
+      const connection = await take();
+      refusing.set('a', errno);
+      let received: unknown;
+      connection.query('write', (error) => {
+        received = error;
+      });
+      expect(received).toEqual({ errno });
+      // other statements may be pending on it
+      expect(closed).toEqual([]);
+      connection.release();
+      expect(closed).toEqual(['a']);
+      expect(await get()).toBe('b');
+    },
+  );
 
   test.each(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNREFUSED'])(
     'what waits for a host that answers nobody (%s), asked twice, is broken off, and the next host is used',
@@ -295,6 +307,60 @@ describe('several hosts of one database', () => {
     const { pool, ended } = openHosts(['a', 'b']);
     await new Promise<void>((resolve) => pool.end(() => resolve()));
     expect(ended).toEqual(['a', 'b']);
+  });
+});
+
+describe('what a server says of itself', () => {
+  const group = new Map([
+    ['server_uuid', 'a'],
+    ['group_replication_group_name', 'g'],
+  ]);
+  const refusalOf = (states: string[], more: [string, string][] = []) =>
+    describeServer(
+      new Map([...group, ...more]),
+      states.map((state, index) => ({ id: 'abc'[index] ?? '', state })),
+    ).refusal;
+
+  test.each([
+    [['ONLINE', 'ONLINE', 'ONLINE'], undefined],
+    [['ONLINE', 'UNREACHABLE', 'ONLINE'], undefined],
+    [['ONLINE'], undefined],
+    [['ONLINE', 'UNREACHABLE', 'UNREACHABLE'], 'not ready'],
+    [['ONLINE', 'UNREACHABLE'], 'not ready'],
+    [['RECOVERING', 'ONLINE', 'ONLINE'], 'not ready'],
+    [['ERROR'], 'not ready'],
+    [[], 'not ready'],
+  ])('a member that sees the states %j is %s', (states, refusal) => {
+    expect(refusalOf(states)).toBe(refusal);
+  });
+
+  test('a copy, a server that is closed, and one whose members can not be read are known', () => {
+    expect(refusalOf(['ONLINE'], [['super_read_only', 'ON']])).toBe('read only');
+    expect(refusalOf(['ONLINE'], [['offline_mode', 'ON']])).toBe('not ready');
+    expect(describeServer(group, undefined)).toEqual({ id: 'a', refusal: undefined, isGalera: false });
+    const galera = new Map([
+      ['hostname', 'db1'],
+      ['port', '3306'],
+      ['wsrep_on', 'ON'],
+    ]);
+    expect(describeServer(galera, undefined)).toMatchObject({ refusal: undefined, isGalera: true });
+  });
+});
+
+describe('rivals', () => {
+  const host = (name: string, id: string, refusal?: 'read only') => ({
+    ...{ name, target: { user: 'root', host: name, port: 1 } },
+    state: { id, refusal, isGalera: false },
+  });
+  const away = { ...host('a', '1'), state: undefined, error: new Error('away') };
+  const known = { current: 'a', rivals: new Set(['b']) };
+
+  test('are other servers that take writes beside the one in use, until they take none', () => {
+    const fresh = { current: 'a', rivals: new Set<string>() };
+    expect(decideRivals(fresh, [host('a', '1'), host('b', '2'), host('c', '1')])).toEqual(new Set(['b']));
+    expect(decideRivals(fresh, [host('a', '1', 'read only'), host('b', '2')])).toEqual(new Set());
+    expect(decideRivals(known, [away, host('b', '2')])).toEqual(new Set(['b']));
+    expect(decideRivals(known, [host('a', '1'), host('b', '2', 'read only')])).toEqual(new Set());
   });
 });
 

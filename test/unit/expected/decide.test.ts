@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addDays } from '../../../src/domain/calendar.ts';
+import { addDays, createCalendar } from '../../../src/domain/calendar.ts';
 import { capParts } from '../../../src/expected/decide/cap-parts.ts';
 import { type Decided, decideMatches, type Pair, pairOf } from '../../../src/expected/decide/decide-matches.ts';
 import { decideState } from '../../../src/expected/decide/decide-state.ts';
 import type { ExpectedFacts, PaymentFacts } from '../../../src/expected/decide/facts.ts';
+import { findLacks, sumDays } from '../../../src/expected/follow/find-lacks.ts';
 import { isInvoiceKey } from '../../../src/expected/invoice-key.ts';
 import { propertyOptions } from '../../support/property.ts';
 import {
@@ -195,4 +196,12 @@ it('the key of an invoice is read with its check digit, with letters in the CNPJ
   expect(isInvoiceKey('3508059999909091027055001000000001518005127')).toBe(false);
   const letters = '3508051A2B3C4D5E6F91550010000000015180051270';
   expect([...'0123456789'].filter((digit) => isInvoiceKey(letters.slice(0, -1) + digit))).toHaveLength(1);
+});
+
+it('days of long ago are counted, not listed: the follower and each page would stop for them', () => {
+  const calendar = createCalendar('America/Sao_Paulo');
+  const ended = Array.from({ length: 1_000 }, () =>
+    findLacks(calendar, { issuedDay: '1900-01-01', endDay: '2026-11-01' }, []),
+  );
+  expect(ended.reduce((sum, lacks) => sum + sumDays(lacks), 0)).toBe(46_326_000);
 });

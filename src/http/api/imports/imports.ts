@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { mayActAs } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { LANGUAGES } from '../../../domain/language/language.ts';
-import { importFile, isRepeated, listImports, presentOutcome, previewImport } from '../../../imports/import-file.ts';
+import { importFile, isRepeated, presentOutcome, previewImport } from '../../../imports/import-file.ts';
 import type { Answers } from '../../../imports/import-kind.ts';
 import {
   bytesMaxOf,
@@ -16,7 +16,6 @@ import { renderTemplate, TEMPLATE_FORMATS, type TemplateFormat } from '../../../
 import { refuse } from '../../../texts/refuse.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { presentPage, readPage } from '../../parse-page.ts';
 import { parseQuery } from '../../parse-request.ts';
 
 const ANSWER_CHARS_MAX = 100;
@@ -66,11 +65,6 @@ export function importRoutes(context: Context, once: RequestHandler): Router {
     if (!made) throw refuse('file_imported');
     response.status(isDry || isRepeated(made) ? 200 : 201).json({ ...presentOutcome(made), dry_run: isDry });
   };
-  router.get('/imports', requireRole('viewer'), async (request, response) => {
-    const { rows, next } = await readPage(context, request, ({ db }, ...page) => listImports(db, ...page));
-    response.json(presentPage('imports', rows, next));
-  });
-
   router.post('/imports/:kind', requireRole('operator', 'accountant'), read, once, answer);
   // the address of the kind `bank` before it was one
   router.post('/bank/imports', requireRole('accountant'), read, once, answer);

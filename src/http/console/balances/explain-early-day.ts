@@ -1,6 +1,6 @@
 /** Explains which reading and reports a day before the books adds. */
 import type { Context } from '../../../context.ts';
-import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
+import { addDays, countDays, type Day } from '../../../domain/calendar.ts';
 import { readUnproven } from '../../../reconciliation/numbers/read-coverage.ts';
 import { findFirstDay } from '../../../seal/find-first-day.ts';
 import { plural } from '../../../texts/translate.ts';
@@ -12,7 +12,7 @@ export async function explainEarlyAdjustment({ db }: Context, day: Day): Promise
   const first = await findFirstDay(db);
   if (first === undefined || day >= first) return undefined;
   return html`<p class="explain bad">${plural(
-    listDays(day, addDays(first, -1)).length,
+    countDays(day, addDays(first, -1)),
     'Este dia vem antes dos livros, que começam em {first}: {n} dia a mais passa a ter um relatório por fazer. Se o dinheiro já estava na conta, informe um saldo inicial.',
     'Este dia vem antes dos livros, que começam em {first}: {n} dias a mais passam a ter um relatório por fazer. Se o dinheiro já estava na conta, informe um saldo inicial.',
     { first: formatDay(first) },

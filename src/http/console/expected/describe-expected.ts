@@ -8,7 +8,7 @@ import { matchOne } from '../../../operations/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
-import { formatDay, moment, moneyOf } from '../parts/format.ts';
+import { formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
@@ -49,6 +49,10 @@ const CANDIDATE_WORDS: Record<string, string> = words({
 
 export function stateBadge(state: ExpectedState): Html {
   return badge(EXPECTED_STATE_WORDS, state);
+}
+
+export function orderLink(id: string): Html {
+  return html`<a href="${EXPECTED.address}/${encodeURIComponent(id)}">${shortId(id)}</a>`;
 }
 
 /** The facts of an expected payment, as its source gave them. */

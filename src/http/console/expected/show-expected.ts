@@ -4,10 +4,10 @@ import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { readStateReason } from '../../../expected/describe-state.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { readStory, type StoryStep } from '../../../expected/read-story.ts';
-import { cancelOne, matchOne, reopenOne, showExpected, unmatchOne } from '../../../operations/expected.ts';
+import { cancelOne, matchOne, oneExpected, reopenOne, unmatchOne } from '../../../operations/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t, words } from '../../../texts/translate.ts';
-import { auditPersonalAccess, canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { serveAction } from '../forms/serve-action.ts';
 import { formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
@@ -38,8 +38,7 @@ export function expectedPages(context: Context): Router {
   ]);
   router.get(`${EXPECTED.address}/:id`, async (request: Request<{ id: string }>, response) => {
     const { id } = request.params;
-    await auditPersonalAccess(context, response, 'expected.show', id, 'console');
-    const row = await showExpected(context, id, getCaller(response));
+    const row = await oneExpected.read(context, { caller: getCaller(response), id, via: 'console' });
     const payments = await readCandidates(context, response, [row]);
     const story = await readStory(context.db, id);
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>

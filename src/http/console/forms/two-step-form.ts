@@ -5,6 +5,7 @@ import { type AnyChange, type By, makeChange, type Once } from '../../../operati
 import { type PlainText, t } from '../../../texts/translate.ts';
 import type { Draft } from '../parts/fields.ts';
 import type { Html } from '../parts/html.ts';
+import type { Notice } from '../parts/send-page.ts';
 
 /** Parameters of the address: they name an item, such as the adjustment that is reversed. */
 export type Params = { id: string };
@@ -37,7 +38,7 @@ export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
   /** Reads what the change replaces, as a text: once it differs from the preview's, the preview is shown again. */
   basis?(context: Context, item: Item): Promise<string>;
   /** The notice's name on the list; of a form that shows a page once: the notice where it was sent before. */
-  done: string;
+  done: Notice;
   roles: AnyChange['roles'];
   /** Makes the change, once for each key. @returns what was made; undefined where the form was sent before. */
   make(context: Context, value: Value, confirmed: Confirmed<Item>): Promise<Made | undefined>;

@@ -1,15 +1,18 @@
 import type { Router } from 'express';
 import { z } from 'zod';
+import { EXPECTED_TYPE } from '../../../callbacks/health/callback-sources.ts';
 import type { PresentedCallback } from '../../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
 import { TEST_TYPE } from '../../../callbacks/render/render-bodies.ts';
 import { MANIFEST_TYPE } from '../../../callbacks/render/render-manifests.ts';
 import type { Context } from '../../../context.ts';
 import { OPERATIONS, STATUSES } from '../../../domain/statuses.ts';
+import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { callbacks } from '../../../operations/merchants/callbacks.ts';
 import type { Label } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
+import { orderLink } from '../expected/describe-expected.ts';
 import { filterField, inputField } from '../parts/fields.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -32,6 +35,7 @@ const LIST = { title: 'Callbacks', address: '/callbacks' } as const;
 export const TYPE_WORDS: Record<string, string> = Object.fromEntries(
   [
     ...OPERATIONS.flatMap((operation) => [...STATUSES, 'corrected'].map((end) => `pix.${operation}.${end}`)),
+    ...EXPECTED_STATES.filter((state) => state !== 'not_proven').map((state) => `${EXPECTED_TYPE}${state}`),
     MANIFEST_TYPE,
     TEST_TYPE,
   ].map((type) => [type, type]),
@@ -78,8 +82,9 @@ export function callbackTable(
 ): Html {
   const { on } = place;
   const transaction: TableColumn<PresentedCallback> = {
-    title: 'Transação',
-    cell: (row) => transactionLink(row.transaction_id),
+    title: 'Transação ou pedido',
+    cell: (row) =>
+      row.expected_payment_id === null ? transactionLink(row.transaction_id) : orderLink(row.expected_payment_id),
   };
   const created: TableColumn<PresentedCallback> = {
     title: 'Criado em',

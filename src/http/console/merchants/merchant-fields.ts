@@ -8,8 +8,8 @@ import { completeFilter, parseFilter, UNUSABLE_KEY } from '../../../merchants/ma
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { toMerchantInput } from '../../../operations/merchants/merchants.ts';
 import { sayFault } from '../../../texts/say-refusal.ts';
-import { type PlainText, t } from '../../../texts/translate.ts';
-import { type Draft, inputField, labelled, parseWall } from '../parts/fields.ts';
+import { type PlainText, t, words } from '../../../texts/translate.ts';
+import { choiceField, type Draft, inputField, labelled, parseWall } from '../parts/fields.ts';
 import { type Html, html } from '../parts/html.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 import {
@@ -34,8 +34,9 @@ const LISTS = ['platforms', 'operations', 'statuses', 'reference_prefixes', 'ext
 export const FILTER_FIELDS = [...LISTS, 'extra_match'] as const;
 export const MERCHANT_FIELDS = [
   ...['name', 'url', 'email', 'rate', 'events_since'],
-  ...[...REQUEST_FIELDS, ...FILTER_FIELDS],
+  ...[...REQUEST_FIELDS, ...FILTER_FIELDS, 'expected'],
 ] as const;
+const EXPECTED_WORDS: Record<string, string> = words({ false: 'não recebe', true: 'recebe' });
 const PLATFORM_CHOICES_MAX = 24;
 
 export function toDraftValues({ calendar }: Context, row: MerchantRow): Record<string, string> {
@@ -45,7 +46,8 @@ export function toDraftValues({ calendar }: Context, row: MerchantRow): Record<s
     ...{ name, url: url ?? '', email: email ?? '' },
     ...{ rate: rate === null ? '' : String(rate), events_since: since },
   };
-  return { ...facts, ...toRequestValues(row), ...toFilterValues(parseFilter(row.filter)) };
+  const filter = parseFilter(row.filter);
+  return { ...facts, ...toRequestValues(row), ...toFilterValues(filter), expected: String(filter.expected) };
 }
 
 /** A filter as the fields of the form have it. */
@@ -66,7 +68,7 @@ export function readMerchant(context: Context, draft: Draft, row?: MerchantRow):
   const input = {
     ...{ name, url: url || null, email: email || null, rate: rate === '' ? null : Number(rate) },
     ...readRequestFields(draft, row),
-    filter: readFilter(draft),
+    filter: { ...readFilter(draft), expected: values.expected === 'true' },
     ...(wall === undefined || isKept ? {} : { events_since: context.calendar.toInstant(wall) }),
   };
   noteFaults(draft, findMerchantFaults(context, toMerchantInput(input), row));
@@ -74,13 +76,14 @@ export function readMerchant(context: Context, draft: Draft, row?: MerchantRow):
 }
 
 /** Reads the fields of a filter, and notes in the draft what is wrong with them. */
-export function readFilter(draft: Draft): MerchantFilter {
+export function readFilter(draft: Draft): Omit<MerchantFilter, 'expected'> {
   const pairs = linesOf(draft, 'extra_match').map((line) => /^([^=]+)=(.*)$/.exec(line)?.slice(1) ?? []);
   if (pairs.some((pair) => pair.length === 0)) draft.faults.extra_match = t('Uma linha é chave=valor.');
   if (pairs.some(([key]) => key === UNUSABLE_KEY))
     draft.faults.extra_match = t('A chave {key} não pode ser usada.', { key: UNUSABLE_KEY });
   const lists = LISTS.map((name) => [name, linesOf(draft, name)]);
-  const filter = completeFilter({ ...Object.fromEntries(lists), extra_match: Object.fromEntries(pairs) });
+  const given = { ...Object.fromEntries(lists), extra_match: Object.fromEntries(pairs) };
+  const { expected: _, ...filter } = completeFilter(given);
   noteFaults(draft, findFilterFaults(filter));
   return filter;
 }
@@ -109,7 +112,11 @@ ${input('email', 'E-mail', 'Avisado quando o endereço não responde. Opcional.'
 ${input('rate', 'Callbacks por segundo, no máximo', 'Vazio: sem limite.', html` inputmode="numeric" maxlength="4"`)}
 ${input('events_since', 'Eventos desde', isNew ? 'Vazio: a partir de agora.' : 'Uma data anterior envia também os eventos desde ela. Vazio: fica como está.', html` type="datetime-local" step="1"`)}</div>
 ${requestFields(draft)}
-<h2>${t('O que ele recebe')}</h2>${filterFields(draft, platforms)}`;
+<h2>${t('O que ele recebe')}</h2>${filterFields(draft, platforms)}
+<div class="fields wide">${choiceField(draft, {
+    ...{ name: 'expected', label: 'Mudanças de pedidos', words: EXPECTED_WORDS },
+    hint: 'Um callback pix.expected.… por mudança de situação. Valem as plataformas, as operações e o extra; a referência é o número ou uma das referências.',
+  })}</div>`;
 }
 
 /** The fields of a filter. @param platforms the known ones, with their names. */

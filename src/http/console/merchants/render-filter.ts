@@ -16,21 +16,27 @@ const FILTER_WORDS: Record<string, string> = words({
   reference_prefixes: 'referência começa com',
   extra_prefixes: 'extra começa com',
   extra_match: 'extra contém',
+  expected: 'mudanças de pedidos',
 });
 
 /** A filter in words. */
-export function renderFilter(filter: MerchantFilter, names: PlatformNames): Html {
+export function renderFilter(
+  { expected, ...filter }: Omit<MerchantFilter, 'expected'> & Partial<MerchantFilter>,
+  names: PlatformNames,
+): Html {
   const set = Object.entries(filter).filter(([, value]) => Object.keys(value).length > 0);
+  const orders = expected === true && html`<li>${FILTER_WORDS.expected}</li>`;
+  if (set.length === 0 && orders) return html`${t('tudo')}<ul class="plain">${orders}</ul>`;
   if (set.length === 0) return html`${t('tudo')}`;
   const platforms = Object.fromEntries(filter.platforms.map((one) => [one, labelPlatform(names, one)]));
   const valueWords = new Map(Object.entries({ operations: OPERATION_WORDS, statuses: STATUS_WORDS, platforms }));
-  const describe = (name: string, value: MerchantFilter[keyof MerchantFilter]): string =>
+  const describe = (name: string, value: string[] | MerchantFilter['extra_match']): string =>
     Array.isArray(value)
       ? value.map((one) => describeCode(valueWords.get(name) ?? {}, one)).join(', ')
       : Object.entries(value)
           .map(([key, one]) => `${key}=${one}`)
           .join(', ');
-  return html`<ul class="plain">${set.map(([name, value]) => html`<li>${FILTER_WORDS[name] ?? name}: ${describe(name, value)}</li>`)}</ul>`;
+  return html`<ul class="plain">${set.map(([name, value]) => html`<li>${FILTER_WORDS[name] ?? name}: ${describe(name, value)}</li>`)}${orders}</ul>`;
 }
 
 /** Which of the last events a filter would have matched. @param links whether transactions have a page to link to. */

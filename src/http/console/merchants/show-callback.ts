@@ -1,16 +1,16 @@
 import type { Request, Router } from 'express';
 import { TEST_SOURCE } from '../../../callbacks/health/callback-sources.ts';
-import { presentAttempt, presentCallback } from '../../../callbacks/manage/present-callback.ts';
-import { findCallback, listAttempts } from '../../../callbacks/manage/read-callbacks.ts';
+import { findCallback } from '../../../callbacks/manage/read-callbacks.ts';
 import { readMessage } from '../../../callbacks/manage/read-message.ts';
 import { findHold } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
 import { selectMerchants } from '../../../merchants/read-merchants.ts';
-import { redeliverCallback } from '../../../operations/merchants/callbacks.ts';
+import { redeliverCallback, showCallback } from '../../../operations/merchants/callbacks.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
-import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { orderLink } from '../expected/describe-expected.ts';
 import { serveButton } from '../forms/serve-button.ts';
 import { moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
@@ -30,15 +30,9 @@ export function callbackPages(context: Context): Router {
   const router = createRouter();
   router.get('/callbacks/:id', async (request: Request<{ id: string }>, response) => {
     const row = await findCallback(context.db, request.params.id);
-    const callback = presentCallback(row);
-    // a merchant's response is free text, and may name people
+    const by = { caller: getCaller(response), id: request.params.id, via: 'console' } as const;
+    const { attempt_list: attempts, ...callback } = await showCallback(context, row, by);
     const withBody = canSeePersonalData(response);
-    const attempts = (await listAttempts(context.db, row.seq)).map((one) => presentAttempt(one, { withBody }));
-    await auditShownTransactions(context, response, 'callbacks.show', {
-      target: request.params.id,
-      transactions: [callback.transaction_id],
-      via: 'console',
-    });
     // none if it was removed
     const merchant = await selectMerchants(context.db).where('id', '=', callback.merchant_id).executeTakeFirst();
     const hold = merchant && findHold(merchant);
@@ -60,6 +54,7 @@ ${hasRole(response, ...redeliverCallback.roles) && html`<section class="act bare
         callback.transaction_id &&
           html`<a class="id" href="/transactions/${encodeURIComponent(callback.transaction_id)}">${callback.transaction_id}</a>`,
       ],
+      ['Pedido', callback.expected_payment_id && orderLink(callback.expected_payment_id)],
       ['Situação anterior', callback.previous_status && describeCode(STATUS_WORDS, callback.previous_status)],
       ['Criado em', moment(context.calendar, callback.created_at)],
       ['Próxima tentativa', callback.next_attempt_at && moment(context.calendar, callback.next_attempt_at)],

@@ -16,6 +16,7 @@ import { hasRole, postForm } from '../parts/send-page.ts';
 /** In the place of an owner: nobody. */
 export const NOBODY = 'none';
 
+type Owned = Pick<PresentedMismatch, 'owner'>;
 type Names = ReadonlyMap<string, string>;
 
 /** The form that gives a mismatch to somebody. */
@@ -50,7 +51,7 @@ export async function readOwnerWords(
 }
 
 /** The names of the owners of mismatches, by id; a forgotten one has none. */
-export function readOwnerNames({ db }: Pick<Context, 'db'>, rows: readonly PresentedMismatch[]): Promise<Names> {
+export function readOwnerNames({ db }: Pick<Context, 'db'>, rows: readonly Owned[]): Promise<Names> {
   return readActorNames(
     db,
     rows.flatMap(({ owner }) => owner ?? []),
@@ -58,7 +59,7 @@ export function readOwnerNames({ db }: Pick<Context, 'db'>, rows: readonly Prese
 }
 
 /** An owner by name, or by the id of one without a name. */
-export function nameOwner({ owner }: PresentedMismatch, names: Names): Translated {
+export function nameOwner({ owner }: Owned, names: Names): Translated {
   return owner === null ? t('Ninguém') : untranslated(names.get(owner) ?? owner);
 }
 

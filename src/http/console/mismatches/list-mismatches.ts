@@ -126,11 +126,13 @@ function describeCause({ run_id: run, cause }: OpenCause): Html {
   return cause === null ? EMPTY_VALUE : html`${t('fora de uma conferência')}`;
 }
 
+type ListedMismatch = Omit<PresentedMismatch, 'seq'>;
+
 /** A table of mismatches, each linked to its page. */
 export async function mismatchTable(
   context: Context,
   response: Response,
-  rows: PresentedMismatch[],
+  rows: ListedMismatch[],
   empty: Label = 'Nenhuma divergência.',
 ): Promise<Html> {
   const names = await readPlatformNames(context, response);
@@ -156,7 +158,7 @@ export async function mismatchTable(
   });
 }
 
-function transactionCell(row: PresentedMismatch, names: PlatformNames): Html {
+function transactionCell(row: ListedMismatch, names: PlatformNames): Html {
   const { platform } = (row.expected ?? {}) as { platform?: unknown };
   if (!row.transaction_id && !row.reference && typeof platform === 'string') return platformLink(names, platform);
   if (row.transaction_id || !row.reference) return transactionLink(row.transaction_id || null);

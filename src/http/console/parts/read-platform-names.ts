@@ -5,11 +5,11 @@ import { listPlatformNames } from '../../../database/list-platform-names.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
+import { listChoosablePlatforms, mayChoosePlatform } from '../../../operations/choose-platform.ts';
 import { presentPlatformName } from '../../../operations/mask-texts.ts';
 import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
-import { listChoosablePlatforms, mayChoosePlatform } from '../../access/choose-platform.ts';
 import { EMPTY_VALUE, shortenId, shortId } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 
@@ -40,7 +40,7 @@ export async function readPlatformWords(context: Context, response: Response): P
 
 /** The platforms with entries, for a select field, as this caller may see them. */
 export async function readBookedPlatformWords(context: Context, response: Response): Promise<Record<string, string>> {
-  const platforms = await listChoosablePlatforms(context, response);
+  const platforms = await listChoosablePlatforms(context, getCaller(response));
   return listPlatformWords(response, platforms, await readPlatformNames(context, response));
 }
 
@@ -50,7 +50,7 @@ export function listPlatformWords(
   platforms: readonly string[],
   names: PlatformNames,
 ): Record<string, string> {
-  const shown = platforms.filter((platform) => mayChoosePlatform(response, platform));
+  const shown = platforms.filter((platform) => mayChoosePlatform(getCaller(response), platform));
   const words = shown.map((platform) => [platform, labelPlatform(names, platform)] as const);
   return Object.fromEntries(words.toSorted(([, a], [, b]) => a.localeCompare(b, language())));
 }

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { redactFieldName } from '../../../operations/redact-field-name.ts';
+import { redactFieldName } from '../../../operations/parse-input.ts';
 import { faultOf, refuseFields } from '../../../texts/refuse.ts';
 
 /**

@@ -190,7 +190,7 @@ function searchBox(response: Response): Html {
 }
 
 /** Notices by the name in `?done=`, on the page that a form redirects to. */
-const DONE: Record<string, string> = words({
+const DONE = words({
   accepted: 'Versão do provedor aceita: o lançamento foi estornado e refeito, e os lojistas são avisados.',
   acknowledged: 'Divergência em tratamento: está registrado quem e quando.',
   resolved: 'Divergência resolvida.',
@@ -234,7 +234,10 @@ const DONE: Record<string, string> = words({
   left: 'Você saiu.',
 });
 
+export type Notice = keyof typeof DONE;
+
 function notice(request: Request): Html | undefined {
-  const text = typeof request.query.done === 'string' ? DONE[request.query.done] : undefined;
+  const { done } = request.query;
+  const text = typeof done === 'string' ? (DONE as Partial<Record<string, string>>)[done] : undefined;
   return text === undefined ? undefined : html`<p class="notice" role="status">${text}</p>`;
 }

@@ -88,8 +88,9 @@ export function ownCallbackTable(
       { title: 'Estado', cell: (row) => badge(CALLBACK_STATE_WORDS, row.state) },
       { title: 'Referência', cell: (row) => row.reference ?? EMPTY_VALUE },
       {
-        title: 'Transação',
-        cell: (row) => (row.transaction_id === null ? EMPTY_VALUE : shortId(row.transaction_id)),
+        title: 'Transação ou pedido',
+        cell: ({ transaction_id: transaction, expected_payment_id: order }) =>
+          transaction === null && order === null ? EMPTY_VALUE : shortId(transaction ?? order ?? ''),
       },
       { title: 'Tentativas', cell: (row) => row.attempts, align: 'end' },
       { title: 'Criado em', cell: (row) => moment(calendar, row.created_at) },

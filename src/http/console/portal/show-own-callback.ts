@@ -35,6 +35,7 @@ export function ownCallbackPage({ calendar }: PortalContext): Router {
 <section class="act bare" aria-label="${t('Entregar')}">${scope.hold ? describeHold(scope.hold) : again}</section>
 <section><h2>${t('Fatos')}</h2>${facts([
       ['Transação', callback.transaction_id && idText(callback.transaction_id)],
+      ['Pedido', callback.expected_payment_id && idText(callback.expected_payment_id)],
       ['Referência', callback.reference],
       ['Situação anterior', callback.previous_status && describeCode(STATUS_WORDS, callback.previous_status)],
       ['Criado em', moment(calendar, callback.created_at)],

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { REPORT_MAKERS } from '../../../access/roles.ts';
+import { makeOneReport } from '../../../operations/books/reports.ts';
 import { type ListedFigures, listFigures } from '../../../reports/read/report-figures.ts';
 import type { ReportDay } from '../../../reports/serve/list-report-days.ts';
 import { plural, t, words } from '../../../texts/translate.ts';
@@ -32,7 +32,7 @@ const MOVEMENTS = ['receipts', 'commissions', 'payments', 'refundsMade', 'refund
  */
 export function renderDayList(response: Response, days: ReportDay[], { query }: { query: string }): Html {
   if (days.length === 0) return html`<p class="empty">${t('Nada foi lançado até o fim deste mês.')}</p>`;
-  const mayMake = hasRole(response, ...REPORT_MAKERS);
+  const mayMake = hasRole(response, ...makeOneReport.roles);
   const heads = [...COLUMNS.map((name) => TITLES[name]), t('Em aberto')];
   const list = html`<div class="sheet"><table role="table" class="ledger"><caption class="unseen">${t('Os dias do mês, em reais')}</caption>
 <thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">${t('Dia')}</th>${heads.map(

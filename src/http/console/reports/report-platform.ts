@@ -1,7 +1,8 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
-import { checkPlatform } from '../../access/choose-platform.ts';
+import { checkPlatform } from '../../../operations/choose-platform.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { platformField } from '../parts/fields.ts';
 import type { Html } from '../parts/html.ts';
 import { readQuery } from '../parts/parse-filters.ts';
@@ -15,7 +16,7 @@ export async function readReportPlatform(
 ): Promise<string | undefined> {
   const platform = readQuery(request, 'platform').slice(0, PLATFORM_CHARS_MAX);
   if (platform === '') return undefined;
-  await checkPlatform(context, response, platform);
+  await checkPlatform(context, getCaller(response), platform);
   return platform;
 }
 

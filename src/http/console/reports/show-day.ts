@@ -1,11 +1,12 @@
 import type { Request, Response, Router } from 'express';
-import { REPORT_MAKERS } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day, isDay, monthOf } from '../../../domain/calendar.ts';
 import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { listMismatches, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
+import { makeOneReport } from '../../../operations/books/reports.ts';
 import { maskMismatches } from '../../../operations/mask-texts.ts';
+import { startOneRun } from '../../../operations/runs.ts';
 import { FORMATS, type Format } from '../../../reports/plan/report-plan.ts';
 import { FIGURE_LINES, type FigureLine } from '../../../reports/read/report-figures.ts';
 import { compareRevisions } from '../../../reports/serve/compare-revisions.ts';
@@ -85,7 +86,7 @@ function renderState(response: Response, day: ReportDay): Html {
 
 function renderAction(response: Response, day: Day, action: DayAction): Part {
   if (action.kind === 'link') return html`<p><a href="${action.path}">${action.text}</a></p>`;
-  if (!hasRole(response, ...(action.kind === 'make' ? REPORT_MAKERS : (['operator'] as const))))
+  if (!hasRole(response, ...(action.kind === 'make' ? makeOneReport.roles : startOneRun.roles)))
     return action.kind === 'run' && html`<p><a href="/reconciliations">${t('Ver as conferências')}</a></p>`;
   const hidden = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`;
   return action.kind === 'make'

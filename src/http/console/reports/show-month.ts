@@ -1,6 +1,4 @@
 import type { Request, Response, Router } from 'express';
-import { audit } from '../../../access/audit.ts';
-import { REPORT_MAKERS } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import {
@@ -13,13 +11,16 @@ import {
   PIX_DAY_MIN,
 } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
+import { makeOneReport } from '../../../operations/books/reports.ts';
+import { makeChange } from '../../../operations/define-change.ts';
 import { findMonthClose } from '../../../reports/plan/find-month-close.ts';
 import { FORMATS } from '../../../reports/plan/report-plan.ts';
 import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
 import { listReportDays, type ReportDay } from '../../../reports/serve/list-report-days.ts';
 import { plural, t } from '../../../texts/translate.ts';
-import { getActor, requireRole } from '../../access/authorize.ts';
+import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { byOf } from '../../mount-operations.ts';
 import { sendRange } from '../../send-report.ts';
 import { formatDay } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
@@ -42,7 +43,7 @@ export function monthPages(context: Context): Router {
     await sendMonth(context, request, response, { month, faults: {} });
   });
 
-  router.post('/reports', requireRole(...REPORT_MAKERS), async (request, response) => {
+  router.post('/reports', requireRole(...makeOneReport.roles), async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
     const days = [...new Set(readFormLines(request, 'day').split('\n').filter(Boolean))].sort();
     const fault = findDaysFault(days, today);
@@ -50,9 +51,10 @@ export function monthPages(context: Context): Router {
       await sendMonth(context, request, response, { month: monthOf(today), faults: { days: fault } });
       return;
     }
-    // audited first: a report takes long, and the timetable makes the same one
-    for (const day of days)
-      await audit(context, { actor: getActor(response), action: 'reports.make', target: day, detail: 'console' });
+    // several days are made together, below
+    const { after: _, ...noted } = makeOneReport;
+    const by = byOf(makeOneReport, request, response, true);
+    for (const day of days) await makeChange(context, noted, { given: { day }, by });
     const done = await makeDays(context, days);
     const [first = today] = days;
     const path = days.length === 1 ? `/reports/${first}?` : `/reports?month=${monthOf(first)}&`;
@@ -164,7 +166,7 @@ function downloads({ from, to, platform }: Period): Html {
 
 /** The buttons for what the month lacks: reports that are not made, and days that no run has read. */
 function renderMissing(response: Response, days: ReportDay[]): Part {
-  if (!hasRole(response, ...REPORT_MAKERS)) return undefined;
+  if (!hasRole(response, ...makeOneReport.roles)) return undefined;
   const unmade = days.filter(({ state }) => state === 'missing' || state === 'changed').map(({ day }) => day);
   const unread = days.flatMap((day) => (day.state === 'provisional' && day.unread ? [day.unread] : []));
   const [from] = unread.map((one) => one.from).sort();

@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
-import { NO_PLATFORM, PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
+import { isPlatform, NO_PLATFORM, PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { makeChange } from '../../../operations/define-change.ts';
 import { runs, startOneRun } from '../../../operations/runs.ts';
 import type { PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
@@ -117,7 +117,8 @@ function readDraft(request: Request, today: Day): Draft {
   else if (isDay(from) && to < from) faults.to = t('Vem antes do primeiro dia.');
   else if (isDay(from) && to > addDays(from, DAYS_MAX))
     faults.to = t('São mais de {n} dias.', { n: formatCount(DAYS_MAX) });
-  if (platform.length > PLATFORM_CHARS_MAX) faults.platform = t('No máximo {n} caracteres.', { n: PLATFORM_CHARS_MAX });
+  if (platform !== '' && !isPlatform(platform))
+    faults.platform = t('No máximo {n} caracteres.', { n: PLATFORM_CHARS_MAX });
   else if (platform === NO_PLATFORM)
     faults.platform = t('A lista do provedor não se filtra pelo que não tem plataforma: deixe vazio para ler todas.');
   return { values: { from, to, platform }, faults };

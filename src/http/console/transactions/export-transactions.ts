@@ -4,6 +4,7 @@ import { readSearchTotal } from '../../../ledger/read/read-search-total.ts';
 import { SEARCH_MS_MAX, searchTransactions } from '../../../ledger/read/search-transactions.ts';
 import type { SearchCursor } from '../../../ledger/read/transaction-query.ts';
 import { auditWithheldMatches } from '../../../operations/authorize-search.ts';
+import { presentTransactionTo } from '../../../operations/books/transactions.ts';
 import {
   EXPORT_FORMATS,
   EXPORT_ROWS_MAX,
@@ -17,7 +18,6 @@ import { refuse, refuseField } from '../../../texts/refuse.ts';
 import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { sendChunks, sendFile, signalOf } from '../../send-file.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
-import { presentForCaller } from './present-found.ts';
 import { type Asked, authorizeFound, type Search, searchOf } from './read-search.ts';
 
 const PAGE_ROWS = 1_000;
@@ -61,20 +61,23 @@ async function* readPages(
   response: Response,
   search: Search,
 ): AsyncGenerator<FoundRow[], void, undefined> {
-  const full = canSeePersonalData(response);
+  const caller = getCaller(response);
   let after: SearchCursor | undefined;
   let isAudited = false;
   for (let rows = 0; rows < EXPORT_ROWS_MAX; rows += PAGE_ROWS) {
     const limit = Math.min(PAGE_ROWS, EXPORT_ROWS_MAX - rows);
     const page = await searchTransactions(context.db, context.keys, { ...search.query, limit, after });
-    const found = await mapInTurns(page.transactions, (of) => ({ of, shown: presentForCaller(context, of, full) }));
+    const found = await mapInTurns(page.transactions, (of) => ({
+      of,
+      shown: presentTransactionTo(context, caller, of),
+    }));
     const shown = found.map((one) => one.shown);
     await auditShownTransactions(context, response, 'transactions.export', {
       target: search.target,
       transactions: shown.map(({ id }) => id),
       via: 'console',
     });
-    if (!isAudited) isAudited = await auditWithheldMatches(context, getCaller(response), search.named, shown);
+    if (!isAudited) isAudited = await auditWithheldMatches(context, caller, search.named, shown);
     yield found;
     if (!page.next) return;
     after = page.next;

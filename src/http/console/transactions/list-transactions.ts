@@ -5,11 +5,10 @@ import { ConfereError } from '../../../domain/errors.ts';
 import { parseSum } from '../../../domain/money.ts';
 import type { Operation } from '../../../domain/statuses.ts';
 import { readSearchTotal, type SearchTotal, sumByOutcome } from '../../../ledger/read/read-search-total.ts';
-import { SEARCH_MS_MAX, searchTransactions } from '../../../ledger/read/search-transactions.ts';
-import { auditWithheldMatches, formatSearchCursor, parseSearchCursor } from '../../../operations/authorize-search.ts';
-import { mapInTurns } from '../../../runtime/take-turns.ts';
+import { SEARCH_MS_MAX } from '../../../ledger/read/search-transactions.ts';
+import { readFound } from '../../../operations/books/transactions.ts';
 import { t } from '../../../texts/translate.ts';
-import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
 import { readMerchantWords } from '../merchants/list-merchants.ts';
@@ -21,7 +20,7 @@ import { readPlatformNames, readPlatformWords } from '../parts/read-platform-nam
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField } from '../parts/send-page.ts';
 import { sendExport } from './export-transactions.ts';
-import { foundTable, presentForCaller } from './present-found.ts';
+import { foundTable } from './present-found.ts';
 import { type Asked, authorizeFound, readDayOf, searchOf, searchSchema } from './read-search.ts';
 import {
   type Choices,
@@ -73,15 +72,11 @@ async function sendFound(context: Context, request: Request, response: Response,
   const search = searchOf(response, filters);
   const { limit, after } = parsePage(request);
   await authorizeFound(context, response, search);
-  const page = { ...search.query, limit, after: parseSearchCursor(after) };
-  const { transactions, next } = await searchTransactions(context.db, context.keys, page);
-  const shown = await mapInTurns(transactions, (one) => presentForCaller(context, one, full));
-  await auditShownTransactions(context, response, 'transactions.list', {
-    target: search.target,
-    transactions: shown.map(({ id }) => id),
-    via: 'console',
-  });
-  await auditWithheldMatches(context, getCaller(response), search.named, shown);
+  const { rows: shown, next } = await readFound(
+    context,
+    { ...search.query, limit, after },
+    { caller: getCaller(response), named: search.named, target: search.target, via: 'console' },
+  );
   const total =
     next === undefined && after === undefined
       ? sumShown(shown)
@@ -96,7 +91,7 @@ async function sendFound(context: Context, request: Request, response: Response,
     lead: html`<div class="about">${renderChips(given, choices, { addressOf, today })}${renderReadings(search.readings, given, { addressOf, full })}
 ${shown.length > 0 && html`${renderTotal(total, filters.from === filters.to ? filters.from : undefined)}${renderExports(given, exportOf, full)}`}</div>`,
     rows: foundTable(context, shown, { names: await readPlatformNames(context, response), empty }),
-    next: formatSearchCursor(next),
+    next,
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';
+import type { PresentedTransaction } from '../../../domain/present-transaction.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import type { Label } from '../../../texts/translate.ts';
 import { EMPTY_VALUE, moment, moneyOf } from '../parts/format.ts';
@@ -8,16 +8,10 @@ import { badge, table, transactionLink } from '../parts/page-components.ts';
 import { type PlatformNames, platformLink } from '../parts/read-platform-names.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 
-/** Presents a transaction, masked for viewers. @param full whether the caller may see personal data. */
-export function presentForCaller(context: Context, transaction: LedgerTransaction, full: boolean) {
-  const presented = presentTransaction(transaction, context.calendar);
-  return full ? presented : maskTransaction(presented, transaction);
-}
-
 /** The table of found transactions, each linked to its page. */
 export function foundTable(
   context: Context,
-  rows: ReturnType<typeof presentForCaller>[],
+  rows: PresentedTransaction[],
   { names, empty }: { names: PlatformNames; empty: Label },
 ): Html {
   return table({

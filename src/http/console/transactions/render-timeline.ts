@@ -13,7 +13,7 @@ type Event = TransactionTimeline['events'][number];
 type Entry = TransactionTimeline['entries'][number];
 
 /** A transaction's events, newest first, each with its source, when it was learnt, and its entries. */
-export function renderTimeline(context: Context, timeline: TransactionTimeline): Html {
+export function renderTimeline(context: Context, timeline: Pick<TransactionTimeline, 'events' | 'entries'>): Html {
   const byEvent = Map.groupBy(timeline.entries, (entry) => entry.sequence);
   const withoutEvent = byEvent.get(null) ?? [];
   return html`<ol class="story">${timeline.events.map((event) => renderEvent(context, event, byEvent.get(event.sequence) ?? []))}</ol>

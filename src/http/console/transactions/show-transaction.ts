@@ -1,14 +1,9 @@
 import type { Request, Router } from 'express';
-import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
-import { listTransactionCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
 import type { Context } from '../../../context.ts';
-import { listOrdersOf } from '../../../expected/read-story.ts';
-import { describeTransaction, maskEntries } from '../../../ledger/read/describe-transaction.ts';
-import { listMismatches } from '../../../mismatches/read-mismatches.ts';
+import { oneTransaction } from '../../../operations/books/transactions.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
-import { auditPersonalAccess, canSeePersonalData } from '../../access/authorize.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { EXPECTED, stateBadge } from '../expected/describe-expected.ts';
 import { callbackTable } from '../merchants/list-callbacks.ts';
@@ -20,32 +15,26 @@ import { badge, facts, idText } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
-import { presentForCaller } from './present-found.ts';
 import { renderTimeline } from './render-timeline.ts';
 
-const MISMATCHES_SHOWN_MAX = 200;
+type Shown = Awaited<ReturnType<typeof oneTransaction.read>>;
 
 /** The page of a transaction: its facts, and the timeline of its events and entries. */
 export function transactionPages(context: Context): Router {
   const router = createRouter();
   router.get('/transactions/:id', async (request: Request<{ id: string }>, response) => {
-    const timeline = await describeTransaction(context.db, context.calendar, request.params.id);
-    if (!timeline) throw refuse('transaction_unknown');
-    const full = canSeePersonalData(response);
-    const shown = presentForCaller(context, timeline.transaction, full);
-    const entries = full ? timeline.entries : maskEntries(timeline.entries, timeline.transaction);
-    await auditPersonalAccess(context, response, 'transactions.show', shown.id, 'console');
-    const mismatches = await listMismatches(context, { transactionId: shown.id, limit: MISMATCHES_SHOWN_MAX });
-    const callbacks = (await listTransactionCallbacks(context.db, timeline.seq)).map(presentCallback);
+    const by = { caller: getCaller(response), id: request.params.id, via: 'console' } as const;
+    const shown = await oneTransaction.read(context, by);
+    const { mismatches, callbacks } = shown;
     const names = await readPlatformNames(context, response);
     const body = html`<p class="crumb"><a href="/transactions">${t('Transações')}</a></p>
 <div class="head"><h1>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, shown.operation), amount: moneyOf(shown.amount) })}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
 <p class="sub">${idText(shown.id)}</p>
 ${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${await mismatchTable(context, response, mismatches)}</section>`}
-${renderOrders(await listOrdersOf(context.db, shown.id, { mask: !full }))}
+${renderOrders(shown)}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names)}
-${!full && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para o papel de leitura.')}</p>`}</section>
-<section><h2>${t('História')}</h2>${renderTimeline(context, { ...timeline, entries })}</section>
+${!canSeePersonalData(response) && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para o papel de leitura.')}</p>`}</section>
+<section><h2>${t('História')}</h2>${renderTimeline(context, shown)}</section>
 <section><h2>${t('Callbacks')}</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', { on: 'transaction', merchants: await readMerchantWords(context, response) })}</section>`;
     sendPage(request, response, { title: `${t('Transação')} ${shown.id}`, body });
   });
@@ -53,7 +42,7 @@ ${!full && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para 
 }
 
 /** The orders that this payment pays, or may pay. */
-function renderOrders(orders: Awaited<ReturnType<typeof listOrdersOf>>): Html | undefined {
+function renderOrders(orders: Pick<Shown, 'expected_payments' | 'expected_candidates'>): Html | undefined {
   const { expected_payments: matched, expected_candidates: candidates } = orders;
   if (matched.length + candidates.length === 0) return undefined;
   const link = ({ id, number }: { id: string; number: string }) =>
@@ -64,7 +53,7 @@ function renderOrders(orders: Awaited<ReturnType<typeof listOrdersOf>>): Html | 
   ])}</section>`;
 }
 
-function renderFacts(context: Context, shown: ReturnType<typeof presentForCaller>, names: PlatformNames) {
+function renderFacts(context: Context, shown: Shown, names: PlatformNames) {
   const spanS = Math.round((Date.parse(shown.status_at) - Date.parse(shown.created_at)) / 1000);
   return facts([
     ['Valor', moneyOf(shown.amount)],

@@ -1,29 +1,25 @@
-import type { Router } from 'express';
+/** Figures for operations. */
 import { z } from 'zod';
-import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { readOpenMismatches } from '../../mismatches/read-open-mismatches.ts';
-import { day } from '../../operations/fields.ts';
 import { readWebhookDays } from '../../reconciliation/numbers/count-webhook-days.ts';
 import { COVERED_DAYS, readCoverage } from '../../reconciliation/numbers/read-coverage.ts';
 import { lossRate } from '../../reconciliation/numbers/read-webhook-days.ts';
 import { refuseField } from '../../texts/refuse.ts';
-import { requireRole } from '../access/authorize.ts';
-import { createRouter } from '../create-router.ts';
-import { parseQuery } from '../parse-request.ts';
+import { defineItem } from '../define-item.ts';
+import { day } from '../fields.ts';
+import { numbers as numbersRow } from '../rows/reconciliation.ts';
 
 const DEFAULT_DAYS = 14;
-export const numbersQuerySchema = z.object({ from: day.optional(), to: day.optional() });
 
-/** Figures for operations: how webhooks arrive, which days are proven, what is at stake in open mismatches. */
-export function numberRoutes(context: Context): Router {
-  const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
-  router.get('/numbers', requireRole('viewer'), async (request, response) => {
-    const query = parseQuery(request, numbersQuerySchema);
-    const to = query.to ?? context.calendar.dayOf(context.clock.now());
+export const numbers = defineItem({
+  route: '/numbers',
+  summary: 'How webhooks come, by day of the change; which days are proven; what is at stake',
+  query: z.object({ from: day.optional(), to: day.optional() }),
+  item: numbersRow,
+  async read(reading, _by, query) {
+    const to = query.to ?? reading.calendar.dayOf(reading.clock.now());
     const from = query.from ?? addDays(to, 1 - DEFAULT_DAYS);
     checkRange(from, to);
     const [webhooks, coverage, mismatches] = await Promise.all([
@@ -31,7 +27,7 @@ export function numberRoutes(context: Context): Router {
       readCoverage(reading),
       readOpenMismatches(reading.db),
     ]);
-    response.json({
+    return {
       from,
       to,
       webhooks: webhooks.map((one) => ({
@@ -59,10 +55,9 @@ export function numberRoutes(context: Context): Router {
         acknowledged: one.acknowledged,
         at_stake: formatAmount(one.stakeCents),
       })),
-    });
-  });
-  return router;
-}
+    };
+  },
+});
 
 function checkRange(from: string, to: string): void {
   if (from > to) throw refuseField('from', 'days_reversed');

@@ -1,17 +1,15 @@
-import type { Router } from 'express';
+/** The values of the console's charts, by day, or by hour of one day. Figures of webhooks are in `numbers`. */
 import { z } from 'zod';
 import { type AttemptSlot, sampleAttempts, sampleSizeOf } from '../../callbacks/manage/sample-attempts.ts';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { addDays, type Day, listDays, listHours } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { checkDays, type MoneyPoint, readMoneySeries } from '../../ledger/read/read-money-series.ts';
-import { day, platform } from '../../operations/fields.ts';
 import { refuseField } from '../../texts/refuse.ts';
-import { requireRole } from '../access/authorize.ts';
-import { listChoosablePlatforms } from '../access/choose-platform.ts';
-import { createRouter } from '../create-router.ts';
-import { parseQuery } from '../parse-request.ts';
+import { listChoosablePlatforms } from '../choose-platform.ts';
+import { defineItem } from '../define-item.ts';
+import { day, platform } from '../fields.ts';
+import * as rows from '../rows/series.ts';
 
 const DAYS = 30;
 const range = {
@@ -19,34 +17,37 @@ const range = {
   from: day.optional(),
   to: day.optional(),
 };
-export const moneySeriesQuerySchema = z.object({ ...range, platform: platform.optional() });
-export const callbackSeriesQuerySchema = z.object(range);
 
-/** The values of the console's charts, by day, or by hour of one day. Figures of webhooks are in `/numbers`. */
-export function seriesRoutes(context: Context): Router {
-  const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
-  router.get('/series/money', requireRole('viewer'), async (request, response) => {
-    const query = parseQuery(request, moneySeriesQuerySchema);
-    if (query.platform !== undefined && !(await listChoosablePlatforms(reading, response)).includes(query.platform))
+export const moneySeries = defineItem({
+  route: '/series/money',
+  summary: 'What moved, and the balance, by day or hour',
+  query: z.object({ ...range, platform: platform.optional() }),
+  item: rows.moneySeries,
+  async read(reading, { caller }, query) {
+    if (query.platform !== undefined && !(await listChoosablePlatforms(reading, caller)).includes(query.platform))
       throw refuseField('platform', 'platform_never_booked');
-    const asked = { ...readRange(context, query), platform: query.platform };
+    const asked = { ...readRange(reading, query), platform: query.platform };
     const points = await readMoneySeries(reading, asked);
-    response.json({ by: 'day' in asked ? 'hour' : 'day', points: points.map(presentMoney) });
-  });
+    return { by: 'day' in asked ? 'hour' : 'day', points: points.map(presentMoney) };
+  },
+});
 
-  router.get('/series/callbacks', requireRole('viewer'), async (request, response) => {
-    const asked = readRange(context, parseQuery(request, callbackSeriesQuerySchema));
-    const { starts, end } = listStarts(context, asked);
+export const callbackSeries = defineItem({
+  route: '/series/callbacks',
+  summary: 'How merchants answer, of a sample',
+  query: z.object(range),
+  item: rows.callbackSeries,
+  async read(reading, _by, query) {
+    const asked = readRange(reading, query);
+    const { starts, end } = listStarts(reading, asked);
     const slots = await sampleAttempts(reading.db, starts, end);
-    response.json({
+    return {
       by: 'day' in asked ? 'hour' : 'day',
       sample_max: sampleSizeOf(starts.length),
       points: slots.map(presentAttempts),
-    });
-  });
-  return router;
-}
+    };
+  },
+});
 
 type Range = { day: Day } | { from: Day; to: Day };
 type RangeQuery = { day?: string | undefined; from?: string | undefined; to?: string | undefined };

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import type { PoolCounts } from '../../embedded/count-connections.ts';
-import type { Reading } from '../metrics/reading.ts';
-import type { Database } from './tables.ts';
+import type { PoolCounts } from '../../../embedded/count-connections.ts';
+import type { Reading } from '../../metrics/reading.ts';
+import type { Database } from '../tables.ts';
 
 type Pools = {
   countConnections(): PoolCounts;
