@@ -248,7 +248,7 @@ async function compareFacts({ facts }: ReturnType<typeof load>, replica: Served)
   const read = (text: string) =>
     primary.query(`USE confere; ${text}`).then((rows) => (rows[1] ?? []) as unknown as Record<string, unknown>[]);
   const hashes = new Set(
-    (await read('SELECT LEFT(LOWER(HEX(hash)), 32) AS id FROM webhooks')).map(({ id }) => `wh_${id}`),
+    (await read('SELECT LEFT(LOWER(HEX(hash)), 32) AS id FROM webhooks')).map(({ id }) => `wh_${String(id)}`),
   );
   expect([...facts.webhooks].filter((id) => !hashes.has(id))).toEqual([]);
   const booked = (await read('SELECT CAST(note AS CHAR) AS note FROM adjustments')).map(({ note }) => String(note));

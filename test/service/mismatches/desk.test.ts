@@ -68,7 +68,7 @@ test('a mismatch is given to a person or a token, and to nobody again, each chan
 });
 
 describe('an owner is refused', () => {
-  const OWNERS: [string, () => Promise<unknown> | unknown][] = [
+  const OWNERS: [string, () => unknown][] = [
     ['nobody of this id', () => 'tok_0'],
     ['a name', () => 'Ana'],
     [
@@ -144,8 +144,9 @@ describe('the list', () => {
     for (let cursor = ''; ; ) {
       const page = await list(`${query}&limit=2${cursor}`);
       read.push(...page.numbers);
-      if (page.json.next_cursor === null) break;
-      cursor = `&cursor=${page.json.next_cursor}`;
+      const { next_cursor: next } = page.json as { next_cursor: string | null };
+      if (next === null) break;
+      cursor = `&cursor=${next}`;
     }
     expect(read).toEqual(numbers);
   });
