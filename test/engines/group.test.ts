@@ -68,7 +68,7 @@ afterAll(() => stack.disposeAsync(), 60_000);
 
 type Answer = { status: number; json: Record<string, unknown> };
 
-/** Every fact that was answered with 2xx, whoever answered it. */
+/** Every fact that was answered with 2xx, by any process. */
 function load(platform: string) {
   let going = true;
   const ids: string[] = [];

@@ -74,7 +74,7 @@ function listCells(
 ): Cell[] {
   const texts = textsOf(language);
   const { kind, severity, opened_at, age_days, at_stake, reference, expected, actual, id } = mismatch;
-  const cells: Record<string, Cell> = {
+  const cells: Partial<Record<string, Cell>> = {
     kind: { text: ALERT_TEXTS[language][kind as MismatchKind]?.title ?? kind },
     severity: { text: (texts.severities as Record<string, string>)[severity] ?? severity },
     opened: { moment: calendar.toWallTime(new Date(opened_at)) },

@@ -18,7 +18,7 @@ const ID_CHARS_MAX = 64;
 /** A source, a number, and a slash between them. */
 const WHICH_CHARS_MAX = 170;
 
-/** Of a match it is the shorter one. */
+/** The shorter limit, a match's, holds for each decision. */
 export const NOTE_MAX = NOTE_CHARS_MAX;
 export const DECISION_WORDS = {
   resolve: { 'pt-BR': 'resolver', en: 'resolve' },
@@ -98,7 +98,7 @@ export const DECISIONS = defineTable({
       } catch (error) {
         if (!(error instanceof ConfereError) || !REFUSING.has(error.code)) throw error;
         const field = Object.keys(error.fields ?? {})[0] ?? '';
-        faults.push({ row, column: COLUMN_OF[field] ?? 'mismatch', kind: 'refused', error });
+        faults.push({ row, column: COLUMN_OF.get(field) ?? 'mismatch', kind: 'refused', error });
       }
     }
     return { changed: decisions.filter(({ changed }) => changed).length, faults, decisions };
@@ -108,7 +108,11 @@ export const DECISIONS = defineTable({
 
 const REFUSING = new Set(['invalid_request', 'conflict', 'not_found']);
 /** The column for a field that a change names. */
-const COLUMN_OF: Record<string, string> = { note: 'note', transaction_id: 'which', amount: 'which' };
+const COLUMN_OF = new Map([
+  ['note', 'note'],
+  ['transaction_id', 'which'],
+  ['amount', 'which'],
+]);
 
 /** Which of several decisions about one mismatch is meant is unknown: each is a fault. */
 function listRepeated(rows: ImportedRow<GivenDecision>[]): ImportFault[] {
