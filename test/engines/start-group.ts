@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { openTcpProxy } from '../support/open-tcp-proxy.ts';
 
-const SCRIPT = path.join(import.meta.dirname, 'group-node.sh');
+export const SCRIPT = path.join(import.meta.dirname, 'group-node.sh');
 /** Where bin/setup --engines unpacks MySQL. */
 export const ENGINES = process.env.CONFERE_ENGINES ?? path.resolve(import.meta.dirname, '../../.engines');
 const GROUP = '5e1f0000-0000-4000-8000-00000000c0fe';

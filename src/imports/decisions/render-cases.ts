@@ -74,23 +74,25 @@ function listCells(
 ): Cell[] {
   const texts = textsOf(language);
   const { kind, severity, opened_at, age_days, at_stake, reference, expected, actual, id } = mismatch;
-  const cells: Partial<Record<string, Cell>> = {
-    kind: { text: ALERT_TEXTS[language][kind as MismatchKind]?.title ?? kind },
-    severity: { text: (texts.severities as Record<string, string>)[severity] ?? severity },
-    opened: { moment: calendar.toWallTime(new Date(opened_at)) },
-    age: { count: age_days },
-    owner: { text: owner },
-    stake: { cents: at_stake === null ? null : (parseSum(at_stake) ?? null) },
-    about: { text: about },
-    reference: { text: reference },
-    expected: { text: describeEvidence(expected, texts) },
-    actual: { text: describeEvidence(actual, texts) },
-    candidates: { count: candidates.length },
-    mismatch: { text: id },
-    seen: { text: hash },
-  };
+  const cells = new Map<string, Cell>(
+    Object.entries({
+      kind: { text: ALERT_TEXTS[language][kind as MismatchKind]?.title ?? kind },
+      severity: { text: (texts.severities as Record<string, string>)[severity] ?? severity },
+      opened: { moment: calendar.toWallTime(new Date(opened_at)) },
+      age: { count: age_days },
+      owner: { text: owner },
+      stake: { cents: at_stake === null ? null : (parseSum(at_stake) ?? null) },
+      about: { text: about },
+      reference: { text: reference },
+      expected: { text: describeEvidence(expected, texts) },
+      actual: { text: describeEvidence(actual, texts) },
+      candidates: { count: candidates.length },
+      mismatch: { text: id },
+      seen: { text: hash },
+    }),
+  );
   // the cells to be filled in are texts: a spreadsheet makes no date of a number such as 3-1
-  return NAMES.map((name) => cells[name] ?? { text: null });
+  return NAMES.map((name) => cells.get(name) ?? { text: null });
 }
 
 /** The decisions that a mismatch takes. */
