@@ -184,6 +184,7 @@ function inventRow(number: number) {
     entrySeq: number,
     eventSeq: number,
     platform: PLATFORM,
+    transactionSeq: number,
     transactionId: `0f0e0d0c-0000-4000-8000-${String(number).padStart(12, '0')}`,
     status: 'paid',
     createdWall: atWall,

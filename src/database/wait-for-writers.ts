@@ -11,6 +11,7 @@ export type Appended =
   | 'expected_changes';
 /** Tables whose rows change too, numbered in the order of their INSERTs. */
 type Updated = 'webhooks' | 'transactions' | 'mismatches' | 'alerts';
+type Expected = 'expected_versions' | 'expected_matches';
 
 /** Maximum number of rows locked at once while waiting for their writers; a backlog takes several transactions. */
 const LOCKED_ROWS_MAX = 20_000;
@@ -23,7 +24,7 @@ const IN_FLIGHT_ROWS_MAX = 50_000;
  */
 export async function waitForWriters(
   db: Kysely<Database>,
-  table: Appended | Updated,
+  table: Appended | Updated | Expected,
   from: number,
   to: number,
 ): Promise<void> {
@@ -43,9 +44,10 @@ export async function waitForWriters(
 
 /**
  * Waits until all rows that were inserted before this call, committed or not, are committed or gone.
+ * @returns the highest of their numbers; 0 without one.
  * @throws the database's lock-wait timeout when a writer does not finish.
  */
-export async function waitForInserted(db: Kysely<Database>, table: Appended | Updated): Promise<void> {
+export async function waitForInserted(db: Kysely<Database>, table: Appended | Updated | Expected): Promise<number> {
   // a locking read: a plain one would not see the uncommitted rows that it is about
   const { rows } = await db
     .transaction()
@@ -56,4 +58,5 @@ export async function waitForInserted(db: Kysely<Database>, table: Appended | Up
     );
   const highest = Number(rows[0]?.seq ?? 0);
   await waitForWriters(db, table, Math.max(0, highest - IN_FLIGHT_ROWS_MAX), highest);
+  return highest;
 }

@@ -18,7 +18,7 @@ const NAMES = { document: null, name: null, description: null, name_folded: null
  * match is undone.
  */
 export function eraseFromExpected(context: Context): Erase {
-  return async ({ hash, holdsValue, redact, onSkipped }, { write }) => {
+  return async ({ hash, holdsValue, redact, onSkipped, recordExpected }, { write }) => {
     const { db } = context;
     const rows = await db
       .selectFrom('expected_versions')
@@ -31,6 +31,7 @@ export function eraseFromExpected(context: Context): Erase {
       )
       .where('document_hash', '=', hash)
       .execute();
+    await recordExpected(rows.map((row) => row.version_seq));
     const holding = rows.filter(({ extra }) => extra !== null && holdsValue(extra)).map((row) => row.version_seq);
     const named = rows.filter(({ isNamed }) => Boolean(isNamed)).map((row) => row.version_seq);
     const clear = (seqs: number[], values: { extra: null } | typeof NAMES) =>
@@ -47,7 +48,9 @@ export function eraseFromExpected(context: Context): Erase {
         ...{ write, now: context.clock.now(), signal: context.signal, onSkipped },
         // their names change: they are found by them no more
         beforeWrite: async (keys) => {
-          if (write && place.table === 'expected_texts') await clearNames(context, keys);
+          if (place.table !== 'expected_texts') return;
+          await recordExpected(keys);
+          if (write) await clearNames(context, keys);
         },
       });
     return changed;

@@ -12,21 +12,24 @@ export const NFE_SOURCE = 'nfe';
 
 type NamedInvoice = { key: string; facts: Pick<GivenFacts, 'references'> };
 
-/** @returns by the key of the invoice, the id of its order: the one that has this key, or whose number or reference it names. */
+/**
+ * @returns by the key of the invoice, the id of its order: the open one that has this key, or whose number or reference it names; else
+ *   the cancelled one that it joined before.
+ */
 export async function findOrders(db: Reader, invoices: readonly NamedInvoice[]): Promise<Map<string, string>> {
-  const open = db
+  const all = db
     .selectFrom('expected_payments as one')
     .where('one.source', '<>', NFE_SOURCE)
-    .where('one.operation', '=', 'cashin')
-    .where('one.is_cancelled', '=', 0);
-  const byKey = await open
+    .where('one.operation', '=', 'cashin');
+  const open = all.where('one.is_cancelled', '=', 0);
+  const byKey = await all
     .innerJoin('expected_versions as version', 'version.seq', 'one.version_seq')
     .where(
       'version.invoice_key',
       'in',
       invoices.map(({ key }) => key),
     )
-    .select(['one.id', 'version.invoice_key as name'])
+    .select(['one.id', 'one.is_cancelled', 'version.invoice_key as name'])
     .execute();
   const names = [...new Set(invoices.flatMap(({ facts }) => facts.references))];
   const byNumber =
@@ -42,11 +45,13 @@ export async function findOrders(db: Reader, invoices: readonly NamedInvoice[]):
           .where('named.value', 'in', names)
           .select(['one.id', 'named.value as name'])
           .execute();
-  const ids = Map.groupBy([...byKey, ...byNumber, ...byReference], ({ name }) => name);
+  const group = (rows: { id: string; name: string | null }[]) => Map.groupBy(rows, ({ name }) => name);
+  const ids = group([...byKey.filter((row) => row.is_cancelled === 0), ...byNumber, ...byReference]);
+  const cancelled = group(byKey.filter((row) => row.is_cancelled === 1));
   return new Map(
     invoices.flatMap(({ key, facts }) => {
       const found = new Set([key, ...facts.references].flatMap((name) => ids.get(name)?.map(({ id }) => id) ?? []));
-      const [id, ...others] = found;
+      const [id, ...others] = found.size > 0 ? found : (cancelled.get(key)?.map((row) => row.id) ?? []);
       return id === undefined || others.length > 0 ? [] : [[key, id] as const];
     }),
   );
@@ -63,7 +68,9 @@ export async function findExpectedOf({ db, keys }: Context, key: string): Promis
 
 /**
  * Adds an invoice to an order, as a version of it: its key and the codes of its payments; who is to pay, where the order does not say.
- * The order's amount and days stay.
+ * The order's amount and days stay, and so does the key of the invoice that it had first. What its source stated is known by its hash, so
+ * that the same again from there does not take the invoice away.
+ * @returns undefined where the invoice says nothing new.
  */
 export async function joinInvoice(
   context: Context,
@@ -76,7 +83,8 @@ export async function joinInvoice(
       .innerJoin('expected_versions as version', 'version.seq', 'one.version_seq')
       .innerJoin('expected_texts as texts', 'texts.version_seq', 'one.version_seq')
       .where('one.id', '=', order)
-      .select(['one.source', 'one.number', 'one.version_seq', 'one.revised_at'])
+      .select(['one.source', 'one.number', 'one.version_seq', 'one.revised_at', 'one.document_hash'])
+      .select(['version.facts_hash', 'version.invoice_key'])
       .select(['version.amount_cents', 'version.platform', 'version.issued_day', 'version.due_day'])
       .select(['version.valid_until', 'texts.document', 'texts.name', 'texts.description', 'texts.extra'])
       .executeTakeFirstOrThrow();
@@ -86,17 +94,31 @@ export async function joinInvoice(
       .where('version_seq', '=', stored.version_seq)
       .execute();
     const valuesOf = (kind: string): string[] => keys.flatMap((one) => (one.kind === kind ? [one.value] : []));
-    const { source, number, version_seq: _, amount_cents, revised_at, extra, ...facts } = stored;
+    const {
+      source,
+      number,
+      version_seq: _,
+      amount_cents,
+      revised_at,
+      extra,
+      facts_hash,
+      document_hash,
+      ...facts
+    } = stored;
     const authorizations = [...new Set([...valuesOf('invoice'), ...(invoice.authorizations ?? [])])];
+    const isErased = document_hash !== null && facts.document === null;
+    const lacksPerson = !isErased && PERSON.some((name) => facts[name] === null && invoice.facts[name] !== null);
+    const isNew = facts.invoice_key === null || authorizations.length > valuesOf('invoice').length || lacksPerson;
+    if (!isNew) return undefined;
     const arrival = {
-      ...{ source, number, ...(authorizations.length > 0 ? { authorizations } : {}) },
+      ...{ source, number, statedHash: facts_hash, ...(authorizations.length > 0 ? { authorizations } : {}) },
       facts: {
         ...{
           ...facts,
           operation: 'cashin' as const,
           amount: amount_cents,
           extra: extra?.toString() ?? null,
-          invoice_key: invoice.key,
+          invoice_key: facts.invoice_key ?? invoice.key,
         },
         ...{ references: valuesOf('reference'), e2e_ids: valuesOf('e2e_id') },
         document: facts.document ?? invoice.facts.document,
@@ -108,6 +130,9 @@ export async function joinInvoice(
     return outcome;
   });
 }
+
+/** The payer, as an invoice names them. */
+const PERSON = ['document', 'name'] as const;
 
 type JoinedInvoice = {
   key: string;

@@ -16,8 +16,11 @@ import type { KeyRule } from './decide/facts.ts';
 import type { GivenFacts } from './expected-fields.ts';
 import { type ExpectedKey, hashKey, idOf } from './expected-id.ts';
 
-/** `authorizations`: the codes (cAut) by which an NF-e names its payments; its importer alone knows them. */
-export type Arrival = ExpectedKey & { facts: GivenFacts; authorizations?: readonly string[] };
+/**
+ * `authorizations`: the codes (cAut) by which an NF-e names its payments; its importer alone knows them. `statedHash`: of what the source
+ * stated itself, where its importer adds to that.
+ */
+export type Arrival = ExpectedKey & { facts: GivenFacts; authorizations?: readonly string[]; statedHash?: Buffer };
 export type PutOutcome = {
   id: string;
   version: number;
@@ -55,7 +58,8 @@ async function putTogether(
     const [factsHash, stored, revisedAt] = [hashFacts(context.keys, arrival), known.get(id), readRevised(arrival)];
     const status = compare(arrival, factsHash, stored);
     const version = (stored?.version ?? 0) + (isChange({ status }) ? 1 : 0);
-    if (isChange({ status })) changes.push({ arrival, id, factsHash, known: stored, version });
+    if (isChange({ status }))
+      changes.push({ arrival, id, factsHash: arrival.statedHash ?? factsHash, known: stored, version });
     // equal facts, revised later: what the source revised between is older
     else if (status === 'unchanged' && stored && revisedAt && revisedAt > (stored.revised_at ?? new Date(0)))
       await trx.updateTable('expected_payments').set({ revised_at: revisedAt }).where('seq', '=', stored.seq).execute();

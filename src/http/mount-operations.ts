@@ -36,11 +36,11 @@ export function mountOperations(
       response.json(presentPage(list.name, shown, next));
     });
   }
-  for (const { name, route, roles, filters, find } of searches) {
-    router.get(toExpress(route), requireRole(...roles), async (request, response) => {
-      const filter = readFilter(request, filters);
-      const { rows, next } = await find(context, parsePage(request), filter, getCaller(response));
-      response.json(presentPage(name, rows, next));
+  for (const search of searches) {
+    router.get(toExpress(search.route), requireRole(...search.roles), async (request, response) => {
+      const filter = readFilter(request, search.filters);
+      const { rows, next } = await search.find(context, parsePage(request), filter, getCaller(response));
+      response.json(presentPage(search.name, rows, next));
     });
   }
   for (const item of items) {

@@ -2,11 +2,6 @@ import type { Request } from 'express';
 import type { z } from 'zod';
 import { parseInput } from '../operations/parse-input.ts';
 
-/** Parses the request's JSON body. @throws ConfereError `invalid_request` with the faults by field. */
-export function parseBody<T extends z.ZodType>(request: Request, schema: T): z.infer<T> {
-  return parseInput(request.body ?? {}, schema);
-}
-
 /** Parses the query string. A repeated parameter is a fault. @throws ConfereError `invalid_request` by field. */
 export function parseQuery<T extends z.ZodType>(request: Request, schema: T): z.infer<T> {
   return parseInput(request.query, schema);

@@ -58,6 +58,19 @@ export function textColumn({
   };
 }
 
+/** A column that a person reads, and that the import leaves alone. */
+export function shownColumn(given: Given): Column<null> {
+  return {
+    ...given,
+    isRequired: false,
+    hint: {
+      'pt-BR': 'só para ler: o que se escreve aqui não muda nada',
+      en: 'to be read: what is written here changes nothing',
+    },
+    parse: () => ({ value: null }),
+  };
+}
+
 /** Cents, with a sign. */
 export function moneyColumn(given: Given): Column<bigint> {
   const column = writtenColumn(given);

@@ -1,6 +1,6 @@
 import { type AuditedAction, audit, auditWithinLimit } from '../access/audit.ts';
 import { maySeePersons } from '../access/roles.ts';
-import type { Caller } from '../access/tokens.ts';
+import { type Caller, seesPersons } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { hashDocument } from '../database/keys/index-person.ts';
 import { readParties, readPartiesByReference } from '../database/read-parties.ts';
@@ -49,7 +49,10 @@ export const TRANSACTION_FILTERS = [
 ] as const;
 
 export type PersonFilters = Partial<
-  Record<'document' | 'name' | 'extra' | 'reference' | 'transactionId' | 'e2e_id' | 'platform', string | undefined>
+  Record<
+    'document' | 'name' | 'extra' | 'reference' | 'transactionId' | 'e2e_id' | 'platform' | 'number',
+    string | undefined
+  >
 > & {
   /** Whether values match by their beginning: then a part of a document counts for every role. */
   byBeginning?: boolean;
@@ -65,13 +68,13 @@ export type PersonFilters = Partial<
  * @throws ConfereError `forbidden`, `too_many_requests`.
  */
 export async function authorizeSearch(context: Context, caller: Caller, filters: PersonFilters): Promise<void> {
-  const isViewer = !maySeePersons(caller.role);
+  const isViewer = !seesPersons(caller);
   if (filters.name !== undefined && isViewer) {
     throw refuse('name_search_forbidden');
   }
-  const { document, extra, reference, transactionId, e2e_id: e2eId, platform } = filters;
+  const { document, extra, reference, transactionId, e2e_id: e2eId, platform, number } = filters;
   const countsParts = isViewer || filters.byBeginning === true;
-  const texts = [extra, reference, transactionId, e2eId && extractE2eSuffix(e2eId)];
+  const texts = [extra, reference, transactionId, e2eId && extractE2eSuffix(e2eId), number];
   const sought = [
     document,
     readDocument(extra) ?? (countsParts ? readPart(extra) : undefined),
@@ -183,7 +186,7 @@ function readDocument(extra = ''): string | undefined {
 
 async function countDocument(context: Context, caller: Caller, document: string): Promise<void> {
   const search = describeSearch(context, caller, document);
-  if (maySeePersons(caller.role)) await audit(context, search);
+  if (seesPersons(caller)) await audit(context, search);
   else if (!(await auditWithinLimit(context, search, { times: VIEWER_DOCUMENTS_AN_HOUR_MAX, ms: HOUR_MS }))) {
     throw refuse('document_searches_spent', { n: VIEWER_DOCUMENTS_AN_HOUR_MAX });
   }

@@ -32,7 +32,8 @@ export const putMany = defineChange({
   answers: ok('What became of each, in order', expectedResults),
   isForSources: true,
   async change(inner, given, { caller }) {
-    const rows = refuseRepeated(given.expected_payments.map((row) => parseRow(row, caller)));
+    const repeated = listRepeated(given.expected_payments);
+    const rows = given.expected_payments.map((row) => parseRow(row, { caller, repeated }));
     const arrivals = rows.filter((row): row is Arrival => !(row instanceof ConfereError));
     return { rows, outcomes: arrivals.length > 0 ? await putExpected(inner, { arrivals, actor: caller.id }) : [] };
   },
@@ -52,10 +53,16 @@ export const putMany = defineChange({
   },
 });
 
-function parseRow({ source, number, ...facts }: Record<string, unknown>, caller: Caller): Arrival | ConfereError {
+type Given = Record<string, unknown>;
+
+function parseRow(
+  { source, number, ...facts }: Given,
+  { caller, repeated }: { caller: Caller; repeated: Set<string> },
+): Arrival | ConfereError {
   try {
     const key = parseInput({ source, number }, expectedKeySchema);
     requireSource(caller, key.source);
+    if (repeated.has(nameOf(key))) return refuseFields([faultOf('number', 'expected_repeated')]);
     return { ...key, facts: parseInput(facts, expectedFactsSchema) };
   } catch (error) {
     if (error instanceof ConfereError && (error.code === 'invalid_request' || error.code === 'forbidden')) return error;
@@ -63,14 +70,15 @@ function parseRow({ source, number, ...facts }: Record<string, unknown>, caller:
   }
 }
 
-/** Refuses all rows of a key that comes twice: which one is meant is unknown. */
-function refuseRepeated(rows: (Arrival | ConfereError)[]): (Arrival | ConfereError)[] {
-  const nameOf = ({ source, number }: Arrival): string => `${source} ${number}`;
-  const groups = Map.groupBy(rows, (row) => (row instanceof ConfereError ? undefined : nameOf(row)));
-  return rows.map((row) => {
-    if (row instanceof ConfereError || groups.get(nameOf(row))?.length === 1) return row;
-    return refuseFields([faultOf('number', 'expected_repeated')]);
-  });
+/** Keys that come twice: which row is meant is unknown, so all of them are refused. */
+function listRepeated(rows: Given[]): Set<string> {
+  const groups = Map.groupBy(rows, nameOf);
+  return new Set([...groups].flatMap(([name, group]) => (group.length > 1 ? [name] : [])));
+}
+
+/** Also of what is no key: its row is refused for that. */
+function nameOf({ source, number }: Given): string {
+  return JSON.stringify([source, number]);
 }
 
 function refuseRow({ code, reason, fields }: ConfereError, row: number) {

@@ -14,6 +14,7 @@ import { maskExpected } from '../expected/mask-expected.ts';
 import { matchExpected, unmatchExpected } from '../expected/match-by-hand.ts';
 import { isChange, putExpected } from '../expected/put-expected.ts';
 import { refuse } from '../texts/refuse.ts';
+import { authorizeSearch } from './authorize-search.ts';
 import { type By, defineChange } from './define-change.ts';
 import { auditItem, defineItem } from './define-item.ts';
 import { defineList } from './define-list.ts';
@@ -171,7 +172,7 @@ export const expectedPayments = defineList<Listed, Filters>({
   route: '/expected-payments',
   row: expectedPayment,
   filters: expectedFilters,
-  search: ({ platform, reference, document, name }) => ({ platform, reference, document, name }),
+  search: ({ platform, reference, document, name, number }) => ({ platform, reference, document, name, number }),
   isForSources: true,
   async read(reading, { limit, after }, filter, { caller }) {
     if (filter.source !== undefined) requireSource(caller, filter.source);
@@ -200,5 +201,12 @@ export const oneExpectedByKey = defineItem({
   ...oneExpected,
   route: BY_KEY,
   summary: 'One expected payment, by its key',
-  read: (context, by) => oneExpected.read(context, { ...by, id: idOf(context.keys, keyOf(by)) }),
+  async read(context, by) {
+    // invoices too are read by their key, which `keyOf` refuses
+    const { source = '', number = '' } = by.params ?? {};
+    requireSource(by.caller, source);
+    // a number may hold a document
+    await authorizeSearch(context, by.caller, { number });
+    return await oneExpected.read(context, { ...by, id: idOf(context.keys, { source, number }) });
+  },
 });

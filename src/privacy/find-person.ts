@@ -31,9 +31,11 @@ export type PersonValues = {
   mentions: number[];
   /** Row numbers of mismatch changes that named the person, stored for the same reason. */
   changes: number[];
+  /** Row numbers of versions of expected payments that named the person, likewise. */
+  orders: number[];
 };
 
-export const NO_PERSON_VALUES: PersonValues = { own: [], shared: [], mentions: [], changes: [] };
+export const NO_PERSON_VALUES: PersonValues = { own: [], shared: [], mentions: [], changes: [], orders: [] };
 
 /**
  * Finds everything about the person with this document: by its keyed hash, by a PIX key or an extra that contains it,
@@ -44,7 +46,7 @@ export async function findPerson(
   document: string,
   before: PersonValues,
 ): Promise<{
-  person: Omit<Person, 'onSkipped' | 'onLeft' | 'recordMismatchChanges' | 'listReportDays'>;
+  person: Omit<Person, 'onSkipped' | 'onLeft' | 'recordMismatchChanges' | 'recordExpected' | 'listReportDays'>;
   values: PersonValues;
 }> {
   const { db, keys } = context;

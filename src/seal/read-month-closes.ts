@@ -36,6 +36,8 @@ export type MonthClose = MonthChange & {
   mismatchChangeSeq: number;
   factChangeSeq: number;
   eventWindow: Buffer | null;
+  /** JSON; null: its files show no orders. */
+  orders: string | null;
   /** JSON. */
   days: string;
   /** JSON, see digest-month.ts. */
@@ -81,6 +83,7 @@ export async function readMonthClose(db: Reader, seq: number): Promise<MonthClos
     mismatchChangeSeq: need(closed.cut_mismatch_change_seq),
     factChangeSeq: need(closed.cut_fact_change_seq),
     eventWindow: closed.cut_event_window,
+    orders: closed.cut_orders,
     days: need(closed.days),
     balances: need(closed.balances),
     fullDocuments: closed.full_documents === 1,

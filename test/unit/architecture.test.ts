@@ -32,9 +32,9 @@ const LAYERS: Record<string, number> = {
   'src/ledger': 7,
   'src/inbox': 8,
   'src/reconciliation': 8,
-  'src/reports': 8,
   'src/portal': 8,
   'src/expected': 8.1,
+  'src/reports': 8.15,
   'src/manifests': 8.2,
   'src/retention': 8.2,
   'src/proof': 8.2,
@@ -65,7 +65,7 @@ const INNER: Record<string, string[]> = {
   'src/ledger': ['decide', 'journal', 'apply', 'correct', 'stated', 'bank', 'read'],
   'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],
   'src/reconciliation': ['windows', 'numbers', 'watches', 'runs'],
-  'src/reports': ['xlsx', 'plan', 'read', 'render', 'readback', 'revisions', 'serve', 'months'],
+  'src/reports': ['xlsx', 'plan', 'read', 'orders', 'render', 'readback', 'revisions', 'serve', 'months'],
   'src/expected': ['decide', 'follow'],
   'src/operations': ['rows', 'figures', 'books', 'merchants', 'access'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
@@ -91,7 +91,7 @@ const INNER: Record<string, string[]> = {
     'portal',
   ],
   'src/http/api': ['merchants', 'imports'],
-  'src/commands': ['serve', 'forget', 'imports', 'books', 'merchants', 'access', 'developer', 'backup'],
+  'src/commands': ['serve', 'init', 'forget', 'imports', 'books', 'merchants', 'access', 'developer', 'backup'],
 };
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {

@@ -53,7 +53,7 @@ function digest(key: KeyObject, facts: unknown[]): Buffer {
 }
 
 /** A match of an expected payment, as a callback shows it. */
-export type ExpectedMatch = { transactionId: string; amountCents: bigint; rule: string };
+type ExpectedMatch = { transactionId: string; amountCents: bigint; rule: string };
 
 /** Returns the digest of what the callback of a change of an expected payment says. The order of its matches is no part of it. */
 export function digestExpected(

@@ -94,6 +94,10 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
   const erased = Object.create(null) as Record<string, number>;
   let transactions = 0;
   let values = before;
+  const record = async (name: 'changes' | 'orders', seqs: number[]): Promise<void> => {
+    values = { ...values, [name]: [...new Set([...values[name], ...seqs])] };
+    if (!dryRun) await storeValues(context, hash, values);
+  };
   const missed = new Set<string>();
   const left = new Set<string>();
   let finished = false;
@@ -109,14 +113,12 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
         ...found.person,
         onSkipped: (row) => missed.add(row),
         onLeft: (row) => left.add(row),
-        async recordMismatchChanges(changes) {
-          values = { ...values, changes: [...new Set([...values.changes, ...changes])] };
-          if (!dryRun) await storeValues(context, hash, values);
-        },
+        recordMismatchChanges: (changes) => record('changes', changes),
+        recordExpected: (orders) => record('orders', orders),
         listReportDays: async () => {
           const theirs = found.person.transactions.map((one) => one.seq);
-          const { mentions, changes } = values;
-          return await findReportDays(context, { transactions: [...theirs, ...mentions], changes });
+          const { mentions, changes, orders } = values;
+          return await findReportDays(context, { transactions: [...theirs, ...mentions], changes, orders });
         },
       },
     );

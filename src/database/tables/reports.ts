@@ -31,6 +31,9 @@ export type ReportTables = {
     version: string;
     redacted_at: Optional<Date>;
     figures: Optional<string>;
+    cut_orders: Optional<string>;
+    orders_digest: Optional<Buffer>;
+    checked_match_seq: Optional<number>;
   };
   month_closes: {
     seq: number;
@@ -52,6 +55,7 @@ export type ReportTables = {
     digest: Optional<Buffer>;
     full_documents: Optional<number>;
     version: Optional<string>;
+    cut_orders: Optional<string>;
   };
   report_mails: {
     report_seq: number;

@@ -12,9 +12,11 @@ export type Person = {
   pixKeyOf: number[];
   /** Called with changes of mismatches before they are redacted: only they identify the reports that show them. */
   recordMismatchChanges: (changes: number[]) => Promise<void>;
+  /** Called with versions of expected payments that name the person before they are redacted, for the same reason. */
+  recordExpected: (versionSeqs: number[]) => Promise<void>;
   /** SHA-256 of each text that only this person has: an extra may be stored elsewhere as its plain hash. */
   hashes: Buffer[];
-  /** Days whose reports may name the person. Call it last: it includes the recorded mismatch changes. */
+  /** Days whose reports may name the person. Call it last: it includes what was recorded. */
   listReportDays: () => Promise<Set<string>>;
   /** Redacts the person from a text. */
   redact: Redact;

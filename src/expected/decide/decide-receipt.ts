@@ -28,7 +28,7 @@ export function decideReceipt(
 }
 
 /** Expected payments that name no platform speak of all platforms, but only where none names one. */
-function findStart(starts: Starts, platform: string | null): Start | undefined {
+export function findStart<One>(starts: ReadonlyMap<string, One>, platform: string | null): One | undefined {
   const isNamed = [...starts.keys()].some((name) => name !== NO_PLATFORM);
   return isNamed ? starts.get(platform ?? NO_PLATFORM) : starts.get(NO_PLATFORM);
 }

@@ -89,6 +89,7 @@ export async function prepareClose(context: Context, { month, actor, note, via }
     cut_mismatch_change_seq: cut.mismatchChangeSeq,
     cut_fact_change_seq: cut.factChangeSeq,
     cut_event_window: await inSnapshot(db, (snapshot) => readEventWindow(snapshot, cut.eventSeq)),
+    cut_orders: cut.orders && JSON.stringify(cut.orders),
     days: JSON.stringify(days),
     balances: formatMonthBalances(balances),
     full_documents: config.REPORT_FULL_DOCUMENTS ? 1 : 0,

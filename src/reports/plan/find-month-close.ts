@@ -2,6 +2,7 @@ import type { Reader } from '../../database/reader.ts';
 import { boundsOfMonth, type Day, type Month, monthOf } from '../../domain/calendar.ts';
 import { parseMonthBalances } from '../../seal/digest-month.ts';
 import { listClosesInForce, type MonthClose, readMonthChanges, readMonthClose } from '../../seal/read-month-closes.ts';
+import { parseOrdersCut } from './orders-cut.ts';
 import type { ClosedMonth } from './report-plan.ts';
 
 /** The close of a month, if it is in force. */
@@ -48,6 +49,7 @@ export function readMonthOfRange({ from, to }: { from: Day; to: Day }, today: Da
 export function toClosedMonth(close: MonthClose): ClosedMonth {
   const { month, at, actor, position, hash: sealHash } = close;
   const { entrySeq, eventSeq, mismatchChangeSeq, factChangeSeq, eventWindow } = close;
-  const cut = { position, sealHash, entrySeq, eventSeq, mismatchChangeSeq, factChangeSeq, eventWindow };
+  const orders = parseOrdersCut(close.orders);
+  const cut = { position, sealHash, entrySeq, eventSeq, mismatchChangeSeq, factChangeSeq, eventWindow, orders };
   return { month, at, actor, cut, balances: parseMonthBalances(close.balances) };
 }

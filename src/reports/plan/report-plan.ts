@@ -1,13 +1,17 @@
 import type { Calendar, Day, Month, WallTime } from '../../domain/calendar.ts';
 import type { Language } from '../../domain/language/language.ts';
 import type { MonthBalance } from '../../seal/digest-month.ts';
+import type { OrdersCut } from './orders-cut.ts';
 import type { EventWindow } from './read-event-window.ts';
 
 /** The formats whose files each revision keeps. */
 export const FORMATS = ['xlsx', 'csv', 'journal'] as const;
 export type Format = (typeof FORMATS)[number];
 /** All formats: those of other programs are made on request. `render/formats/formats.ts` has the facts of each. */
-export const FILE_FORMATS = [...FORMATS, 'ofx', 'lancamentos', 'conta-azul', 'calima', 'journal-continued'] as const;
+export const FILE_FORMATS = [
+  ...FORMATS,
+  ...(['ofx', 'lancamentos', 'conta-azul', 'calima', 'journal-continued', 'a-receber', 'nao-identificados'] as const),
+] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
 
 /** `partial` while the day is running, `closed` once no late change can follow, else `provisional`. */
@@ -29,6 +33,8 @@ export type Cut = {
   factChangeSeq: number;
   /** Null for a new cut, or one from before there were windows: no late events are known. */
   eventWindow: EventWindow | null;
+  /** Null: the files show no orders, because none was expected, or they are of before. */
+  orders: OrdersCut | null;
 };
 
 /** The run that read the whole day at the provider; its clean pass began at `askedAt`. A counted day has none. */
@@ -44,6 +50,8 @@ export type PreviousRevision = {
   proven: boolean;
   madeAt: Date;
   digest: Buffer;
+  /** Digest over whose its receipts are; null where it shows no orders. */
+  ordersDigest: Buffer | null;
 };
 
 /** The part that a day's files and a range's share. */

@@ -15,6 +15,7 @@ export type Movement = Effect & {
   entrySeq: number;
   eventSeq: number | null;
   platform: string;
+  transactionSeq: number | null;
   transactionId: string | null;
   status: string | null;
   createdWall: WallTime | null;
@@ -153,6 +154,7 @@ function toMovement(row: Row, postings: MovementPosting[]): Movement {
     inForce: !isReversal && row.reversed_by === null,
     entrySeq: row.seq,
     eventSeq: row.event_seq,
+    transactionSeq: row.transaction_seq,
     transactionId: row.id,
     createdWall: row.created_wall,
     e2eId: row.e2e_id,

@@ -1,4 +1,5 @@
 import { formatAmount } from '../../domain/money.ts';
+import { SHARE_LINES, sumShares } from '../orders/share-receipts.ts';
 import { type CollectedSummary, MOVING_LINES } from './collect-summary.ts';
 import type { BalanceChain, CollectedTable } from './collect-table.ts';
 import type { ExpectedFigures, SheetFigures } from './read-expected.ts';
@@ -57,8 +58,23 @@ export function compareSummary(sheet: string, found: CollectedSummary, expected:
   faults.compare('total of payments', totalOf(payments), expected.moved.payments);
   faults.compare('total of refunds made', totalOf(refundsMade), expected.moved.refundsMade);
   faults.compare('total of refunds received', totalOf(refundsReceived), expected.moved.refundsReceived);
+  compareShares(faults, found, expected);
   compareDays(faults, found.days, expected);
   return faults.list;
+}
+
+/** Each line of each platform, and of all; none of them where the file shows no orders. */
+function compareShares(faults: Faults, { lines }: CollectedSummary, { platforms, shares }: ExpectedFigures): void {
+  const nothing = sumShares(new Map());
+  const names = [...platforms.keys()].sort();
+  const columns = shares ? [...names.map((name) => shares.get(name) ?? nothing), sumShares(shares)] : [];
+  for (const line of SHARE_LINES) {
+    // as above
+    const cells = shares && names.length === 0 ? lines[line].slice(-1) : lines[line];
+    faults.compareCount(`columns of ${line}`, cells.length, columns.length);
+    for (const [index, column] of columns.entries())
+      faults.compare(`${line}, column ${index + 1}`, cells[index] ?? 0n, column[line]);
+  }
 }
 
 const MOVED = ['receipts', 'commissions', 'payments', 'refundsMade', 'refundsReceived'] as const;

@@ -3,6 +3,9 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
 import type { Texts } from '../../texts/reports/texts.ts';
+import { readReceivables } from '../orders/read-receivables.ts';
+import { type ReceiptShare, sumShares } from '../orders/share-receipts.ts';
+import { type SummedShares, sumReceiptShares } from '../orders/sum-receipt-shares.ts';
 import { type AnyPlan, type ClosedMonth, type RangePlan, spanOf } from '../plan/report-plan.ts';
 import { HELD, isBalanceAccount, OPENING_KINDS, splitAccount } from '../read/read-accounts.ts';
 import { matchesCut } from '../read/read-cut-entries.ts';
@@ -14,6 +17,7 @@ import { describeChanges } from '../render/changes/describe-changes.ts';
 import type { ChangeRow } from '../render/columns.ts';
 import type { ReportWork } from '../render/report-work.ts';
 import { sumHandedIn } from '../render/write-carried.ts';
+import { scopeOfReceivables } from '../render/write-open-items.ts';
 import { sumPayments } from './sum-payments.ts';
 import { sumMoved, sumRunningBalances } from './sum-running-balances.ts';
 
@@ -33,6 +37,8 @@ export type ExpectedFigures = {
   total: BalanceFigures;
   /** Movements of the balance, over all platforms, each with its sign. */
   moved: Record<'receipts' | 'commissions' | 'payments' | 'refundsMade' | 'refundsReceived', bigint>;
+  /** How much of the receipts is of orders, by platform as above; undefined where the file shows none. */
+  shares: ReadonlyMap<string, ReceiptShare> | undefined;
   /** The end of each day of a range; none for a day's workbook. */
   days: Pick<BalanceFigures, 'closing' | 'held'>[];
 };
@@ -49,6 +55,7 @@ export async function readExpected(work: ReportWork<AnyPlan>, digest: Buffer): P
   const commissionOf = (one: typeof paid): bigint => one.commission + one.lateCommission;
   const platforms = listPlatforms(work);
   const statement = await sumStatement(work, platforms);
+  const shares = work.shares && (await sumReceiptShares(db, scope, work.shares.orders));
   return {
     tables: {
       statement,
@@ -75,12 +82,17 @@ export async function readExpected(work: ReportWork<AnyPlan>, digest: Buffer): P
         },
       },
       pending: await sumPending(work),
+      ...(shares && {
+        receivable: await sumReceivables(work),
+        unidentified: toSheetFigures(shares),
+      }),
       mismatches: await sumReportedMismatches(db, plan, scope.platform),
       ...('days' in plan
         ? plan.base && { adjustments: await sumAdjustments({ ...work, plan }, plan.base) }
         : { changes: await sumChanges(describeChanges({ ...work, plan }, digest).rows) }),
     },
     platforms,
+    shares: shares?.platforms,
     total: sumBalances(platforms.values()),
     moved: {
       ...{ receipts: -receipts.moved, payments: -paid.moved, refundsMade: -made, refundsReceived: received },
@@ -138,6 +150,29 @@ async function sumPending({ db, plan, scope, factsAtCut }: ReportWork<AnyPlan>):
     }
   }
   return { rows: count, sums };
+}
+
+/** Reads the orders again, as the open transactions. */
+async function sumReceivables(work: ReportWork<AnyPlan>): Promise<SheetFigures> {
+  const sums = { amount: 0n, paid: 0n, returned: 0n, difference: 0n };
+  let count = 0;
+  const scope = scopeOfReceivables(work);
+  if (scope)
+    for await (const rows of readReceivables(work.db, scope)) {
+      count += rows.length;
+      for (const row of rows) {
+        sums.amount += row.amountCents;
+        sums.paid += row.settledCents;
+        sums.returned += row.returnedCents;
+        sums.difference += row.settledCents - row.amountCents;
+      }
+    }
+  return { rows: count, sums };
+}
+
+function toSheetFigures({ platforms, unidentified: { rows, amountCents, ofOrdersCents } }: SummedShares): SheetFigures {
+  const { unidentified } = sumShares(platforms);
+  return { rows, sums: { amount: amountCents, ofOrders: ofOrdersCents, unidentified } };
 }
 
 async function sumReportedMismatches(db: Reader, plan: AnyPlan, platform: string | undefined): Promise<SheetFigures> {

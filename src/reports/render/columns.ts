@@ -70,7 +70,7 @@ export function money<Row>(
  * The columns of a movement's origin, the same on every sheet. Each sheet has the time, the name and the amounts first, so
  * they share the first of two printed pages, and the ids last.
  */
-function locate<Row>(of: (row: Row) => Movement): ReportColumn<Row>[] {
+export function locate<Row>(of: (row: Row) => Movement): ReportColumn<Row>[] {
   return [
     text('document', 18, (row, rendering) => showDocument(of(row), rendering)),
     text('platform', 38, (row, rendering) => showPlatform(of(row).platform, rendering)),
@@ -78,11 +78,11 @@ function locate<Row>(of: (row: Row) => Movement): ReportColumn<Row>[] {
   ];
 }
 
-function identify<Row>(of: (row: Row) => Movement): ReportColumn<Row>[] {
+export function identify<Row>(of: (row: Row) => Movement): ReportColumn<Row>[] {
   return [text('id', 38, (row) => of(row).transactionId), text('e2e', 38, (row) => of(row).e2eId)];
 }
 
-const movementOf = (row: { movement: Movement }): Movement => row.movement;
+export const movementOf = (row: { movement: Movement }): Movement => row.movement;
 
 export const STATEMENT_COLUMNS: ReportColumn<StatementRow>[] = [
   moment('at', (row) => row.movement.atWall),
@@ -238,7 +238,7 @@ export function nameMovement(movement: Movement, texts: Texts): string {
 
 type Party = Pick<Movement, 'name' | 'document' | 'forgotten'>;
 
-function showPlatform(platform: string | null, { platformNames }: RenderContext): string | null {
+export function showPlatform(platform: string | null, { platformNames }: RenderContext): string | null {
   return platformNames.get(platform ?? '') ?? platform;
 }
 

@@ -15,15 +15,21 @@ const ORDER = [
   'payments',
   'refunds',
   'pending',
+  'receivable',
+  'unidentified',
   'mismatches',
   'changes',
   'adjustments',
 ] as const;
 
 type TableName = (typeof ORDER)[number];
-/** A range has no revision before it, so it has no changes. A month that follows a closed one has adjustments. */
-export type Finished = Partial<Record<TableName, FinishedTable | undefined>> &
-  Record<Exclude<TableName, 'changes' | 'adjustments'>, FinishedTable> & { openMismatches: MismatchCount[] };
+type Optional = 'receivable' | 'unidentified' | 'changes' | 'adjustments';
+/**
+ * A range has no revision before it, so it has no changes. A month that follows a closed one has adjustments. Where nothing was
+ * expected there are no orders.
+ */
+export type Finished = Partial<Record<Optional, FinishedTable | undefined>> &
+  Record<Exclude<TableName, Optional>, FinishedTable> & { openMismatches: MismatchCount[] };
 
 /** The first sheet, and the names of the workbook. */
 export type Front<Plan extends AnyPlan> = {
@@ -59,6 +65,7 @@ export async function finishWorkbook<Plan extends AnyPlan>(
     statements: statements.filter((one) => plan.platform === undefined || one.platform === plan.platform),
     mismatches: tables.openMismatches,
     digest,
+    shares: work.shares,
     tables: { ...tables, all: sheets.map(({ name, table }) => [name, table]) },
   });
   const { position, sealHash } = plan.cut;

@@ -4,6 +4,7 @@ import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { maskText } from '../../domain/person/mask-person.ts';
 import { textsOf } from '../../texts/reports/texts.ts';
+import { createReceiptShares } from '../orders/share-receipts.ts';
 import { type AnyPlan, FILE_FORMATS, type FileFormat, spanOf, toWallTimeBounds } from '../plan/report-plan.ts';
 import { createTally } from '../read/create-tally.ts';
 import { createDigest } from '../read/digest-rows.ts';
@@ -40,6 +41,7 @@ export async function prepareWork<Plan extends AnyPlan>(
     balances,
     factsAtCut: await readFactsAtCut(db, { ...plan.cut, ...cutEntries }),
     tally: createTally(balances, plan.platform),
+    shares: plan.cut.orders ? createReceiptShares(db, plan.cut.orders) : undefined,
     factory: createFactory(plan, texts, directory, signal),
     files: nameFiles(directory),
     signal,

@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Reader } from '../../database/reader.ts';
 import { fill } from '../../texts/fill.ts';
 import { formatDay, type Texts } from '../../texts/reports/texts.ts';
+import type { ReceiptShares } from '../orders/share-receipts.ts';
 import { type AnyPlan, type FileFormat, type ReportPlan, spanOf } from '../plan/report-plan.ts';
 import type { Tally } from '../read/create-tally.ts';
 import type { RowDigest } from '../read/digest-rows.ts';
@@ -21,6 +22,8 @@ export type ReportWork<Plan extends AnyPlan = ReportPlan> = {
   balances: AccountBalance[];
   factsAtCut: FactsAtCut;
   tally: Tally;
+  /** Undefined where the file shows no orders. */
+  shares: ReceiptShares | undefined;
   factory: ReportFactory;
   files: Record<FileFormat, string>;
   /** Closes open files when a step fails. */
@@ -84,6 +87,11 @@ export function openReportTable<Row>(
 }
 
 function noteOf(name: TableName, plan: AnyPlan, { notes, period }: Texts): string {
-  const isOfRange = 'days' in plan && (name === 'statement' || name === 'pending' || name === 'mismatches');
-  return isOfRange ? period[name] : notes[name];
+  return 'days' in plan && isOfPeriod(name) ? period[name] : notes[name];
+}
+
+const PERIOD_NOTES = ['statement', 'pending', 'receivable', 'mismatches'] as const;
+
+function isOfPeriod(name: TableName): name is (typeof PERIOD_NOTES)[number] {
+  return (PERIOD_NOTES as readonly string[]).includes(name);
 }

@@ -1,4 +1,5 @@
 import type { Texts } from '../../texts/reports/texts.ts';
+import type { ReceiptShares } from '../orders/share-receipts.ts';
 import type { AnyPlan, ReportPlan } from '../plan/report-plan.ts';
 import type { Hour, PlatformTotals } from '../read/create-tally.ts';
 import type { StatedOpening, StatusCount } from '../read/read-counts.ts';
@@ -23,6 +24,8 @@ export type Summary<Plan extends AnyPlan = ReportPlan> = {
   /** Counts of those open at the cut. */
   mismatches: MismatchCount[];
   digest: Buffer;
+  /** Undefined where nothing was expected. */
+  shares: ReceiptShares | undefined;
   tables: {
     receipts: FinishedTable;
     payments: FinishedTable;
@@ -30,6 +33,7 @@ export type Summary<Plan extends AnyPlan = ReportPlan> = {
     statement: FinishedTable;
     pending: FinishedTable;
     mismatches: FinishedTable;
+    unidentified?: FinishedTable | undefined;
     all: [string, FinishedTable][];
   };
 };

@@ -8,6 +8,7 @@ import {
   REFUND_COLUMNS,
   STATEMENT_COLUMNS,
 } from './columns.ts';
+import { RECEIVABLE_COLUMNS, UNIDENTIFIED_COLUMNS } from './order-columns.ts';
 
 /** The columns of each table. */
 export const TABLE_COLUMNS = {
@@ -16,6 +17,8 @@ export const TABLE_COLUMNS = {
   payments: PAYMENT_COLUMNS,
   refunds: REFUND_COLUMNS,
   pending: PENDING_COLUMNS,
+  receivable: RECEIVABLE_COLUMNS,
+  unidentified: UNIDENTIFIED_COLUMNS,
   mismatches: MISMATCH_COLUMNS,
   changes: CHANGE_COLUMNS,
   adjustments: ADJUSTMENT_COLUMNS,

@@ -8,10 +8,13 @@ import * as columns from './columns.ts';
 import { FORMAT_FACTS } from './formats/formats.ts';
 import type { Output } from './formats/output.ts';
 import type { FinishedTable, TableWriter } from './open-table.ts';
+import { UNIDENTIFIED_COLUMNS } from './order-columns.ts';
 import { openReportTable, type ReportWork } from './report-work.ts';
 
 type Work = ReportWork<AnyPlan>;
-export type MovementTables = Record<'statement' | 'receipts' | 'payments' | 'refunds', FinishedTable>;
+export type MovementTables = Record<'statement' | 'receipts' | 'payments' | 'refunds', FinishedTable> & {
+  unidentified: FinishedTable | undefined;
+};
 /**
  * Reads each movement once and writes it to the files of the given formats; for a workbook to its statement and, if in
  * force, to its own sheet.
@@ -22,6 +25,7 @@ export async function writeMovements(
 ): Promise<{ tables: MovementTables | undefined; days: TotalsUntil[] }> {
   const { db, plan, scope } = work;
   const tables = formats.includes('xlsx') ? openTables(work) : undefined;
+  const showsOrders = tables !== undefined || formats.includes('nao-identificados');
   const files: Output[] = [];
   for (const format of formats) {
     const file = await FORMAT_FACTS[format].open?.(work, work.files[format]);
@@ -34,6 +38,7 @@ export async function writeMovements(
   for await (const movements of readMovements(db, scope, work.factsAtCut)) {
     work.signal.throwIfAborted();
     for (const movement of movements) work.digest.addMovement(movement);
+    const shares = showsOrders ? await work.shares?.share(movements) : undefined;
     const shown = plan.masked ? await maskMovements(db, movements) : movements;
     for (const [index, movement] of shown.entries()) {
       while (days.isOver(movement)) await days.advance();
@@ -41,7 +46,8 @@ export async function writeMovements(
       if (movement.kind === 'opening' && days.isFirst()) continue;
       // sums go by the platform without a mask
       const { platform } = movements[index] ?? movement;
-      const row = { movement, ...work.tally.add({ ...movement, platform }) };
+      const share = shares?.get(movement.entrySeq);
+      const row = { movement, ...work.tally.add({ ...movement, platform }), share };
       for (const output of outputs) output.add(row);
     }
     await Promise.all(outputs.map((one) => one.drain()));
@@ -104,6 +110,7 @@ function openTables(work: Work): Output<MovementTables> {
     payments: openReportTable(work, 'payments', columns.PAYMENT_COLUMNS),
     refunds: openReportTable(work, 'refunds', columns.REFUND_COLUMNS),
   };
+  const unidentified = work.shares && openReportTable(work, 'unidentified', UNIDENTIFIED_COLUMNS);
   const { receipts, payments, refunds } = tables;
   let late = new Map<number, bigint>();
   return {
@@ -114,13 +121,19 @@ function openTables(work: Work): Output<MovementTables> {
     add(row) {
       statement.add(row);
       if (row.movement.inForce) pickSheet(row.movement, tables)?.add(withCommission(row.movement, late));
+      const { movement, share } = row;
+      if (share && share.unidentified > 0n) unidentified?.add({ movement, share });
     },
-    drain: () => Promise.all([statement, receipts, payments, refunds].map((one) => one.drain())),
+    drain: () =>
+      Promise.all(
+        [statement, receipts, payments, refunds, ...(unidentified ? [unidentified] : [])].map((one) => one.drain()),
+      ),
     end: async () => ({
       statement: await statement.end(),
       receipts: await receipts.end(),
       payments: await payments.end(),
       refunds: await refunds.end(),
+      unidentified: await unidentified?.end(),
     }),
   };
 }

@@ -1,9 +1,12 @@
 import { addDays } from '../../domain/calendar.ts';
+import { maskReceivables } from '../orders/mask-receivables.ts';
+import { type ReceivableScope, readReceivables } from '../orders/read-receivables.ts';
 import { type AnyPlan, spanOf } from '../plan/report-plan.ts';
 import { maskPending, maskReportedMismatches } from '../read/mask-rows.ts';
 import { countMismatches, readMismatches } from '../read/read-mismatches.ts';
 import { readPending } from '../read/read-pending.ts';
 import * as columns from './columns.ts';
+import { RECEIVABLE_COLUMNS } from './order-columns.ts';
 import { openReportTable, type ReportWork } from './report-work.ts';
 
 /** Writes what was open at the end of the last day: the last rows of the digest. */
@@ -16,6 +19,31 @@ export async function writePending(work: ReportWork<AnyPlan>) {
     await pending.drain();
   }
   return await pending.end();
+}
+
+/** Writes what others owe. @returns undefined where the file shows no orders. */
+export async function writeReceivables(work: ReportWork<AnyPlan>) {
+  const scope = scopeOfReceivables(work);
+  if (!scope) return undefined;
+  const receivable = openReportTable(work, 'receivable', RECEIVABLE_COLUMNS);
+  for await (const rows of readReceivables(work.db, scope)) {
+    work.signal.throwIfAborted();
+    for (const row of work.plan.masked ? maskReceivables(rows) : rows) receivable.add(row);
+    await receivable.drain();
+  }
+  return await receivable.end();
+}
+
+/** @returns undefined where the file shows no orders. */
+export function scopeOfReceivables({
+  plan,
+  scope,
+  factsAtCut,
+  shares,
+}: Pick<ReportWork<AnyPlan>, 'plan' | 'scope' | 'factsAtCut' | 'shares'>): ReceivableScope | undefined {
+  const { cut, calendar, platform } = plan;
+  const { start, end } = scope;
+  return shares && { ...spanOf(plan), start, end, cut, calendar, platform, factsAtCut, orders: shares.orders };
 }
 
 /** Writes the mismatches that were open at the cut, and those that were found in these days. */

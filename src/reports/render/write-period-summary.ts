@@ -9,6 +9,7 @@ import { type Summary, startSection } from './start-section.ts';
 import { type Fact, writeAbout, writeIdentity } from './write-about.ts';
 import { type Carried, writeCarried } from './write-carried.ts';
 import { drawCounts, drawDays, reserveCharts, type WrittenTable } from './write-charts.ts';
+import { writeReceiptShares } from './write-receipt-shares.ts';
 import { stateStyle, writeCounts, writeMismatches } from './write-summary.ts';
 import { writeBalance } from './write-summary-balance.ts';
 
@@ -42,7 +43,7 @@ export function writePeriodSummary(
   const byDay = writeDays(sheet, summary, days);
   if (carried) writeCarried(sheet, summary, carried);
   sheet.breakPage();
-  writeBalance(sheet, summary);
+  writeReceiptShares(sheet, summary, writeBalance(sheet, summary));
   const counts = writeCounts(sheet, summary);
   writeMismatches(sheet, summary, columns);
   placeCharts([drawDays(summary, days, byDay), drawCounts(summary, counts)]);

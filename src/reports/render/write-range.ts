@@ -18,7 +18,7 @@ import { formatPeriod, openReportTable, type ReportWork } from './report-work.ts
 import type { Summary } from './start-section.ts';
 import { listCarried } from './write-carried.ts';
 import { writeMovements } from './write-movements.ts';
-import { writeMismatches, writePending } from './write-open-items.ts';
+import { writeMismatches, writePending, writeReceivables } from './write-open-items.ts';
 import { PERIOD_WIDTHS, writePeriodSummary } from './write-period-summary.ts';
 
 /** `workbook`: from what a workbook was written. The caller reads it back in the same snapshot before anybody gets it. */
@@ -33,9 +33,10 @@ export async function writeRange(db: Reader, plan: RangePlan, to: Target): Promi
     const digest = work.digest.end();
     const ends = await readDayEnds(db, { ...work.scope, balances: work.balances, days: days.map((one) => one.day) });
     const rows = listDayRows(plan.days, days, ends);
+    const receivable = await writeReceivables(work);
     const mismatches = await writeMismatches(work);
     const adjustments = await writeAdjustments(work);
-    const finished = { ...tables, pending, ...mismatches, adjustments };
+    const finished = { ...tables, pending, receivable, ...mismatches, adjustments };
     await finishWorkbook(work, finished, digest, describeSummary(work, rows, adjustments));
     workbook = { work, digest };
   });

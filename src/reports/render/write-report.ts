@@ -16,7 +16,7 @@ import { finishWorkbook } from './finish-workbook.ts';
 import { prepareWork } from './prepare-work.ts';
 import { openReportTable, type ReportWork } from './report-work.ts';
 import { writeMovements } from './write-movements.ts';
-import { writeMismatches, writePending } from './write-open-items.ts';
+import { writeMismatches, writePending, writeReceivables } from './write-open-items.ts';
 import { SUMMARY_WIDTHS, writeSummary } from './write-summary.ts';
 
 /** `eventWindow` comes from the snapshot of the rows; `platforms` are the totals of Resumo; `work`: from what it was written. */
@@ -40,9 +40,15 @@ export async function writeReport(db: Reader, plan: ReportPlan, directory: strin
     if (!tables) throw new Error('a day has a workbook');
     const pending = await writePending(work);
     const digest = work.digest.end();
+    const receivable = await writeReceivables(work);
     const mismatches = await writeMismatches(work);
     const changes = await writeChanges(work, digest);
-    await finishWorkbook(work, { ...tables, pending, ...mismatches, changes }, digest, describeSummary(work));
+    await finishWorkbook(
+      work,
+      { ...tables, pending, receivable, ...mismatches, changes },
+      digest,
+      describeSummary(work),
+    );
     const eventWindow = plan.cut.eventWindow ?? (await readEventWindow(db, plan.cut.eventSeq));
     return { digest, files: work.files, eventWindow, platforms: work.tally.platforms, work };
   } catch (error) {

@@ -10,8 +10,11 @@ import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import type { FinishedTable } from './open-table.ts';
 import { type Summary, startSection } from './start-section.ts';
 
-/** Writes the balance of the day or range, one column a platform, and its checks against the ledger's sums and the other sheets' totals. */
-export function writeBalance(sheet: SheetWriter, summary: Summary<AnyPlan>): void {
+/**
+ * Writes the balance of the day or range, one column a platform, and its checks against the ledger's sums and the other sheets' totals.
+ * @returns the row of the receipts.
+ */
+export function writeBalance(sheet: SheetWriter, summary: Summary<AnyPlan>): number {
   const { texts, tables } = summary;
   const words = texts.summary;
   const [title, lines] = 'days' in summary.plan ? [texts.period.balance, RANGE_LINES] : [words.balance, LINES];
@@ -19,11 +22,7 @@ export function writeBalance(sheet: SheetWriter, summary: Summary<AnyPlan>): voi
   const total = sumPlatformTotals(summary.platforms.values());
   const all = [...names.map((name) => summary.platforms.get(name) ?? total), total];
   startSection(sheet, title, names.length + 2);
-  const headers = [words.line, ...namePlatforms(summary, names), words.total];
-  sheet.addRow(
-    headers.map((text, index) => ({ text, style: index === 0 ? 'header' : 'headerRight' })),
-    { heightPoints: measureHeads(headers) },
-  );
+  addHeads(sheet, summary, names);
   const add = (label: string, pick: (one: PlatformTotals) => bigint, formula?: (letter: string) => string): number => {
     const row = sheet.nextRow();
     const styles = formula ? (['labelBold', 'moneyTotal'] as const) : (['label', 'money'] as const);
@@ -58,6 +57,17 @@ export function writeBalance(sheet: SheetWriter, summary: Summary<AnyPlan>): voi
   const { rows } = tables.statement;
   const text = `${texts.sheets.statement}: ${formatLocalCount(rows, texts)} ${rows === 1 ? words.row : words.rows}`;
   sheet.addRow([{ text, style: 'muted' }]);
+  return first + 1;
+}
+
+/** Adds the heads of a table with a column a platform, and the total. */
+export function addHeads(sheet: SheetWriter, summary: Summary<AnyPlan>, names: string[]): void {
+  const { line, total } = summary.texts.summary;
+  const headers = [line, ...namePlatforms(summary, names), total];
+  sheet.addRow(
+    headers.map((text, index) => ({ text, style: index === 0 ? 'header' : 'headerRight' })),
+    { heightPoints: measureHeads(headers) },
+  );
 }
 
 const HEAD_CHARACTERS = 14;
@@ -82,7 +92,7 @@ function namePlatforms({ plan, platformNames }: Summary<AnyPlan>, segments: stri
 }
 
 /** A difference that must be 0,00: red if it is not. */
-function checkCell(cents: bigint, formula: string): Cell {
+export function checkCell(cents: bigint, formula: string): Cell {
   return { cents, style: cents === 0n ? 'moneyGood' : 'moneyBad', formula };
 }
 

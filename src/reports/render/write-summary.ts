@@ -10,6 +10,7 @@ import type { Cell } from '../xlsx/render-cell.ts';
 import { type Summary, startSection } from './start-section.ts';
 import { type Fact, writeAbout, writeIdentity } from './write-about.ts';
 import { drawCounts, drawHours, reserveCharts, type WrittenTable } from './write-charts.ts';
+import { writeReceiptShares } from './write-receipt-shares.ts';
 import { writeBalance } from './write-summary-balance.ts';
 
 export const SUMMARY_WIDTHS = { label: 44, number: 23 };
@@ -29,7 +30,7 @@ export function writeSummary(sheet: SheetWriter, summary: Summary): void {
     span: [summary.texts.summary.day, { day: summary.plan.day }],
     facts: listFacts(summary),
   });
-  writeBalance(sheet, summary);
+  writeReceiptShares(sheet, summary, writeBalance(sheet, summary));
   sheet.breakPage();
   const placeCharts = reserveCharts(sheet, summary, CHARTS);
   const counts = writeCounts(sheet, summary);

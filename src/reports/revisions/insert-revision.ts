@@ -9,7 +9,13 @@ import { hashOfWorkbook, type ReportFile } from './publish-drafts.ts';
 import { resolveChangedDay } from './resolve-changed-day.ts';
 
 /** `figures`: as `collectFigures` returns them. */
-type Written = { digest: Buffer; eventWindow: EventWindow; files: ReportFile[]; figures: string };
+type Written = {
+  digest: Buffer;
+  ordersDigest: Buffer | null;
+  eventWindow: EventWindow;
+  files: ReportFile[];
+  figures: string;
+};
 
 /**
  * Inserts a revision whose files are complete, and resolves the day's `closed_day_changed`.
@@ -34,7 +40,7 @@ export async function insertRevision(
   }
 }
 
-function toRow(plan: ReportPlan, { digest, files, eventWindow, figures }: Written) {
+function toRow(plan: ReportPlan, { digest, ordersDigest, files, eventWindow, figures }: Written) {
   return {
     day: plan.day,
     revision: plan.revision,
@@ -58,6 +64,9 @@ function toRow(plan: ReportPlan, { digest, files, eventWindow, figures }: Writte
     checked_fact_change_seq: plan.cut.factChangeSeq,
     cut_event_window: eventWindow,
     checked_event_count: countBits(eventWindow),
+    cut_orders: plan.cut.orders && JSON.stringify(plan.cut.orders),
+    orders_digest: ordersDigest,
+    checked_match_seq: plan.cut.orders?.matchSeq ?? null,
     locale: plan.locale,
     full_documents: plan.fullDocuments ? 1 : 0,
     version: plan.version,

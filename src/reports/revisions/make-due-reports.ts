@@ -11,6 +11,7 @@ import {
   type Learnt,
   type LearntCursor,
   listLateDays,
+  listMatchedDays,
   readLearnt,
   readLearntCursor,
   storeLearntCursor,
@@ -64,14 +65,17 @@ async function listDueDays(context: Context, cursor: LearntCursor | undefined): 
     )
     .select(['reports.day', 'state', 'checked_entry_seq', 'checked_event_seq', 'checked_fact_change_seq'])
     .select(['cut_seal_position', 'cut_event_seq', 'made_at', 'proven', 'checked_event_count'])
+    .select('checked_match_seq')
     .orderBy('reports.day')
     .execute();
   const learnt = await readLearnt(context.db, cursor);
   const due = new Set(selectDueDays(yesterday, newest, learnt, await readLatePositions(context)));
+  const showsOrders = new Set(newest.flatMap((row) => (row.checked_match_seq === null ? [] : [row.day])));
   const more = [
     ...(await listStated(context, newest)),
     ...(await listLateDays(context.db, newest, cursor)),
     ...(await listChangedDays(context.db)),
+    ...(await listMatchedDays(context.db, cursor)).filter((day) => showsOrders.has(day)),
     ...(await listImproved(
       context,
       newest.filter((row) => row.day <= yesterday && !due.has(row.day)),

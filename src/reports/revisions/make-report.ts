@@ -2,6 +2,7 @@
  * Makes the next revision of a day's report, if anything changed. A revision is a day and a cut: its rows are those of the
  * append-only ledger up to the cut, and a digest identifies them. An equal digest makes no revision, unless
  * - Resumo's status counts changed: some status changes have no row; or
+ * - its receipts are of other orders than the revision before shows; or
  * - the day's state rose (partial, provisional, closed), or the day was proven; or
  * - a person stated another balance of the day.
  *
@@ -31,6 +32,7 @@ import { takeCut } from '../plan/take-cut.ts';
 import { collectFigures } from '../read/report-figures.ts';
 import { alertDifferingReport } from '../readback/alert-differing-report.ts';
 import { readBack } from '../readback/read-back.ts';
+import { haveOtherOrders } from '../render/changes/compare-orders.ts';
 import { compareStatusCounts } from '../render/changes/compare-status-counts.ts';
 import { writeReport } from '../render/write-report.ts';
 import { isReadWhole } from '../render/write-summary.ts';
@@ -101,9 +103,10 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
     const finished = await finalizeDrafts(written.files, (format) => nameReportFile({ ...plan, format }));
     const files = finished.map((one) => one.facts);
     const { digest, eventWindow, figures } = written;
+    const ordersDigest = written.work.shares?.digest() ?? null;
     const mayMail = options.isScheduled === true && isReportMailEnabled(context.config);
     const isMailed = mayMail && (await hasUnreportedChange(context, { ...plan, digest }));
-    const revision = { digest, eventWindow, files, figures, isMailed };
+    const revision = { digest, ordersDigest, eventWindow, files, figures, isMailed };
     if (!(await insertRevision(context, plan, revision))) return undefined;
     await publishDrafts(directory, finished);
     const row = await findRevision(context.db, day, plan.revision);
@@ -125,7 +128,9 @@ async function writeCompared(
   const written = await writeReport(db, plan, drafts);
   const { previous } = plan;
   const isSame =
-    previous?.digest.equals(written.digest) && (await compareStatusCounts(db, plan, previous)).length === 0;
+    previous?.digest.equals(written.digest) &&
+    !haveOtherOrders(written.work, previous) &&
+    (await compareStatusCounts(db, plan, previous)).length === 0;
   if (!isSame || improves) await readBack(written);
   const figures = await collectFigures(db, written.platforms, plan.cut.mismatchChangeSeq);
   return { ...written, figures, hasChanged: !isSame };
@@ -159,8 +164,9 @@ function planNext(context: Context, day: Day, { newest, cut, madeAt, classificat
 }
 
 export function toPreviousRevision(row: ReportRow): PreviousRevision {
-  const { revision, made_at: madeAt, digest } = row;
-  return { revision, cut: toCut(row), state: row.state as ReportState, proven: row.proven === 1, madeAt, digest };
+  const { revision, made_at: madeAt, digest, orders_digest: ordersDigest } = row;
+  const state = row.state as ReportState;
+  return { revision, cut: toCut(row), state, proven: row.proven === 1, madeAt, digest, ordersDigest };
 }
 
 /** Whether the day's state rose, or the day was proven, since its newest revision: at most twice for a day. */
@@ -187,6 +193,7 @@ async function recordCheck(
         checked_entry_seq: cut.entrySeq,
         checked_event_seq: cut.eventSeq,
         checked_fact_change_seq: cut.factChangeSeq,
+        ...(newest.checked_match_seq === null ? {} : { checked_match_seq: cut.orders?.matchSeq ?? null }),
         ...(newest.checked_event_count === null ? {} : { checked_event_count: eventCount ?? null }),
       })
       .where('seq', '=', newest.seq)

@@ -4,6 +4,7 @@ import { countWindowEvents } from '../plan/read-event-window.ts';
 import type { Cut } from '../plan/report-plan.ts';
 import { DIGESTED_FACTS } from '../read/read-facts-at-cut.ts';
 import type { ReportRow } from './present-report.ts';
+import { selectMatched } from './read-learnt.ts';
 import { listChangedDays } from './resolve-changed-day.ts';
 
 /**
@@ -29,6 +30,7 @@ export async function mayHaveChanged(context: Context, newest: ReportRow, cut: C
     (await hasLateEntries(context, newest, end)) ||
     (await hasLateEvents(context, newest)) ||
     (await wasCorrected(context, newest, cut)) ||
+    (await wasMatched(context, newest, cut)) ||
     // a check that found equal rows left it open: more was learnt meanwhile, or the program was an older version
     (await listChangedDays(context.db, newest.day)).length > 0
   );
@@ -44,6 +46,19 @@ async function wasCorrected(context: Context, newest: ReportRow, cut: Cut): Prom
     .where('fact_changes.seq', '<=', cut.factChangeSeq)
     .where('fact_changes.name', 'in', DIGESTED_FACTS)
     .where('transactions.created_wall', '<', `${addDays(newest.day, 1)} 00:00:00`)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Whether a match of a payment of the day was made or undone since, where the revision shows orders. */
+async function wasMatched({ db }: Context, newest: ReportRow, { orders }: Cut): Promise<boolean> {
+  const { checked_match_seq: checked } = newest;
+  if (checked === null || !orders || orders.matchSeq <= checked) return false;
+  const row = await selectMatched(db, { above: checked, upTo: orders.matchSeq })
+    .select('made.seq')
+    .where('events.at_wall', '>=', `${newest.day} 00:00:00`)
+    .where('events.at_wall', '<', `${addDays(newest.day, 1)} 00:00:00`)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { parseOrdersCut } from '../plan/orders-cut.ts';
 import type { Cut, ReportState } from '../plan/report-plan.ts';
 import { parseFigures, presentFigures } from '../read/report-figures.ts';
 import type { ReportFile } from './publish-drafts.ts';
@@ -61,6 +62,7 @@ export function toCut(row: ReportRow): Cut {
     sealHash: row.cut_seal_hash,
     factChangeSeq: row.cut_fact_change_seq,
     eventWindow: row.cut_event_window,
+    orders: parseOrdersCut(row.cut_orders),
   };
 }
 

@@ -16,8 +16,8 @@ import { DIGESTED_FACTS } from '../read/read-facts-at-cut.ts';
 const CURSOR = 'reports_cursor';
 
 type Numbers = { entrySeq: number; eventSeq: number; factChangeSeq: number };
-/** Rows up to these numbers were considered by the tick that began at `at`. */
-export type LearntCursor = Numbers & { at: Date };
+/** Rows up to these numbers were considered by the tick that began at `at`. `matchSeq`: undefined where nothing was expected. */
+export type LearntCursor = Numbers & { at: Date; matchSeq?: number | undefined };
 /** The highest numbers of a day's rows; 0: none were read. */
 export type Learnt = Numbers & { day: Day };
 
@@ -26,8 +26,8 @@ const NOTHING: Numbers = { entrySeq: 0, eventSeq: 0, factChangeSeq: 0 };
 /** The cursor of a tick that begins now: all rows up to it are committed. */
 export async function takeLearntCursor(context: Context): Promise<LearntCursor> {
   const at = context.clock.now();
-  const { entrySeq, eventSeq, factChangeSeq } = await takeCut(context);
-  return { entrySeq, eventSeq, factChangeSeq, at };
+  const { entrySeq, eventSeq, factChangeSeq, orders } = await takeCut(context);
+  return { entrySeq, eventSeq, factChangeSeq, at, matchSeq: orders?.matchSeq };
 }
 
 /** @returns undefined before the first tick. */
@@ -93,4 +93,24 @@ export async function listLateDays(
     if ((await countWindowEvents(db, eventSeq)) !== count) days.push(day);
   }
   return days;
+}
+
+/** Lists the days of payments whose matches were made or undone since the cursor. */
+export async function listMatchedDays(db: Reader, cursor: LearntCursor | undefined): Promise<Day[]> {
+  if (cursor?.matchSeq === undefined) return [];
+  const rows = await selectMatched(db, { above: cursor.matchSeq })
+    .select(sql<string>`SUBSTR(events.at_wall, 1, 10)`.as('day'))
+    .distinct()
+    .execute();
+  return rows.map(({ day }) => day);
+}
+
+/** Selects matches and undoings of a part of their numbers, with the payments' events. */
+export function selectMatched(db: Reader, { above, upTo }: { above: number; upTo?: number }) {
+  return db
+    .selectFrom('expected_matches as made')
+    .innerJoin('events', 'events.transaction_seq', 'made.transaction_seq')
+    .where('events.status', '=', 'paid')
+    .where('made.seq', '>', above)
+    .$if(upTo !== undefined, (query) => query.where('made.seq', '<=', upTo ?? 0));
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
+import { LATE_DAYS } from '../../domain/late-days.ts';
 import { splitList } from '../../domain/lists.ts';
 import { FINAL_STATUSES } from '../read/read-pending.ts';
 
@@ -11,16 +12,17 @@ const DAYS_MAX = 3_660;
 
 /**
  * Finds the days whose reports may show one of these.
- * @param shown numbers of transactions, and of changes of mismatches.
+ * @param shown numbers of transactions, of changes of mismatches, and of versions of expected payments.
  */
 export async function findReportDays(
   context: Context,
-  shown: { transactions: number[]; changes: number[] },
+  shown: { transactions: number[]; changes: number[]; orders: number[] },
 ): Promise<Set<Day>> {
   const days = new Set<Day>();
   for (const some of splitList(shown.transactions, CHUNK_ROWS)) {
     await addTransactions(context, some, days);
   }
+  for (const some of splitList(shown.orders, CHUNK_ROWS)) await addOrders(context, some, days);
   if (shown.changes.length === 0) return days;
   const reports = await context.db
     .selectFrom('reports')
@@ -57,6 +59,34 @@ async function readLastDays(db: Reader, seqs: number[]): Promise<Map<number, Day
     .groupBy('transaction_seq')
     .execute();
   return new Map(rows.map((row) => [row.transaction_seq, row.last.slice(0, 10)]));
+}
+
+/**
+ * A report that shows orders may show one from the day of its issue or arrival to its last change, and for as long as it counts as
+ * overdue.
+ */
+async function addOrders({ calendar, db }: Context, versionSeqs: number[], days: Set<Day>): Promise<void> {
+  const spans = await db
+    .selectFrom('expected_versions as version')
+    .innerJoin('expected_payments as head', 'head.id', 'version.expected_id')
+    .leftJoin('expected_changes as change', 'change.expected_seq', 'head.seq')
+    .select(['head.seq', 'head.issued_day', 'head.created_day', 'version.due_day', sql<Date | null>`MAX(at)`.as('at')])
+    .where('version.seq', 'in', versionSeqs)
+    .groupBy(['head.seq', 'version.seq'])
+    .execute();
+  for (const { issued_day, created_day, due_day, at } of spans) {
+    const [from = due_day] = [issued_day, created_day, due_day].sort();
+    const ends = [addDays(due_day, LATE_DAYS), created_day, ...(at ? [calendar.dayOf(at)] : [])].sort();
+    const shown = await db
+      .selectFrom('reports')
+      .select('day')
+      .distinct()
+      .where('cut_orders', 'is not', null)
+      .where('day', '>=', from)
+      .where('day', '<=', ends.at(-1) ?? due_day)
+      .execute();
+    for (const { day } of shown) days.add(day);
+  }
 }
 
 type ReportCut = { day: Day; cut: number };

@@ -157,6 +157,12 @@ async function rebuild(context: Context, row: ReportRow, wanted: WantedReport): 
         `revision ${row.revision} of ${row.day} no longer gives the rows that it was made from: run confere doctor`,
       );
     }
+    const shares = written.work.shares?.digest();
+    if (wanted.platform === undefined && shares && row.orders_digest && !shares.equals(row.orders_digest))
+      context.log.warn(
+        { day: row.day, revision: row.revision },
+        'a revision was rebuilt with other orders than it was made with: a match was committed late',
+      );
     const otherLocale = plan.locale === row.locale ? undefined : plan.locale;
     const drafts = await finalizeDrafts(written.files, (format) => nameReportFile({ ...plan, format, otherLocale }));
     await publishDrafts(directory, drafts, remarkOf(wanted));

@@ -19,6 +19,8 @@ export const ACCOUNTS_EN = {
   'Lançamentos contábeis (CSV)': 'Accounting entries (CSV)',
   'Lançamentos para Conta Azul': 'Entries for Conta Azul',
   'Lançamentos para Calima': 'Entries for Calima',
+  'Pedidos a receber (CSV)': 'Receivable orders (CSV)',
+  'Recebimentos não identificados (CSV)': 'Receipts not identified (CSV)',
   OFX: 'OFX',
   'Os lançamentos usam o {link} da empresa.': 'Entries use the company’s {link}.',
   'plano de contas': 'chart of accounts',

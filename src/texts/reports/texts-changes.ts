@@ -19,6 +19,9 @@ export const CHANGES_PT_BR = {
   corrected: 'correção de valor, com estorno',
   commissionLearnt: 'tarifa conhecida depois',
   factsCorrected: 'dado da transação conhecido ou corrigido depois',
+  orders: 'Recebimentos e pedidos',
+  ordersText: 'de pedidos {ofOrders}, não identificados {unidentified}',
+  ordersWhy: 'recebimentos do dia têm outros pedidos desde a revisão {revision}',
   statement: 'Saldo informado',
   person: 'lançado por uma pessoa',
 } as const;
@@ -43,6 +46,9 @@ export const CHANGES_EN: Record<keyof typeof CHANGES_PT_BR, string> = {
   corrected: 'amount corrected, with a reversal',
   commissionLearnt: 'commission learnt later',
   factsCorrected: 'a fact of the transaction learnt or corrected later',
+  orders: 'Receipts and orders',
+  ordersText: 'of orders {ofOrders}, not identified {unidentified}',
+  ordersWhy: 'receipts of the day have other orders since revision {revision}',
   statement: 'Stated balance',
   person: 'entered by a person',
 };

@@ -2,6 +2,7 @@ import { CHANGES_EN } from './texts-changes.ts';
 import { CHARTS_EN } from './texts-charts.ts';
 import { EVIDENCE_CODES_EN, EVIDENCE_EN, WEBHOOK_REASONS_EN } from './texts-evidence.ts';
 import { MISMATCHES_EN } from './texts-mismatches.ts';
+import { ORDER_STATES_EN, ORDERS_EN } from './texts-orders.ts';
 import { PERIOD_EN } from './texts-period.ts';
 import type { Texts } from './texts-pt-br.ts';
 
@@ -14,6 +15,8 @@ export const EN: Texts = {
     payments: 'Payments',
     refunds: 'Refunds',
     pending: 'Pending',
+    receivable: 'Receivable',
+    unidentified: 'Not identified',
     mismatches: 'Mismatches',
     changes: 'Changes',
     adjustments: 'Changes of earlier months',
@@ -26,6 +29,9 @@ export const EN: Texts = {
     refunds: 'Each refund, on its own day, which may be later than that of the payment.',
     pending:
       "What was open at the day's end: every payment, whose sum is the held balance, and the receipts created that day.",
+    receivable:
+      'Orders that were due, paid, returned or changed that day, and those overdue for up to 95 days, in the state that they had at the cut.',
+    unidentified: 'Receipts, whole or in part, that are of no order, on platforms that have orders.',
     mismatches: 'Differences open when this report was made, and those that arose that day.',
     changes: 'What changed in this day since the revision before, and why.',
     adjustments:
@@ -69,6 +75,13 @@ export const EN: Texts = {
     refundMade: 'Refund made',
     refundReceived: 'Refund received',
     toReceive: 'To receive',
+    dueDay: 'Due day',
+    number: 'Number',
+    paid: 'Paid',
+    returned: 'Returned',
+    order: 'Order id',
+    ofOrders: 'Of orders',
+    unidentified: 'Not identified',
     toPay: 'To pay',
     commissionReturned: 'Commission returned',
     operation: 'Operation',
@@ -208,6 +221,8 @@ export const EN: Texts = {
     row: 'row',
   },
   charts: CHARTS_EN,
+  orders: ORDERS_EN,
+  orderStates: ORDER_STATES_EN,
   period: PERIOD_EN,
   evidence: EVIDENCE_EN,
   evidenceCodes: EVIDENCE_CODES_EN,

@@ -20,6 +20,8 @@ export const PERIOD_PT_BR = {
     'Cada movimento do razão no período, na ordem em que aconteceu. Valor − tarifa = líquido; o saldo é disponível + retido.',
   pending:
     'O que estava em aberto no fim do período: todos os pagamentos, cuja soma é o saldo retido, e os recebimentos criados no período.',
+  receivable:
+    'Pedidos que venceram, foram pagos, devolvidos ou mudaram no período, e os vencidos há até 95 dias no seu fim, no estado que tinham no corte.',
   mismatches: 'Diferenças em aberto quando este arquivo foi feito, e as que surgiram no período.',
   receipts: 'Recebimentos',
   commissions: 'Tarifas',
@@ -65,6 +67,8 @@ export const PERIOD_EN: Record<keyof typeof PERIOD_PT_BR, string> = {
     'Every movement of the ledger in the period, in the order in which it happened. Amount − commission = net; balance is available + held.',
   pending:
     "What was open at the period's end: every payment, whose sum is the held balance, and the receipts created in the period.",
+  receivable:
+    'Orders that were due, paid, returned or changed in the period, and those overdue for up to 95 days at its end, in the state that they had at the cut.',
   mismatches: 'Differences open when this file was made, and those that arose in the period.',
   receipts: 'Receipts',
   commissions: 'Commissions',

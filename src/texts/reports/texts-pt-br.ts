@@ -2,6 +2,7 @@ import { CHANGES_PT_BR } from './texts-changes.ts';
 import { CHARTS_PT_BR } from './texts-charts.ts';
 import { EVIDENCE_CODES_PT_BR, EVIDENCE_PT_BR, WEBHOOK_REASONS_PT_BR } from './texts-evidence.ts';
 import { MISMATCHES_PT_BR } from './texts-mismatches.ts';
+import { ORDER_STATES_PT_BR, ORDERS_PT_BR } from './texts-orders.ts';
 import { PERIOD_PT_BR } from './texts-period.ts';
 
 /** The words of a report in Brazilian Portuguese: the texts that every other language must have too. */
@@ -13,6 +14,8 @@ export const PT_BR = {
     payments: 'Pagamentos',
     refunds: 'Devoluções',
     pending: 'Pendentes',
+    receivable: 'A receber',
+    unidentified: 'Não identificados',
     mismatches: 'Divergências',
     changes: 'Alterações',
     adjustments: 'Ajustes de meses anteriores',
@@ -25,6 +28,9 @@ export const PT_BR = {
     refunds: 'Cada devolução, no dia em que aconteceu, qualquer que seja o dia do pagamento.',
     pending:
       'O que estava em aberto no fim do dia: todos os pagamentos, cuja soma é o saldo retido, e os recebimentos criados no dia.',
+    receivable:
+      'Pedidos que venceram, foram pagos, devolvidos ou mudaram no dia, e os vencidos há até 95 dias, no estado que tinham no corte.',
+    unidentified: 'Recebimentos, no todo ou em parte, que não são de pedido algum, nas plataformas que têm pedidos.',
     mismatches: 'Diferenças em aberto quando este relatório foi feito, e as que surgiram no dia.',
     changes: 'O que mudou neste dia desde a revisão anterior, e por quê.',
     adjustments:
@@ -68,6 +74,13 @@ export const PT_BR = {
     refundMade: 'Devolução feita',
     refundReceived: 'Devolução recebida',
     toReceive: 'A receber',
+    dueDay: 'Vencimento',
+    number: 'Número',
+    paid: 'Pago',
+    returned: 'Devolvido',
+    order: 'Id do pedido',
+    ofOrders: 'De pedidos',
+    unidentified: 'Não identificado',
     toPay: 'A pagar',
     commissionReturned: 'Tarifa devolvida',
     operation: 'Operação',
@@ -207,6 +220,8 @@ export const PT_BR = {
     row: 'linha',
   },
   charts: CHARTS_PT_BR,
+  orders: ORDERS_PT_BR,
+  orderStates: ORDER_STATES_PT_BR,
   period: PERIOD_PT_BR,
   evidence: EVIDENCE_PT_BR,
   evidenceCodes: EVIDENCE_CODES_PT_BR,

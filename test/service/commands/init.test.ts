@@ -46,7 +46,7 @@ test('each question is asked until its answer passes, and each refusal says why'
     'Key for it': ['', 'wrong-key', `${API_KEY}x`, API_KEY],
     'Secret of its webhooks': ['short', 'long-enough-for-it,short', API_KEY.padEnd(16), SECRET],
     'Public address': ['pay.example.com', 'http://pay.example.com', sandbox.url, PUBLIC_URL],
-    'First day': ['yesterday', '2026-02-30', '2999-01-01', '2001-01-01', today],
+    'First day': ['yesterday', '2026-02-30', '2999-01-01', '26/11/2026', today],
     'Balance of platform': ['', '12,50', '1.234', '-12.50'],
     'Name of the first merchant': ['x'.repeat(201), 'Loja'],
     'Where its callbacks go': [
@@ -75,7 +75,13 @@ test('each question is asked until its answer passes, and each refusal says why'
   const wrong = Object.values(typed).reduce((sum, { length }) => sum + length - 1, 0);
   expect(said).toHaveLength(wrong);
   expect(said.join('\n')).not.toContain(API_KEY);
-  expect(said).toMatchSnapshot();
+  for (const fault of [
+    'no provider answers there',
+    'refuses PROVIDER_API_KEY',
+    'shorter than 16 bytes',
+    'not of this machine',
+  ])
+    expect(said).toContainEqual(expect.stringContaining(fault));
 });
 
 test('by options it writes .env for its owner, opens the books, adds the merchant and says what to paste', async () => {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { listExpected } from '../../../src/expected/list-expected.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -161,6 +163,21 @@ describe('many at once', () => {
     expect(results[4]?.errors).toEqual({ amount: [expect.any(String)] });
   });
 
+  it('are refused if one of two rows of a key is wrong: which one is meant is unknown', async () => {
+    const [one, other] = [
+      { ...FACTS, source: 'shop', number: nextNumber() },
+      { ...FACTS, source: 'shop', number: 7 },
+    ];
+    const { json } = await call('POST', '', { expected_payments: [one, { ...one, amount: 'x' }, other, other] });
+    const results = json.results as { status: number; reason: string }[];
+    expect(results.map(({ status, reason }) => [status, reason])).toEqual([
+      [422, 'expected_repeated'],
+      [422, 'expected_repeated'],
+      [422, 'fields_invalid'],
+      [422, 'fields_invalid'],
+    ]);
+  });
+
   it('are up to a thousand, and more than 256 KiB', async () => {
     const many = (length: number) => ({
       expected_payments: Array.from({ length }, (_, index) => ({
@@ -278,6 +295,28 @@ it('stands in the answer of its payment, with its number masked for viewers; so 
     expect(await show(id, 'viewer')).toMatchObject({
       ...{ expected_payments: [], expected_candidates: [{ rule: 'document', reason: 'not_unique' }] },
     });
+});
+
+it('reads an invoice by its key, whose source nobody else writes', async () => {
+  const facts = expectedFactsSchema.parse(FACTS);
+  await putExpected(environment.context, { arrivals: [{ source: 'nfe', number: 'key', facts }], actor: 'test' });
+  expect(await call('GET', '/nfe/key')).toMatchObject({ status: 200, json: { source: 'nfe', number: 'key' } });
+});
+
+it('counts a search for a number that holds a document, by the list, the CSV and the address', async () => {
+  const count = async () =>
+    (
+      await environment.context.db
+        .selectFrom('audit')
+        .select('seq')
+        .where('action', '=', 'transactions.search_document')
+        .execute()
+    ).length;
+  const before = await count();
+  for (const address of ['?number=pedido-52998224725', '.csv?number=52998224725', '/shop/529.982.247-25'])
+    for (const role of ['viewer', 'operator']) await call('GET', address, undefined, role);
+  await call('GET', '?number=1024', undefined, 'viewer');
+  expect((await count()) - before).toBe(6);
 });
 
 it('lists by state, source, number, reference, platform and days, and says until when all is decided', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { authorizeSearch, VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/operations/authorize-search.ts';
 import { callApi } from '../../support/call-api.ts';
 import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
 
@@ -54,6 +55,12 @@ it('a merchant’s token writes and reads the sources that an admin gave it, wit
   expect(audited.filter((row) => row.actor_name === 'ERP').map(({ action }) => action)).toEqual(
     expect.arrayContaining(['expected.put', 'expected.cancel', 'expected.reopen', 'expected.list', 'expected.show']),
   );
+});
+
+it('a merchant’s system asks for its own orders as often as it likes: it sees their persons anyway', async () => {
+  const caller = { id: 'tok_erp', role: 'viewer' as const, sources: ['mine'] };
+  for (let asked = 0; asked <= VIEWER_DOCUMENTS_AN_HOUR_MAX; asked++)
+    await authorizeSearch(environment.context, caller, { number: `2026${asked}000`, reference: `2026${asked}000` });
 });
 
 it('other sources are refused by 403, also in one row of many', async () => {

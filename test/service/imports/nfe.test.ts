@@ -121,6 +121,38 @@ test('a payment is matched by the code of the invoice, also through its order', 
   });
 });
 
+test('an order keeps its invoice, whichever comes again: the files, or what its source stated', async () => {
+  const code = (n: number) => `E1234567820261121104${n}abcdefghijk`;
+  const payment = (n: number) => [{ tag: '17', amount: '199.90', authorization: code(n) }];
+  const show = async (name: string) => {
+    await decideAll(context);
+    const row = await find({ source: 'loja', number: name });
+    return [row?.state, row?.version, row?.invoice_key, row?.matches.length];
+  };
+  // the order is cancelled by its file, and paid all the same
+  await putOrder('PED-40');
+  const gone = next({ order: 'PED-40', payments: payment(1) });
+  const files = [makeInvoice(gone), makeCancellation(gone)];
+  await importXml(...files);
+  await pay({ e2e_id: code(1) });
+  const late = ['paid_after_cancel', 2, keyOfInvoice(gone), 1];
+  expect(await show('PED-40')).toEqual(late);
+  expect(await importXml(...files.map((file) => `${file}\n`))).toMatchObject({ changed: 0, leftOut: [] });
+  expect(await show('PED-40')).toEqual(late);
+  expect(await find({ number: keyOfInvoice(gone) })).toBeUndefined();
+  // two invoices of one order
+  await putOrder('PED-41');
+  const two = [2, 3].map((n) => next({ order: 'PED-41', payments: payment(n) }));
+  expect(await importXml(...two.map(makeInvoice))).toMatchObject({ changed: 2 });
+  expect(await importXml(...two.map((made) => `${makeInvoice(made)}\n`))).toMatchObject({ changed: 0 });
+  await pay({ reference: code(3) });
+  await putOrder('PED-41');
+  expect(await show('PED-41')).toEqual(['paid', 3, keyOfInvoice(two[0] ?? {}), 1]);
+  // other facts of the source replace all
+  await putOrder('PED-41', { amount: '180.00' });
+  expect(await show('PED-41')).toEqual(['open', 4, null, 0]);
+});
+
 test('all files or none: a broken one and one that is there twice refuse the whole ZIP, each by its name', async () => {
   const made = next();
   await expect(importXml(makeInvoice(made), 'broken', makeInvoice(made))).rejects.toThrow(

@@ -150,7 +150,9 @@ test.each([
   const [digest, sha256] = [Buffer.alloc(32), '00'.repeat(32)];
   const files = [{ format: 'xlsx' as const, name: 'x', bytes: 1, sha256 }];
   const figures = '{"mismatches":0,"shared":0,"platforms":{}}';
-  expect(await insertRevision(context, plan, { digest, eventWindow, files, figures, isMailed: false })).toBe(true);
+  expect(
+    await insertRevision(context, plan, { digest, ordersDigest: null, eventWindow, files, figures, isMailed: false }),
+  ).toBe(true);
   expect(await context.db.selectFrom('mismatches').select('state').execute()).toEqual([{ state }]);
 });
 

@@ -59,6 +59,7 @@ function toMovements(shown: Shown, returnsCommission: boolean, reverses: boolean
 const EMPTY = {
   entrySeq: 0,
   eventSeq: null,
+  transactionSeq: null,
   transactionId: null,
   status: null,
   createdWall: null,

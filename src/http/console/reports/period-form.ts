@@ -14,6 +14,8 @@ export const FORMAT_WORDS = words<FileFormat>({
   'conta-azul': 'Lançamentos para Conta Azul',
   calima: 'Lançamentos para Calima',
   'journal-continued': 'Diário hledger que continua o anterior',
+  'a-receber': 'Pedidos a receber (CSV)',
+  'nao-identificados': 'Recebimentos não identificados (CSV)',
 });
 
 export function isFormat(value: unknown): value is FileFormat {

@@ -52,7 +52,7 @@ export function monthPages(context: Context): Router {
       return;
     }
     // several days are made together, below
-    const { after: _, ...noted } = makeOneReport;
+    const noted = { ...makeOneReport, after: async () => undefined };
     const by = byOf(makeOneReport, request, response, true);
     for (const day of days) await makeChange(context, noted, { given: { day }, by });
     const done = await makeDays(context, days);

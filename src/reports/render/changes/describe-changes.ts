@@ -17,9 +17,10 @@ import type { ChangeRow } from '../columns.ts';
 import type { ReportWork } from '../report-work.ts';
 import { isReadWhole } from '../write-summary.ts';
 import { compareOpenings, EMPTY_CHANGE, sumDayMovements } from './compare-openings.ts';
+import { describeOrders } from './compare-orders.ts';
 import { type Counted, compareStatusCounts } from './compare-status-counts.ts';
 
-type Work = Pick<ReportWork, 'db' | 'plan' | 'scope' | 'balances' | 'factsAtCut' | 'rendering'>;
+type Work = Pick<ReportWork, 'db' | 'plan' | 'scope' | 'balances' | 'factsAtCut' | 'rendering' | 'shares'>;
 type Previous = { revision: PreviousRevision; entries: CutEntries };
 
 const DIGEST_CHARS = 12;
@@ -51,6 +52,7 @@ async function* listRows(work: Work, digest: Buffer): AsyncGenerator<ChangeRow[]
     ...describeProof(plan, previous, texts),
     ...compareOpenings(plan, before, balances, texts),
     ...compareStatements(plan, statedBefore, stated, texts),
+    ...(await describeOrders(work, { revision: previous, entries })),
   ];
   yield rows;
   let count = rows.length;

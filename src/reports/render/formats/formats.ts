@@ -5,6 +5,7 @@ import type { FileFormat } from '../../plan/report-plan.ts';
 import { CALIMA, CONTA_AZUL, GENERIC, type Layout } from './layouts.ts';
 import { openLancamentos } from './open-lancamentos.ts';
 import { openOfx } from './open-ofx.ts';
+import { openReceivablesCsv, openUnidentifiedCsv } from './open-orders-csv.ts';
 import type { OpenOutput } from './output.ts';
 import { openCsv } from './write-csv.ts';
 import { continueJournal, openJournal } from './write-journal.ts';
@@ -24,14 +25,20 @@ export const FORMAT_FACTS: Record<FileFormat, FormatFacts> = {
     extension: 'xlsx',
     contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   },
-  csv: { extension: 'csv', contentType: 'text/csv; charset=utf-8', open: openCsv },
+  csv: csv('csv', openCsv),
   journal: journal('journal', openJournal),
   ofx: { extension: 'ofx', contentType: 'application/x-ofx', open: openOfx },
   lancamentos: lancamentos(GENERIC, 'lancamentos.csv'),
   'conta-azul': lancamentos(CONTA_AZUL, 'conta-azul.csv'),
   calima: lancamentos(CALIMA, 'calima.csv'),
   'journal-continued': journal('continued.journal', continueJournal),
+  'a-receber': csv('a-receber.csv', openReceivablesCsv),
+  'nao-identificados': csv('nao-identificados.csv', openUnidentifiedCsv),
 };
+
+function csv(extension: string, open: OpenOutput): FormatFacts {
+  return { extension, contentType: 'text/csv; charset=utf-8', open };
+}
 
 function journal(extension: string, open: OpenOutput): FormatFacts {
   return { extension, contentType: 'text/plain; charset=utf-8', open, anyLength: true };

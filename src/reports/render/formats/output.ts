@@ -1,4 +1,5 @@
 import type { Day, WallTime } from '../../../domain/calendar.ts';
+import type { ReceiptShare } from '../../orders/share-receipts.ts';
 import type { AnyPlan } from '../../plan/report-plan.ts';
 import type { Movement } from '../../read/read-movements.ts';
 import type { StatementRow } from '../columns.ts';
@@ -6,7 +7,8 @@ import type { ReportWork } from '../report-work.ts';
 
 /** A file in one of the formats. `add` buffers; `drain` writes the buffer, so memory stays bounded. */
 export type Output<Ended = void> = {
-  add(row: StatementRow): void;
+  /** @param row `share`: of a receipt, where the file shows orders. */
+  add(row: StatementRow & { share?: ReceiptShare | undefined }): void;
   /** Takes a movement that changed a closed month, before all others. Without it the file's opening balance alone holds these. */
   addEarlier?(movement: Movement): void;
   /** Called at the start of each day, with the movements' bounds. */
@@ -19,7 +21,7 @@ export type Output<Ended = void> = {
 /** The part of the work that a file of movements needs. */
 export type FormatWork = Pick<
   ReportWork<AnyPlan>,
-  'db' | 'plan' | 'scope' | 'rendering' | 'balances' | 'factsAtCut' | 'tally' | 'factory' | 'signal'
+  'db' | 'plan' | 'scope' | 'rendering' | 'balances' | 'factsAtCut' | 'tally' | 'shares' | 'factory' | 'signal'
 >;
 
 /** Opens a new file that takes the movements in the order of time. */

@@ -1,0 +1,105 @@
+/**
+ * Splits each receipt of Recebimentos into what is of orders, as they were matched at the cut, and the rest. On a platform whose
+ * receipts are expected, from the first day of issue on, the rest is not identified. The parts add up to the receipt by construction;
+ * the reading back adds them up in the database (sum-receipt-shares.ts).
+ */
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
+import { findStart } from '../../expected/decide/decide-receipt.ts';
+import type { OrdersCut } from '../plan/orders-cut.ts';
+import { platformAccountSegment } from '../read/read-accounts.ts';
+import type { Movement } from '../read/read-movements.ts';
+import { selectMatchesAtCut } from './select-matches-at-cut.ts';
+
+/** The lines of Resumo that add up to its receipts. */
+export const SHARE_LINES = ['ofOrders', 'unidentified', 'notExpected'] as const;
+/** In cents. */
+export type ReceiptShare = Record<(typeof SHARE_LINES)[number], bigint>;
+
+export type ReceiptShares = {
+  orders: OrdersCut;
+  /** By the platform's segment of account names. */
+  platforms: Map<string, ReceiptShare>;
+  /** @returns the shares of the receipts in force among these movements, by their entries' numbers. */
+  share(movements: readonly Movement[]): Promise<Map<number, ReceiptShare>>;
+  /** SHA-256 over whose the receipts are, so far. It covers nothing personal. */
+  digest(): Buffer;
+};
+
+export function createReceiptShares(db: Reader, orders: OrdersCut): ReceiptShares {
+  const sinceOf = createSinceOf(orders);
+  const platforms = new Map<string, ReceiptShare>();
+  const hash = createHash('sha256');
+  return {
+    orders,
+    platforms,
+    async share(movements) {
+      const receipts = movements.filter(({ kind, inForce }) => kind === 'receipt' && inForce);
+      const matched = await readMatched(
+        db,
+        orders,
+        receipts.flatMap(({ transactionSeq }) => transactionSeq ?? []),
+      );
+      const shares = new Map<number, ReceiptShare>();
+      for (const receipt of receipts) {
+        const share = splitReceipt(receipt, matched.get(receipt.transactionSeq ?? 0) ?? 0n, sinceOf(receipt.platform));
+        shares.set(receipt.entrySeq, share);
+        addShare(platforms, platformAccountSegment(receipt.platform), share);
+        const { ofOrders, unidentified } = share;
+        if (ofOrders + unidentified > 0n)
+          hash.update(`${JSON.stringify([receipt.transactionId, receipt.atWall, `${ofOrders}`, `${unidentified}`])}\n`);
+      }
+      return shares;
+    },
+    digest: () => hash.copy().digest(),
+  };
+}
+
+/** The cents of each transaction that were matched at the cut. */
+async function readMatched(db: Reader, orders: OrdersCut, seqs: number[]): Promise<Map<number, bigint>> {
+  if (seqs.length === 0) return new Map();
+  const rows = await selectMatchesAtCut(db, orders)
+    .select(['made.transaction_seq', sql<string>`SUM(made.amount_cents)`.as('cents')])
+    .where('made.transaction_seq', 'in', seqs)
+    .groupBy('made.transaction_seq')
+    .execute();
+  return new Map(rows.map((row) => [row.transaction_seq, BigInt(row.cents)]));
+}
+
+/** Remembers the first day of each platform: a day has many receipts of few. */
+function createSinceOf(orders: OrdersCut): (platform: string) => Day | undefined {
+  const since = new Map(orders.since);
+  const known = new Map<string, Day | undefined>();
+  return (platform) => {
+    if (!known.has(platform)) known.set(platform, findStart(since, platform));
+    return known.get(platform);
+  };
+}
+
+/** A correction may have lowered the amount below what was matched. Pure. */
+export function splitReceipt(
+  { amountCents, atWall }: Pick<Movement, 'amountCents' | 'atWall'>,
+  matchedCents: bigint,
+  since: Day | undefined,
+): ReceiptShare {
+  const ofOrders = matchedCents < amountCents ? matchedCents : amountCents;
+  const rest = amountCents - ofOrders;
+  const isExpected = since !== undefined && atWall >= since;
+  return { ofOrders, unidentified: isExpected ? rest : 0n, notExpected: isExpected ? 0n : rest };
+}
+
+export function addShare(sums: Map<string, ReceiptShare>, segment: string, share: ReceiptShare): void {
+  const sum = sums.get(segment) ?? { ofOrders: 0n, unidentified: 0n, notExpected: 0n };
+  for (const line of SHARE_LINES) sum[line] += share[line];
+  sums.set(segment, sum);
+}
+
+/** The shares of all platforms. */
+export function sumShares(platforms: ReadonlyMap<string, ReceiptShare>): ReceiptShare {
+  const total = new Map<string, ReceiptShare>();
+  addShare(total, '', { ofOrders: 0n, unidentified: 0n, notExpected: 0n });
+  for (const share of platforms.values()) addShare(total, '', share);
+  return total.get('') as ReceiptShare; // set above
+}

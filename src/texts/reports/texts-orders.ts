@@ -1,0 +1,49 @@
+/** The words of orders in a report, in Brazilian Portuguese. */
+export const ORDERS_PT_BR = {
+  title: 'Recebimentos e pedidos (R$)',
+  ofOrders: 'Recebimentos de pedidos',
+  unidentified: 'Recebimentos não identificados',
+  notExpected: 'Recebimentos de plataformas sem pedidos',
+  sum: 'Recebimentos pela soma dos três',
+  sheet: 'Não identificados pela soma da planilha',
+  undecided: 'Pedidos decididos até',
+} as const;
+
+export const ORDERS_EN: Record<keyof typeof ORDERS_PT_BR, string> = {
+  title: 'Receipts and orders (R$)',
+  ofOrders: 'Receipts of orders',
+  unidentified: 'Receipts not identified',
+  notExpected: 'Receipts of platforms without orders',
+  sum: 'Receipts by the sum of the three',
+  sheet: 'Not identified by the sheet’s sum',
+  undecided: 'Orders decided up to',
+};
+
+/** As in the console: a test compares them. */
+export const ORDER_STATES_PT_BR = {
+  open: 'Em aberto',
+  paid: 'Pago',
+  underpaid: 'Pago a menos',
+  overpaid: 'Pago a mais',
+  paid_twice: 'Pago em dobro',
+  partly_refunded: 'Devolvido em parte',
+  refunded: 'Devolvido',
+  unpaid: 'Não pago',
+  not_proven: 'Ainda não provado',
+  cancelled: 'Cancelado',
+  paid_after_cancel: 'Pago depois de cancelado',
+} as const;
+
+export const ORDER_STATES_EN: Record<keyof typeof ORDER_STATES_PT_BR, string> = {
+  open: 'Open',
+  paid: 'Paid',
+  underpaid: 'Underpaid',
+  overpaid: 'Overpaid',
+  paid_twice: 'Paid twice',
+  partly_refunded: 'Partly refunded',
+  refunded: 'Refunded',
+  unpaid: 'Unpaid',
+  not_proven: 'Not proven yet',
+  cancelled: 'Cancelled',
+  paid_after_cancel: 'Paid after it was cancelled',
+};

@@ -1,0 +1,256 @@
+import { copyFile, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { exportRange } from '../../../src/reports/serve/export-range.ts';
+import { findReportDays } from '../../../src/reports/serve/find-report-days.ts';
+import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { useReport } from '../../../src/reports/serve/use-report.ts';
+import {
+  applyTransactions,
+  generateTransactions,
+  PLATFORM_A,
+  PLATFORM_B,
+  transactionOf,
+  withLaterEvents,
+} from '../../support/make-report-transactions.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import {
+  centsOf,
+  compareFormulas,
+  lineOf,
+  type ReadSheet,
+  readWorkbook,
+  recalculate,
+  rowsOf,
+  sheetOf,
+  sumCents,
+} from './read-workbook.ts';
+
+const DAY = '2026-03-11';
+const by = { actor: 'test', note: 'visto no extrato' };
+const LINES = ['de pedidos', 'não identificados', 'de plataformas sem pedidos'].map((line) => `Recebimentos ${line}`);
+let books: TestEnvironment;
+
+/** Expects a payment of a platform; by default it was issued on the day before and is due on the day. */
+async function put(number: string, amount: string, facts: object = {}): Promise<string> {
+  const given = { operation: 'cashin', amount, due_day: DAY, issued_day: '2026-03-10', platform: PLATFORM_A, ...facts };
+  const arrivals = [{ source: 'loja', number, facts: expectedFactsSchema.parse(given) }];
+  const [outcome] = await putExpected(books.context, { arrivals, actor: 'test' });
+  return outcome?.id ?? '';
+}
+
+async function read(wanted: object = {}): Promise<ReadSheet[]> {
+  return await readWorkbook((await openReport(books.context, { day: DAY, format: 'xlsx', ...wanted })).file);
+}
+
+/** The lines of Resumo, in cents, each with a column a platform and the total. */
+function linesOf(sheets: ReadSheet[], sheet = 'Resumo'): bigint[][] {
+  const cells = (label: string) => lineOf(sheetOf(sheets, sheet), label)?.filter(Boolean).map(centsOf) ?? [];
+  return [cells('+ Recebimentos'), ...LINES.map(cells)];
+}
+
+function expectAddedUp(sheets: ReadSheet[], sheet?: string): void {
+  const [receipts = [], ...parts] = linesOf(sheets, sheet);
+  expect(receipts.length).toBeGreaterThan(0);
+  expect(receipts.map((_, index) => parts.reduce((sum, part) => sum + (part[index] ?? 0n), 0n))).toEqual(receipts);
+}
+
+const paid = transactionOf('cashin', 10_000n, [['paid', '2026-03-11 09:00:00']], { reference: 'a-1' });
+const less = transactionOf('cashin', 2_500n, [['paid', '2026-03-11 10:00:00']], { reference: 'a-2' });
+const shared = transactionOf('cashin', 9_000n, [['paid', '2026-03-11 11:00:00']], { name: 'Ana Souza' });
+const elsewhere = transactionOf('cashin', 700n, [['paid', '2026-03-11 12:00:00']], {
+  platform: PLATFORM_B,
+  reference: 'b-1',
+});
+const refunded = transactionOf(
+  'cashin',
+  3_000n,
+  [
+    ['paid', '2026-03-11 13:00:00'],
+    ['refund', '2026-03-11 14:00:00'],
+  ],
+  { reference: 'a-5' },
+);
+const numbers: Record<string, string> = {};
+
+beforeAll(async () => {
+  books = await openEnvironment();
+  const { context } = books;
+  await applyTransactions(context, generateTransactions(60, ['2026-03-10', DAY, '2026-03-12'], 5));
+  await makeReport(context, '2026-03-10');
+  await makeReport(context, DAY);
+  await applyTransactions(context, [paid, less, shared, elsewhere, refunded]);
+  for (const [number, amount, facts] of [
+    ['pedido-1', '100.00', { references: ['a-1'], name: 'Maria da Silva', document: '529.982.247-25' }],
+    ['pedido-2', '30.00', { references: ['a-2'] }],
+    ['pedido-3', '40.00', { due_day: '2026-03-20' }],
+    ['pedido-5', '30.00', { references: ['a-5'], due_day: '2026-04-20' }],
+    ['vencido', '12.00', { due_day: '2026-02-10', issued_day: '2026-02-10' }],
+    ['muito-vencido', '12.00', { due_day: '2025-11-10', issued_day: '2025-11-10' }],
+    ['a-vencer', '12.00', { due_day: '2999-01-01' }],
+    ['a-pagar', '12.00', { operation: 'cashout' }],
+  ] as const)
+    numbers[number] = await put(number, amount, facts);
+  await matchExpected(context, { ...by, id: numbers['pedido-3'] ?? '', transactionId: shared.id, amountCents: 4_000n });
+  await makeReport(context, DAY);
+}, 120_000);
+afterAll(() => books[Symbol.asyncDispose]());
+
+test('a day without orders has the sheets and lines that it always had, and keeps them', async () => {
+  const sheets = await read({ revision: 1 });
+  expect(sheets.map(({ title }) => title).filter((title) => /receber|identificados/.test(title))).toEqual([]);
+  expect(JSON.stringify(sheetOf(sheets, 'Resumo').rows)).not.toContain('pedidos');
+  const before = await openReport(books.context, { day: DAY, format: 'xlsx', revision: 1 });
+  await rm(before.file);
+  expect((await openReport(books.context, { day: DAY, format: 'xlsx', revision: 1 })).sha256).toBe(before.sha256);
+  // orders came, and no row of the day before changed
+  expect(await makeReport(books.context, '2026-03-10')).toMatchObject({ changed: false, report: { revision: 1 } });
+});
+
+test('Resumo adds up to the cent for each platform, in LibreOffice too', async () => {
+  const sheets = await read({ revision: 2 });
+  const [receipts = [], ofOrders, unidentified = [], notExpected] = linesOf(sheets);
+  expectAddedUp(sheets);
+  expect(ofOrders).toEqual([10_000n + 2_500n + 4_000n + 3_000n, 0n, 19_500n]);
+  const [ofA = 0n, ofB = 0n] = receipts;
+  expect(unidentified).toEqual([ofA - 19_500n, 0n, ofA - 19_500n]);
+  expect(notExpected).toEqual([0n, ofB, ofB]);
+  const again = await recalculate((await openReport(books.context, { day: DAY, format: 'xlsx', revision: 2 })).file);
+  expect(compareFormulas(sheets, again)).toBeGreaterThan(40);
+  const differences = sheetOf(again, 'Resumo').rows.filter((row) => String(row[0]?.value).startsWith('Diferença'));
+  const cells = differences.flatMap((row) => row.filter((cell) => cell?.kind === 'number'));
+  expect(cells).toHaveLength(9);
+  expect(cells.map(centsOf).filter((cents) => cents !== 0n)).toEqual([]);
+});
+
+test('Não identificados lists the receipts that are not, or not wholly, of orders', async () => {
+  const sheets = await read({ revision: 2 });
+  const rows = rowsOf(sheetOf(sheets, 'Não identificados'));
+  const part = rows.find((row) => row['Id da transação']?.value === shared.id);
+  expect([part?.Valor, part?.['De pedidos'], part?.['Não identificado']].map(centsOf)).toEqual([
+    9_000n,
+    4_000n,
+    5_000n,
+  ]);
+  const ids = rows.map((row) => row['Id da transação']?.value);
+  expect(ids).not.toContain(paid.id);
+  expect(ids).not.toContain(elsewhere.id);
+  expect(sumCents(rows.map((row) => row['Não identificado']))).toBe(linesOf(sheets)[2]?.at(-1));
+});
+
+test('A receber lists what was due, paid or changed that day, and what is overdue within 95 days', async () => {
+  const rows = rowsOf(sheetOf(await read({ revision: 2 }), 'A receber'));
+  const found = new Map(rows.map((row) => [row.Número?.value, row]));
+  expect(new Set(found.keys())).toEqual(new Set(['pedido-1', 'pedido-2', 'pedido-3', 'pedido-5', 'vencido']));
+  const states = [...found.values()].map((row) => [row.Número?.value, row.Situação?.value, centsOf(row.Diferença)]);
+  expect(states).toEqual([
+    ['pedido-1', 'Pago', 0n],
+    ['pedido-2', 'Pago a menos', -500n],
+    ['pedido-3', 'Pago', 0n],
+    ['pedido-5', 'Devolvido', -3_000n],
+    ['vencido', 'Ainda não provado', -1_200n],
+  ]);
+  expect(found.get('pedido-1')).toMatchObject({
+    Vencimento: { kind: 'date' },
+    Nome: { value: 'Maria da Silva' },
+    Documento: { value: '***.982.247-**' },
+    'Id do pedido': { value: numbers['pedido-1'] },
+  });
+  const masked = rowsOf(sheetOf(await read({ revision: 2, masked: true }), 'A receber'));
+  expect(masked[0]?.Nome?.value).toBe('M*** d*** S***');
+});
+
+test('a file of one platform, in English, and one of a range are read back too', async () => {
+  const sheets = await read({ revision: 2, platform: PLATFORM_A, locale: 'en' });
+  expect(sheets.map(({ title }) => title)).toEqual(expect.arrayContaining(['Receivable', 'Not identified']));
+  const file = path.join(books.dataDir, 'range.xlsx');
+  await exportRange(books.context, { from: '2026-03-09', to: '2026-03-12', format: 'xlsx' }, (made) =>
+    copyFile(made.file, file),
+  );
+  const range = await readWorkbook(file);
+  expectAddedUp(range, 'Resumo do período');
+  expect(rowsOf(sheetOf(range, 'A receber')).length).toBeGreaterThan(4);
+});
+
+test('both sheets are formats too, with the rows of the workbook', async () => {
+  const sheets = await read({ revision: 2 });
+  for (const [format, title] of [
+    ['a-receber', 'A receber'],
+    ['nao-identificados', 'Não identificados'],
+  ] as const) {
+    let lines: string[] = [];
+    await useReport(books.context, { day: DAY, revision: 2, format }, async ({ file, name }) => {
+      expect(name).toBe(`confere-${DAY}-r2.${format}.csv`);
+      lines = (await readFile(file, 'utf8')).slice(1).trimEnd().split('\r\n');
+    });
+    const { rows } = sheetOf(sheets, title);
+    expect(lines[0]).toBe(rows[2]?.map((cell) => cell?.value).join(';'));
+    expect(lines).toHaveLength(1 + rowsOf(sheetOf(sheets, title)).length);
+  }
+});
+
+test('the days whose files may name the person of an order are found', async () => {
+  const { context } = books;
+  const { seq } = await context.db
+    .selectFrom('expected_versions')
+    .select('seq')
+    .where('expected_id', '=', numbers.vencido ?? '')
+    .executeTakeFirstOrThrow();
+  // the day before has a report too, which shows no orders
+  expect(await findReportDays(context, { transactions: [], changes: [], orders: [seq] })).toEqual(new Set([DAY]));
+});
+
+test('a match makes a new revision with its reason; the older one is rebuilt as it was', async () => {
+  const { context } = books;
+  const second = await openReport(context, { day: DAY, format: 'xlsx', revision: 2 });
+  expect(await makeReport(context, DAY)).toMatchObject({ changed: false });
+  // an order of another day changes nothing of this one
+  await applyTransactions(context, [
+    transactionOf('cashin', 1_200n, [['paid', '2026-03-20 09:00:00']], { reference: 'atrasado' }),
+  ]);
+  await put('vencido', '12.00', { due_day: '2026-02-10', issued_day: '2026-02-10', references: ['atrasado'] });
+  expect(await makeReport(context, DAY)).toMatchObject({ changed: false });
+  await unmatchExpected(context, { ...by, id: numbers['pedido-3'] ?? '', transactionId: shared.id });
+  await put('pedido-2', '25.00', { references: ['a-2'], due_day: '2026-05-01' });
+  expect(await makeReport(context, DAY)).toMatchObject({ changed: true, report: { revision: 3 } });
+  const sheets = await read();
+  expectAddedUp(sheets);
+  expect(linesOf(sheets)[1]?.at(-1)).toBe(15_500n);
+  expect(rowsOf(sheetOf(sheets, 'Alterações'))).toMatchObject([
+    { 'O que mudou': { value: 'Recebimentos e pedidos' }, 'Por quê': { value: expect.stringContaining('revisão 2') } },
+  ]);
+  expect(await makeReport(context, DAY)).toMatchObject({ changed: false });
+  // a payment that is refunded later was received all the same
+  await applyTransactions(context, [withLaterEvents(paid, [['refund', '2026-03-15 09:00:00']])]);
+  await decideAll(context);
+  await rm(second.file);
+  expect((await openReport(context, { day: DAY, format: 'xlsx', revision: 2 })).sha256).toBe(second.sha256);
+  await rm((await openReport(context, { day: DAY, format: 'xlsx', revision: 2 })).file);
+  expectAddedUp(await read({ revision: 2 }));
+});
+
+test('a report waits for what was committed before, and says since when the follower is behind', async () => {
+  const { context } = books;
+  const late = transactionOf('cashin', 4_400n, [['paid', '2026-03-11 15:00:00']], { reference: 'tarde' });
+  await put('tarde', '44.00', { references: ['tarde'] });
+  await applyTransactions(context, [late]);
+  await makeReport(context, DAY);
+  expect(JSON.stringify(sheetOf(await read(), 'Não identificados').rows)).not.toContain(late.id);
+  // another process follows, and is stuck
+  const [now, since] = [context.clock.now(), new Date(context.clock.now().getTime() - 3_600_000)];
+  const lease_until = new Date(now.getTime() + 3_600_000);
+  await context.db.updateTable('expected_following').set({ holder: 'other', lease_until }).execute();
+  const other = transactionOf('cashin', 5_500n, [['paid', '2026-03-11 16:00:00']], { reference: 'tarde' });
+  await applyTransactions(context, [other]);
+  await context.db.updateTable('expected_work').set({ created_at: since }).execute();
+  await makeReport(context, DAY);
+  const sheets = await read();
+  expectAddedUp(sheets);
+  expect(lineOf(sheetOf(sheets, 'Resumo'), 'Pedidos decididos até')?.[0]).toMatchObject({ kind: 'date' });
+  expect(JSON.stringify(sheetOf(sheets, 'Não identificados').rows)).toContain(other.id);
+});
