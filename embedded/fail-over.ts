@@ -6,7 +6,7 @@ import {
   type Probe,
 } from './detect-unresponsive-host.ts';
 import { askState } from './server-state.ts';
-import { refusalError, watchRefusals } from './watch-refusals.ts';
+import { readRefusal, refusalError, watchRefusals } from './watch-refusals.ts';
 
 /** A host that could not be used is tried again after this time by one caller, while the others skip it. */
 export const RETRY_MS = 15_000;
@@ -43,6 +43,8 @@ type Host = {
   name: string;
   pool: HostPool;
   retryAtMs: number;
+  /** Whether it gave no answer: while others are only refused, waiting for it would delay each caller. */
+  isSilent: boolean;
   silence: ReturnType<typeof detectUnresponsiveHost> | undefined;
 };
 
@@ -61,17 +63,18 @@ export function createFailOverPool(
 ): ConnectionPool {
   const isAlone = pools.length === 1;
   const hosts = pools.map((pool): Host => {
-    const onSilence = (): void => markUnavailable(host, now());
+    const onSilence = (): void => markUnavailable(host, now(), true);
     const silence = pool.isLocal ? undefined : detectUnresponsiveHost(pool.probe, onSilence, now, pool.endIdle);
-    const host: Host = { name: pool.name, pool, retryAtMs: 0, silence };
+    const host: Host = { name: pool.name, pool, retryAtMs: 0, isSilent: false, silence };
     return host;
   });
   const checked: Checked = { known: new WeakSet(), now, isAlone };
 
-  /** Hosts that are not skipped first, and among these the one in use. */
+  /** Hosts that are not skipped first, and among these the one in use; then those that answer. */
   function inOrder(): Host[] {
     const nowMs = now();
-    const rank = (host: Host): number => (host.retryAtMs <= nowMs ? 0 : 2) + (host.name === choice.current ? 0 : 1);
+    const rank = (host: Host): number =>
+      host.retryAtMs <= nowMs ? Number(host.name !== choice.current) : 2 + Number(host.isSilent);
     return hosts
       .filter(({ name }) => name === choice.current || !choice.rivals.has(name))
       .toSorted((one, other) => rank(one) - rank(other));
@@ -120,8 +123,8 @@ function endAll(hosts: Host[], callback: (error: NodeJS.ErrnoException | null) =
   }
 }
 
-function markUnavailable(host: Host, nowMs: number): void {
-  host.retryAtMs = nowMs + RETRY_MS;
+function markUnavailable(host: Host, nowMs: number, isSilent = host.isSilent): void {
+  Object.assign(host, { retryAtMs: nowMs + RETRY_MS, isSilent });
 }
 
 /** Connections whose server was asked once, the clock, and whether there is one host only. */
@@ -133,7 +136,7 @@ function takeReady(host: Host, checked: Checked, callback: OnConnection): void {
   // other callers skip it while this one tries it
   if (isDoubted) markUnavailable(host, checked.now());
   openReady(host, { ...checked, isDoubted }, (error, connection) => {
-    if (error) markUnavailable(host, checked.now());
+    if (error) markUnavailable(host, checked.now(), readRefusal(error) === undefined);
     else if (isDoubted) host.retryAtMs = 0;
     callback(error, connection);
   });

@@ -9,6 +9,7 @@ import type { Keys } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
 import { refuse } from '../texts/refuse.ts';
 import type { Role } from './roles.ts';
+import { ADMIN_CALLER, selectLiveTokens } from './tokens.ts';
 
 const PREFIX = 'usr_';
 const ID_HEX_CHARS = 32;
@@ -81,6 +82,36 @@ export async function logOutUser({ db }: Pick<Context, 'db'>, id: string): Promi
 export async function forgetUser(context: Pick<Context, 'db'>, id: string): Promise<void> {
   await logOutUser(context, id);
   await context.db.updateTable('users').set({ name: null, subject: null }).where('id', '=', id).execute();
+}
+
+/** Whether this is the id of somebody of ours who can log in: a user with a role, a token, or ADMIN_TOKEN. No merchant is. */
+export async function mayLogIn(context: Pick<Context, 'db' | 'clock'>, id: string): Promise<boolean> {
+  if (id === ADMIN_CALLER.id) return true;
+  const found = isUser(id)
+    ? await selectKnownUsers(context.db).where('id', '=', id).executeTakeFirst()
+    : await selectTokenNames(context).where('tokens.id', '=', id).executeTakeFirst();
+  return found !== undefined;
+}
+
+/** Lists those who can log in, by id, with their names: users, then tokens, at most 500 of each. */
+export async function listLogins(context: Pick<Context, 'db' | 'clock'>): Promise<Map<string, string>> {
+  const [users, tokens] = [selectKnownUsers(context.db), selectTokenNames(context)];
+  const rows = [
+    ...(await users.orderBy('name').limit(LOGINS_MAX).execute()),
+    ...(await tokens.orderBy('name').limit(LOGINS_MAX).execute()),
+  ];
+  return new Map(rows.map(({ id, name }) => [id, name ?? id]));
+}
+
+/** People of a company; beyond them an owner is named by its id. */
+const LOGINS_MAX = 500;
+
+function selectKnownUsers(db: Reader) {
+  return db.selectFrom('users').select(['id', 'name']).where('name', 'is not', null).where('role', 'is not', null);
+}
+
+function selectTokenNames({ db, clock }: Pick<Context, 'db' | 'clock'>) {
+  return selectLiveTokens({ db }, clock.now()).select(['tokens.id', 'tokens.name']);
 }
 
 /** Reads the names of actors of the audit, by id: of users, and of tokens. Others have none. */

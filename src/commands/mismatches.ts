@@ -1,11 +1,14 @@
+import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { MISMATCH_STATES } from '../domain/mismatch.ts';
 import { type PresentedMismatch, transactionAmountOf } from '../mismatches/read-mismatches.ts';
-import { mismatchDecisions, mismatches, resolveMismatches } from '../operations/mismatches.ts';
+import { COMMAND } from '../operations/define-change.ts';
+import { renderDecisionWorkbook } from '../operations/export-mismatches.ts';
+import { assignOneMismatch, mismatchDecisions, mismatches, resolveMismatches } from '../operations/mismatches.ts';
 import { changeCommand, listCommand } from './operation-commands.ts';
-import { formatTime } from './with-context.ts';
+import { formatTime, print, withContext } from './with-context.ts';
 
 type Shown = Omit<PresentedMismatch, 'seq'>;
 
@@ -19,6 +22,9 @@ export function mismatchesCommand(program: Command): void {
       '--state <state>': MISMATCH_STATES.join(', '),
       '--kind <kind>': 'only of this kind',
       '--severity <severity>': 'medium, high, critical',
+      '--owner <id>': 'of this user or token; none: without an owner',
+      '--age <days>': 'open for at least this number of days',
+      '--sort <order>': 'age: the longest open first; at_stake: the most at stake first',
     },
     say: describe,
   });
@@ -48,6 +54,24 @@ export function mismatchesCommand(program: Command): void {
   changeCommand(group, 'acknowledge <id>', acknowledge, {
     ...{ description: 'mark that somebody works on it', options: note, say },
   });
+  group
+    .command('export')
+    .description('write the open ones to be decided as a workbook, up to 500: confere import decisions takes it back')
+    .requiredOption('--out <file>', 'where to write it')
+    .option('--json', 'print one JSON object')
+    .action(({ out, json }: { out: string; json?: boolean }) =>
+      withContext({}, async (context) => {
+        const { REPORT_LOCALE: language } = context.config;
+        writeFileSync(out, await renderDecisionWorkbook(context, { filter: {}, caller: COMMAND, language }));
+        print(json, { file: out }, `wrote ${out}`);
+      }),
+    );
+  changeCommand(group, 'assign <id>', assignOneMismatch, {
+    description: 'say who is to decide it',
+    options: { '--owner <id>': 'a user or a token; none: nobody' },
+    read: ({ owner }) => (owner === 'none' ? { owner: null } : {}),
+    say,
+  });
   changeCommand(group, 'accept <id>', accept, {
     description: 'book what the provider shows, by reversing entries, and notify merchants',
     options: { ...note, '--actual <json>': 'the evidence that you saw: nothing is accepted if it has changed since' },
@@ -71,5 +95,6 @@ function describe(row: Shown, context: Context): string {
   const whole = transactionAmountOf(row);
   const stake = row.at_stake === null ? '' : `  R$ ${row.at_stake} at stake`;
   const amount = whole === null ? '' : `  of a transaction of R$ ${whole}`;
-  return `${row.id}  ${formatTime(context, row.opened_at)}  ${row.severity}  ${row.state}  ${row.kind}  ${about}${stake}${amount}`;
+  const owner = row.owner === null ? '' : `  of ${row.owner}`;
+  return `${row.id}  ${formatTime(context, row.opened_at)}  ${row.severity}  ${row.state}  ${row.kind}  ${about}${stake}${amount}${owner}`;
 }

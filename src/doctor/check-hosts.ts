@@ -7,14 +7,14 @@ import type { Context } from '../context.ts';
 import type { Message } from '../domain/errors.ts';
 import { failure, message } from '../texts/messages.ts';
 
-/** Of each member of a group. */
+/** Settings of each member of a group. */
 const ADVISED = {
   group_replication_single_primary_mode: 'ON',
   group_replication_member_expel_timeout: '0',
   group_replication_unreachable_majority_timeout: '5',
   group_replication_consistency: 'BEFORE_ON_PRIMARY_FAILOVER',
 };
-/** What one host takes, each other must take after a fail-over. */
+/** Limits that every host needs alike: any of them may take over. */
 const SAME = ['max_allowed_packet', 'max_connections', 'innodb_flush_log_at_trx_commit'];
 const MEMBERS_MIN = 3;
 const DENIED_ERRNO = 1142;

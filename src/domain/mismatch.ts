@@ -28,6 +28,18 @@ export const MISMATCH_SEVERITY = {
 
 export type MismatchKind = keyof typeof MISMATCH_SEVERITY;
 
+/** Kinds whose scope is an expected payment. */
+export const OF_EXPECTED_PAYMENTS = [
+  'amount_not_expected',
+  'paid_twice',
+  'paid_after_cancel',
+] as const satisfies MismatchKind[];
+
+/** Whether the scope of a kind is an expected payment. */
+export function isOfExpectedPayment(kind: string): boolean {
+  return (OF_EXPECTED_PAYMENTS as readonly string[]).includes(kind);
+}
+
 /** A commission that changed after its payment, and one that is not the contract's: causes of one kind. */
 export const COMMISSION_CAUSES = ['commission_changed', 'commission_not_contracts'] as const;
 /** The name of what a mismatch's texts say. */

@@ -131,7 +131,7 @@ export async function joinInvoice(
   });
 }
 
-/** What an invoice says of who is to pay. */
+/** The payer, as an invoice names them. */
 const PERSON = ['document', 'name'] as const;
 
 type JoinedInvoice = {

@@ -17,6 +17,7 @@ import { importRoutes } from './api/imports/imports.ts';
 import { eventRoutes } from './api/merchants/events.ts';
 import { manifestKeyRoutes, manifestRoutes } from './api/merchants/manifests.ts';
 import { portalRoutes } from './api/merchants/portal.ts';
+import { mismatchRoutes } from './api/mismatches.ts';
 import { reportRoutes } from './api/reports.ts';
 import { healthRoutes } from './check-health.ts';
 import { checkQuery } from './check-query.ts';
@@ -75,6 +76,7 @@ export function createApp(
   app.use('/api/v1', json, once, [
     reportRoutes(context),
     expectedRoutes(context),
+    mismatchRoutes(context),
     ...SUBJECTS.map((subject) => mountOperations(context, subject)),
     openapiRoutes(context),
   ]);

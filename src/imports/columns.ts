@@ -60,10 +60,17 @@ export function textColumn({
   };
 }
 
-/** A column of which nothing is read. */
-export function ignoredColumn(titles: Titles): Column<null> {
-  const hint = { 'pt-BR': '', en: '' };
-  return { titles, hint, example: '', isRequired: false, isIgnored: true, parse: () => ({ value: null }) };
+/** A column that a person reads, and that the import leaves alone. */
+export function shownColumn(given: Given): Column<null> {
+  return {
+    ...given,
+    isRequired: false,
+    hint: {
+      'pt-BR': 'só para ler: o que se escreve aqui não muda nada',
+      en: 'to be read: what is written here changes nothing',
+    },
+    parse: () => ({ value: null }),
+  };
 }
 
 /** Cents, with a sign. */

@@ -30,7 +30,7 @@ import { bytesMaxOf, findImportKind, type ImportKindName } from './import-kinds.
 export type ImportedFile = { kind: ImportKindName; bytes: Buffer; answers?: Answers };
 
 /** `rows`: of the file. `changed`: those that changed something; 0 for a file that was imported before. */
-export type ImportOutcome = Pick<Applied, 'bank'> & {
+export type ImportOutcome = Pick<Applied, 'bank' | 'decisions'> & {
   kind: ImportKindName;
   sha256: string;
   rows: number;
@@ -89,9 +89,29 @@ export async function importFile(
 }
 
 /** An outcome as the API and the command line show it. */
-export function presentOutcome({ kind, sha256, rows, changed, repeats, equal, bank, leftOut }: ImportOutcome) {
+export function presentOutcome({
+  kind,
+  sha256,
+  rows,
+  changed,
+  repeats,
+  equal,
+  bank,
+  leftOut,
+  decisions,
+}: ImportOutcome) {
   const booked = equal.map(({ row, id, at, by }) => ({ row, id, created_at: at.toISOString(), created_by: by }));
-  return { kind, sha256, rows, changed, repeats, already_booked: booked, left_out: leftOut, ...bank };
+  return {
+    kind,
+    sha256,
+    rows,
+    changed,
+    repeats,
+    already_booked: booked,
+    left_out: leftOut,
+    ...bank,
+    ...(decisions && { decisions }),
+  };
 }
 
 /** Whether the same file was imported before, and nothing changed. */

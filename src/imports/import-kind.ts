@@ -72,8 +72,24 @@ export type Question = { titles: Titles; answers: Record<string, Titles> | null 
 /** Answers of people, by the name of the question. */
 export type Answers = Record<string, string>;
 
+/** The effect of a row that decides a mismatch; `which`: the id of what was matched; not `changed`: it was decided so before. */
+export type DecidedRow = {
+  row: number;
+  mismatch_id: string;
+  kind: string;
+  decision: 'resolve' | 'accept' | 'match';
+  which: string | null;
+  changed: boolean;
+};
+
 /** The result of an import. */
-export type Applied = { changed: number; faults: ImportFault[]; bank?: BankImport; leftOut?: LeftOutRow[] };
+export type Applied = {
+  changed: number;
+  faults: ImportFault[];
+  bank?: BankImport;
+  leftOut?: LeftOutRow[];
+  decisions?: DecidedRow[];
+};
 
 /** @template Value of a row. */
 export type ImportKind<Value = unknown> = {

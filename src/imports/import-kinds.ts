@@ -3,6 +3,7 @@ import type { ImportKind } from './import-kind.ts';
 import { ACCOUNTS } from './kinds/accounts.ts';
 import { ADJUSTMENTS } from './kinds/adjustments.ts';
 import { BANK } from './kinds/bank.ts';
+import { DECISIONS } from './kinds/decisions.ts';
 import { EXPECTED } from './kinds/expected.ts';
 import { NFE } from './kinds/nfe.ts';
 import { PLATFORMS } from './kinds/platforms.ts';
@@ -18,6 +19,7 @@ export const IMPORT_KINDS = {
   bank: BANK,
   expected: EXPECTED,
   nfe: NFE,
+  decisions: DECISIONS,
 } as const satisfies Record<string, unknown>;
 
 export type ImportKindName = keyof typeof IMPORT_KINDS;

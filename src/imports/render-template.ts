@@ -7,7 +7,8 @@ import { VERSION } from '../domain/version.ts';
 import { LEDGER_ACCOUNTS } from '../ledger/stated/check-accounts.ts';
 import { reportsDirectory } from '../reports/revisions/make-report.ts';
 import { withDrafts } from '../reports/revisions/publish-drafts.ts';
-import { openSheet, type SheetWriter } from '../reports/xlsx/open-sheet.ts';
+import { openSheet, type SheetWriter, type Validation } from '../reports/xlsx/open-sheet.ts';
+import type { Cell } from '../reports/xlsx/render-cell.ts';
 import { writeWorkbook } from '../reports/xlsx/write-workbook.ts';
 import type { ColumnFacts, ImportKind } from './import-kind.ts';
 import { findImportKind, type ImportKindName } from './import-kinds.ts';
@@ -45,18 +46,29 @@ export async function renderTemplate(
   const kind = findImportKind(name);
   if (Object.keys(kind.columns).length === 0) return undefined;
   const rows = name === 'accounts' ? [...LEDGER_ACCOUNTS] : [];
-  if (format === 'xlsx') return await renderWorkbook(context, { kind, rows }, language);
+  if (format === 'xlsx') return await renderWorkbook(context, { kind, rows: rows.map((text) => [{ text }]) }, language);
   const header = Object.values(kind.columns).map(({ titles }) => titles[language]);
   const lines = [header.join(';'), ...rows.map((row) => row + ';'.repeat(header.length - 1))];
   // with the mark Excel reads it as UTF-8
   return Buffer.from(`\uFEFF${lines.join('\r\n')}\r\n`);
 }
 
-type Template = { kind: ImportKind; rows: string[] };
+/** The rows of the table, the values that its cells take, and sheets beside it. */
+export type FilledTemplate = {
+  kind: Pick<ImportKind, 'columns' | 'titles'>;
+  rows: readonly (readonly Cell[])[];
+  /** In characters, by column. */
+  widths?: Readonly<Record<string, number>>;
+  validations?: readonly Validation[];
+  beside?: readonly { title: string; widths: number[]; rows: readonly (readonly Cell[])[] }[];
+  /** Above the help. */
+  note?: string;
+};
 
-async function renderWorkbook(
+/** Makes a workbook of a kind, with rows to be filled in. */
+export async function renderWorkbook(
   context: Pick<Context, 'config'>,
-  { kind, rows }: Template,
+  { kind, rows, widths: wide = {}, validations = [], beside = [], note }: FilledTemplate,
   language: Language,
 ): Promise<Buffer> {
   return await withDrafts(reportsDirectory(context), randomUUID(), async (directory) => {
@@ -67,15 +79,23 @@ async function renderWorkbook(
       openSheet({ title, widths, frozenRows: 1 }, { name: `xl/worksheets/sheet${index}.xml`, ...scratch() });
     const facts = Object.values(kind.columns);
     const title = kind.titles[language];
-    const widths = facts.map(() => WIDTH);
+    const widths = Object.keys(kind.columns).map((name) => wide[name] ?? WIDTH);
     const table = open(1, title, widths);
     table.addRow(facts.map(({ titles }) => ({ text: titles[language], style: 'header' })));
-    for (const row of rows) table.addRow([{ text: row }]);
+    for (const row of rows) table.addRow(row);
+    for (const one of validations) table.addValidation(one);
     const help = open(2, WORDS[language].help, [WIDTH, 3 * WIDTH, 2 * WIDTH]);
     addHelp(help, facts, language);
+    if (note !== undefined) help.addRow([{ text: note, style: 'muted' }]);
+    const others = beside.map((one, index) => {
+      const sheet = open(index + 3, one.title, one.widths);
+      for (const row of one.rows) sheet.addRow(row);
+      return sheet;
+    });
     const file = path.join(directory, 'template.xlsx');
     const about = { title, subject: title, keywords: 'confere', description: title, version: VERSION, madeAt: MADE_AT };
-    await writeWorkbook(file, [await table.end(), await help.end()], about, scratch);
+    const sheets = await Promise.all([table, help, ...others].map((one) => one.end()));
+    await writeWorkbook(file, sheets, about, scratch);
     return await readFile(file);
   });
 }

@@ -14,7 +14,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import type { FoundMismatch, MismatchKind, Severity } from '../domain/mismatch.ts';
+import { type FoundMismatch, isOfExpectedPayment, type MismatchKind, type Severity } from '../domain/mismatch.ts';
 import { maskText } from '../domain/person/mask-person.ts';
 import type { AlertKind } from '../texts/alerts/alert-kinds.ts';
 import { summarize } from '../texts/alerts/describe-alert.ts';
@@ -111,7 +111,8 @@ type AlertedMismatch = { id: string; kind: string; scope: string; transactionId:
  * nothing to a person, or contains a document, as a platform's name may.
  */
 export function scopeForAlerts({ id, kind, scope, transactionId }: AlertedMismatch): string {
-  if (transactionId !== null) return scope;
+  // an order's number may name a person: its id does not
+  if (transactionId !== null || isOfExpectedPayment(kind)) return scope;
   return kind === 'duplicate_reference' || maskText(scope) !== scope ? id : scope;
 }
 
@@ -249,12 +250,14 @@ async function describeRaised(trx: Transaction<Database>, cause: RaisedCause): P
 /** Describes an alert: the kind, the transaction or day, or how many there are, and the amount at stake. */
 function describe({ name, scope }: Cause, { count, cents, one }: Open) {
   const own = scopeForAlerts(one);
-  const about = one.transactionId
-    ? { transaction: one.transactionId }
-    : own === one.id
-      ? { mismatch: own }
-      : { about: own };
-  return summarize(name as AlertKind, { count, cents: String(cents), cause: scope, ...about });
+  const fact = one.transactionId
+    ? 'transaction'
+    : isOfExpectedPayment(one.kind)
+      ? 'expected'
+      : own === one.id
+        ? 'mismatch'
+        : 'about';
+  return summarize(name as AlertKind, { count, cents: String(cents), cause: scope, [fact]: one.transactionId ?? own });
 }
 
 function worst(mismatches: RaisedMismatch[]): Severity {

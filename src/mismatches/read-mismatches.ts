@@ -1,9 +1,17 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Day } from '../domain/calendar.ts';
 import { webhookIdOf } from '../domain/ids.ts';
+import { isOfExpectedPayment } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
 import { concernsPlatform } from './concerns-platform.ts';
 import { stakeInSql } from './stake.ts';
+
+const DAY_MS = 86_400_000;
+
+/** The orders of a list beside the newest first: the longest open first, or the most at stake. */
+export const MISMATCH_SORTS = ['age', 'at_stake'] as const;
 
 export type MismatchQuery = {
   /** `unresolved`: open or acknowledged. */
@@ -13,6 +21,12 @@ export type MismatchQuery = {
   kind?: string | undefined;
   severity?: string | undefined;
   transactionId?: string | undefined;
+  /** The id of its owner; `none`: those without one. */
+  owner?: string | undefined;
+  /** Days that it has been open, at least. */
+  age?: number | undefined;
+  ids?: readonly string[] | undefined;
+  sort?: (typeof MISMATCH_SORTS)[number] | undefined;
   /** Only those that a person resolved while the evidence is the same. */
   decided?: boolean | undefined;
   /** Only those opened from `from` to before `to`, in the order of their opening: without `after`. */
@@ -33,15 +47,22 @@ export function transactionAmountOf(mismatch: Pick<PresentedMismatch, 'transacti
   return mismatch.transaction_id === null ? null : mismatch.amount;
 }
 
-/** Lists matching mismatches, newest first. */
-export async function listMismatches(db: Reader, query: MismatchQuery) {
-  let select = selectMismatches(db).orderBy('mismatches.seq', 'desc').limit(query.limit);
+type Reading = Pick<Context, 'db' | 'clock'>;
+
+/** Lists matching mismatches, the newest first, or in the order that the query names. */
+export async function listMismatches({ db, clock }: Reading, query: MismatchQuery) {
+  const now = clock.now();
+  let select = paginate(selectMismatches(db), query).limit(query.limit);
   if (query.state === 'unresolved') select = select.where('mismatches.state', 'in', ['open', 'acknowledged']);
   else if (query.state !== undefined) select = select.where('mismatches.state', '=', query.state);
   if (query.kind !== undefined) select = select.where('mismatches.kind', '=', query.kind);
   if (query.severity !== undefined) select = select.where('mismatches.severity', '=', query.severity);
   if (query.transactionId !== undefined) select = select.where('mismatches.transaction_id', '=', query.transactionId);
-  const { cause } = query;
+  const { owner, age, cause, ids } = query;
+  if (ids !== undefined) select = select.where('mismatches.id', 'in', ids);
+  if (owner === 'none') select = select.where('mismatches.owner', 'is', null);
+  else if (owner !== undefined) select = select.where('mismatches.owner', '=', owner);
+  if (age !== undefined) select = select.where('mismatches.opened_at', '<=', new Date(now.getTime() - age * DAY_MS));
   if (cause !== undefined)
     select = select.where('mismatches.seq', 'in', (eb) =>
       eb.selectFrom('mismatch_causes').select('mismatch_seq').where('alert_scope', '=', cause),
@@ -60,13 +81,31 @@ export async function listMismatches(db: Reader, query: MismatchQuery) {
       .where('mismatches.kind', 'in', ['closed_day_changed', 'list_unstable'])
       .where((eb) => eb.or([eb('mismatches.scope', '=', aboutDay), eb('mismatches.scope', 'like', `${aboutDay} %`)]));
   if (platform !== undefined) select = select.where(concernsPlatform(platform));
-  if (query.after !== undefined) select = select.where('mismatches.seq', '<', query.after);
-  return (await select.execute()).map(present);
+  return (await select.execute()).map((row) => present(row, now));
 }
 
-export async function findMismatch(db: Reader, id: string): Promise<PresentedMismatch | undefined> {
+export async function findMismatch({ db, clock }: Reading, id: string): Promise<PresentedMismatch | undefined> {
   const row = await selectMismatches(db).where('mismatches.id', '=', id).executeTakeFirst();
-  return row && present(row);
+  return row && present(row, clock.now());
+}
+
+/** Orders a list, and begins it after the row that the page before ended with, by what that row has now. */
+function paginate(select: ReturnType<typeof selectMismatches>, { sort, after }: MismatchQuery) {
+  if (sort === undefined) {
+    const sorted = select.orderBy('mismatches.seq', 'desc');
+    return after === undefined ? sorted : sorted.where('mismatches.seq', '<', after);
+  }
+  const [key, isRising] =
+    sort === 'age' ? [sql.ref('mismatches.opened_at'), true] : [sql`COALESCE(${stakeInSql()}, -1)`, false];
+  const last = (of: RawBuilder<unknown>) => sql`(SELECT ${of} FROM mismatches WHERE seq = ${after})`;
+  const beyond = sql.raw(isRising ? '>' : '<');
+  const direction = isRising ? 'asc' : 'desc';
+  return select
+    .orderBy(key, direction)
+    .orderBy('mismatches.seq', direction)
+    .$if(after !== undefined, (sorted) =>
+      sorted.where(sql<boolean>`(${key}, mismatches.seq) ${beyond} (${last(key)}, ${after})`),
+    );
 }
 
 function selectMismatches(db: Reader) {
@@ -80,7 +119,7 @@ function selectMismatches(db: Reader) {
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectMismatches>['execute']>>[number];
 
-function present(row: Row) {
+function present(row: Row, now: Date) {
   return {
     seq: row.seq,
     id: row.id,
@@ -89,6 +128,7 @@ function present(row: Row) {
     state: row.state,
     transaction_id: row.transaction_id,
     reference: row.reference,
+    expected_payment_id: isOfExpectedPayment(row.kind) ? row.scope : null,
     at_stake: row.stake_cents === null ? null : formatAmount(row.stake_cents),
     amount: row.amount_cents === null ? null : formatAmount(row.amount_cents),
     expected: presentExpected(row),
@@ -102,6 +142,8 @@ function present(row: Row) {
     note: row.note,
     reopened: row.reopened,
     baseline: row.baseline === 1,
+    owner: row.owner,
+    age_days: Math.floor(((row.resolved_at ?? now).getTime() - row.opened_at.getTime()) / DAY_MS),
   };
 }
 

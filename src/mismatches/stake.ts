@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { OF_EXPECTED_PAYMENTS } from '../domain/mismatch.ts';
 
 /** The columns that decide what is at stake. */
 export type StakeColumns = Record<'kind' | 'amount_cents' | 'expected' | 'actual', RawBuilder<unknown>>;
@@ -6,7 +7,7 @@ export type StakeColumns = Record<'kind' | 'amount_cents' | 'expected' | 'actual
 /** Kinds whose evidence has amounts on both sides. */
 const KINDS = [
   ...['amount_differs', 'commission_differs', 'webhook_contradiction', 'balance_differs'],
-  ...['amount_not_expected', 'paid_twice', 'paid_after_cancel'],
+  ...OF_EXPECTED_PAYMENTS,
 ];
 /** Facts in evidence that are amounts of money and are compared. */
 const COMPARED = ['amount', 'commission'] as const;

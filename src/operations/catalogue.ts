@@ -56,7 +56,14 @@ import {
   rotateMerchantSecret,
   testMerchant,
 } from './merchants/merchants.ts';
-import { acknowledgeMismatches, mismatchDecisions, mismatches, oneMismatch, resolveMismatches } from './mismatches.ts';
+import {
+  acknowledgeMismatches,
+  assignOneMismatch,
+  mismatchDecisions,
+  mismatches,
+  oneMismatch,
+  resolveMismatches,
+} from './mismatches.ts';
 import { oneRun, runPages, runs, startOneRun } from './runs.ts';
 import { oneWebhook, purgeManyWebhooks, reprocessOneWebhook, webhooks } from './webhooks.ts';
 
@@ -93,7 +100,7 @@ export const SUBJECTS: readonly Subject<Change>[] = [
   { tag: 'Mismatches', lists: [alerts], items: [numbers] },
   {
     tag: 'Mismatches',
-    changes: [resolveMismatches, acknowledgeMismatches, ...Object.values(mismatchDecisions)],
+    changes: [resolveMismatches, acknowledgeMismatches, assignOneMismatch, ...Object.values(mismatchDecisions)],
     lists: [mismatches],
     items: [oneMismatch],
   },

@@ -76,9 +76,9 @@ function listRepeated(rows: Given[]): Set<string> {
   return new Set([...groups].flatMap(([name, group]) => (group.length > 1 ? [name] : [])));
 }
 
-/** No source has a blank. */
+/** Also of what is no key: its row is refused for that. */
 function nameOf({ source, number }: Given): string {
-  return `${source} ${number}`;
+  return JSON.stringify([source, number]);
 }
 
 function refuseRow({ code, reason, fields }: ConfereError, row: number) {

@@ -16,7 +16,7 @@ const text = (value: string | null): Cell => ({ text: value && guard(value) });
 const money = (value: string): Cell => ({ cents: parseSum(value) ?? null });
 const list = (values: readonly string[]): Cell => text(joinCell(values));
 
-/** An issued day that nobody gave is null: given back, it would be another fact. */
+/** An issued day that nobody gave is null: an import of it would be another fact. */
 type Exported = Omit<PresentedExpected, 'issued_day'> & { issued_day: Day | null };
 
 const GIVEN: Record<string, (row: Exported) => Cell> = {

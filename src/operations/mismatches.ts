@@ -5,7 +5,8 @@ import { maySeePersons } from '../access/roles.ts';
 import type { Context } from '../context.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../domain/mismatch.ts';
 import { listTransactionIds } from '../domain/person/mask-mismatch.ts';
-import { findMismatch, listMismatches, type PresentedMismatch } from '../mismatches/read-mismatches.ts';
+import { assignMismatch } from '../mismatches/assign-mismatch.ts';
+import { findMismatch, listMismatches, MISMATCH_SORTS, type PresentedMismatch } from '../mismatches/read-mismatches.ts';
 import { acknowledgeMany, RESOLVED_MAX, resolveMany, type Selection } from '../mismatches/resolve-many.ts';
 import {
   acknowledgeMismatch,
@@ -15,11 +16,11 @@ import {
 } from '../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../reconciliation/windows/accept-surplus.ts';
 import { refuse } from '../texts/refuse.ts';
-import { type Change, defineChange } from './define-change.ts';
+import { type By, type Change, defineChange } from './define-change.ts';
 import { defineItem, type ReadBy } from './define-item.ts';
 import { auditRows, defineList } from './define-list.ts';
 import { ok } from './describe-operation.ts';
-import { instant } from './fields.ts';
+import { instant, wholeNumber } from './fields.ts';
 import { maskMismatches } from './mask-texts.ts';
 import { presentWritten } from './present-row.ts';
 import { mismatch } from './rows/reconciliation.ts';
@@ -29,6 +30,10 @@ const kind = z.enum(KINDS, 'is no kind of mismatch').optional();
 const noted = z.object({ note: z.string().max(MISMATCH_NOTE_CHARS_MAX).optional() });
 
 type Handled = { note?: string | undefined; actual?: unknown };
+
+async function answerMismatch(context: Context, _made: unknown, { by }: { by: By }) {
+  return presentWritten(await findMismatch(context, by.id), 'the decision');
+}
 
 /** Declares what a person decides about one mismatch, perhaps by the evidence that they saw. */
 function decision(
@@ -47,7 +52,7 @@ function decision(
     ],
     change: (inner, given, { caller, id }) => decide(inner, id, { note: undefined, ...given, actor: caller.id }),
     after: async ({ wakeUps }) => wakeUps.alerts.notify(),
-    answer: async ({ db }, _made, { by }) => presentWritten(await findMismatch(db, by.id), 'the decision'),
+    answer: answerMismatch,
   });
 }
 
@@ -73,6 +78,26 @@ export const mismatchDecisions = {
     done: 'Accepted',
   }),
 };
+
+export const assignOneMismatch = defineChange({
+  name: 'mismatches.assign',
+  roles: ['operator', 'accountant'],
+  route: 'POST /mismatches/{id}/assign',
+  summary: 'Give a mismatch to its owner, who is to decide it',
+  input: z.object({
+    owner: z
+      .string('must be the id of a user or a token, or null')
+      .min(1, 'must be the id of a user or a token, or null')
+      .nullable()
+      .describe('the id of a user or a token that can log in; null: nobody'),
+  }),
+  answers: ok('Given', mismatch),
+  refuses: ['mismatch_unknown'],
+  change: (inner, { owner }, { id }) => assignMismatch(inner, id, owner),
+  target: (isChanged, { id, via }, { owner }) =>
+    isChanged ? { target: id, detail: [...(via ? [via] : []), JSON.stringify({ owner })].join(' ') } : undefined,
+  answer: answerMismatch,
+});
 
 const SELECTIONS = 'name either ids, or a kind';
 const selected = z
@@ -116,6 +141,22 @@ export const acknowledgeMismatches = defineChange({
     acknowledgeMany(context, selectionOf(given), { actor: caller.id, note: given.note }),
 });
 
+/** A century: more is no age of a mismatch. */
+const AGE_DAYS_MAX = 36_500;
+
+export const mismatchFilters = z.object({
+  state: z.enum(MISMATCH_STATES, `must be one of ${MISMATCH_STATES.join(', ')}`).optional(),
+  kind,
+  severity: z.enum(['medium', 'high', 'critical'], 'must be medium, high or critical').optional(),
+  transaction_id: z.string().min(1).optional(),
+  owner: z.string().min(1).optional().describe('the id of a user or a token; none: what has no owner'),
+  age: wholeNumber(0, AGE_DAYS_MAX).optional().describe('open for at least this number of days'),
+  sort: z
+    .enum(MISMATCH_SORTS, `must be one of ${MISMATCH_SORTS.join(', ')}`)
+    .optional()
+    .describe('the longest open first, or the most at stake; default: the newest first'),
+});
+
 /** The query of the API, and what a page asks for besides. */
 type MismatchFilter = Omit<Parameters<typeof listMismatches>[1], 'limit' | 'after' | 'transactionId'> & {
   transaction_id?: string | undefined;
@@ -127,14 +168,9 @@ export const mismatches = defineList<PresentedMismatch, MismatchFilter>({
   roles: ['viewer'],
   route: '/mismatches',
   row: mismatch,
-  filters: z.object({
-    state: z.enum(MISMATCH_STATES, `must be one of ${MISMATCH_STATES.join(', ')}`).optional(),
-    kind,
-    severity: z.enum(['medium', 'high', 'critical'], 'must be medium, high or critical').optional(),
-    transaction_id: z.string().min(1).optional(),
-  }),
-  read: ({ db }, page, { transaction_id: transactionId, ...filter }) =>
-    listMismatches(db, { ...filter, transactionId, ...page }),
+  filters: mismatchFilters,
+  read: (reading, page, { transaction_id: transactionId, ...filter }) =>
+    listMismatches(reading, { ...filter, transactionId, ...page }),
   personal: auditRows('mismatches.list', listTransactionIds),
   mask: ({ db }, rows, { role }) => (maySeePersons(role) ? rows : maskMismatches(db, rows)),
 });
@@ -144,7 +180,7 @@ export const oneMismatch = defineItem({
   summary: 'One mismatch',
   item: mismatch,
   async read(context, by) {
-    const found = await findMismatch(context.db, by.id);
+    const found = await findMismatch(context, by.id);
     if (!found) throw refuse('mismatch_unknown');
     return await showMismatch(context, found, by);
   },

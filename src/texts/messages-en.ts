@@ -43,7 +43,7 @@ export const MESSAGES_EN = {
   'expected.refunded': 'what was paid was refunded',
   'expected.cancelled': 'it was cancelled',
   'expected.paid_after_cancel': 'it was cancelled, and is paid',
-  'expected.unpaid': 'no payment was made until its end: each day was read whole after it',
+  'expected.unpaid': 'no payment was made until its end: each day was proven after it',
   'expected.unpaid_candidates': 'no payment is surely its own: a person must decide about its candidates',
   'expected.day_not_proven': 'no payment is known, and {day} is not proven by a reading after its end',
   'expected.days_not_proven':
@@ -153,6 +153,9 @@ export const MESSAGES_EN = {
   'row.extra_cell': 'has more fields than the header',
   'row.booked': 'equals {value}, which is booked already',
   'row.number_repeated': 'stands in several rows',
+  'row.evidence_changed': 'it changed after this workbook was made: download it again',
+  'row.not_candidate': 'names no candidate of this row, or several',
+  'row.which_without_match': 'goes with the decision match alone',
   'row.day_to_come': 'is a day to come',
   'row.identifier_repeated': 'an earlier row of the account has it too',
   'row.balance_differs': 'an earlier row of the day has another balance',

@@ -42,7 +42,7 @@ export const MESSAGES_PT_BR: { [Name in keyof typeof MESSAGES_EN]: string } = {
   'expected.refunded': 'o que foi pago foi devolvido',
   'expected.cancelled': 'foi cancelado',
   'expected.paid_after_cancel': 'foi cancelado, e está pago',
-  'expected.unpaid': 'não houve pagamento até o seu fim: cada dia foi lido inteiro depois dele',
+  'expected.unpaid': 'não houve pagamento até o seu fim: cada dia foi conferido por inteiro depois dele',
   'expected.unpaid_candidates': 'nenhum pagamento é com certeza o seu: uma pessoa precisa decidir sobre os candidatos',
   'expected.day_not_proven': 'não se conhece pagamento, e {day} não está provado por uma leitura depois do seu fim',
   'expected.days_not_proven':
@@ -150,6 +150,9 @@ export const MESSAGES_PT_BR: { [Name in keyof typeof MESSAGES_EN]: string } = {
   'row.extra_cell': 'tem mais campos que o cabeçalho',
   'row.booked': 'é igual a {value}, que já está lançado: marque que é outro para importá-lo',
   'row.number_repeated': 'está em várias linhas',
+  'row.evidence_changed': 'mudou depois que esta planilha foi feita: baixe-a de novo',
+  'row.not_candidate': 'não nomeia um candidato desta linha, ou nomeia vários',
+  'row.which_without_match': 'só vai com a decisão casar',
   'row.day_to_come': 'Este dia ainda não começou.',
   'row.identifier_repeated': 'Outra linha da conta já tem este identificador.',
   'row.balance_differs': 'Uma linha anterior deste dia tem outro saldo.',

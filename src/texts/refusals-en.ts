@@ -159,6 +159,7 @@ export const REFUSALS_EN = {
     note_missing: 'must say why',
     note_required: 'must say why: a critical mismatch is resolved, and the difference stays',
     operation_differs: 'is of the other operation',
+    owner_unknown: 'is no id of a user or a token of ours that can log in',
     payment_not_paid: 'is not paid',
     pair_too_far: "is of {day}, more than {n} days from the line's {line}",
     parameter_and_range: 'does not go with from or to',

@@ -141,6 +141,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   note_missing: 'Escreva por quê.',
   note_required: 'Diga por quê: uma divergência crítica é resolvida, e a diferença fica.',
   operation_differs: 'É da outra operação.',
+  owner_unknown: 'Não é o id de uma pessoa ou de um token nosso que possa entrar.',
   payment_not_paid: 'Não está pago.',
   pair_too_far: 'É de {day}, a mais de {n} dias da linha, de {line}.',
   parameter_and_range: 'Não vai com o primeiro e o último dia.',

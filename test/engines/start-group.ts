@@ -8,11 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { openTcpProxy } from '../support/open-tcp-proxy.ts';
 
-const SCRIPT = path.join(import.meta.dirname, 'group-node.sh');
+export const SCRIPT = path.join(import.meta.dirname, 'group-node.sh');
 /** Where bin/setup --engines unpacks MySQL. */
 export const ENGINES = process.env.CONFERE_ENGINES ?? path.resolve(import.meta.dirname, '../../.engines');
 const GROUP = '5e1f0000-0000-4000-8000-00000000c0fe';
-const READY_MS_MAX = 90_000;
+const READY_MS_MAX = 180_000;
 const POLL_MS = 200;
 const ANSWER_MS_MAX = 2_000;
 const LOG_LINES_SHOWN = 15;
@@ -117,7 +117,7 @@ async function install(
   async function waitFor(what: string, isSo: () => Promise<boolean>): Promise<void> {
     const deadline = Date.now() + READY_MS_MAX;
     while (!(await isSo().catch(() => false))) {
-      if (Date.now() > deadline) throw new Error(`node ${n} ${what}:\n${readTail(path.join(own, 'log'))}`);
+      if (Date.now() > deadline) throw new Error(`node ${n} ${what}:\n${readTail(path.join(own, 'log.err'))}`);
       await sleep(POLL_MS);
     }
   }
@@ -178,7 +178,7 @@ async function readOwn(query: GroupNode['query']) {
 function serverOptions(home: string, n: number): string[] {
   const seeds = [1, 2, 3].map((one) => `10.77.0.${one}:33061`).join(',');
   return [
-    ...[`--datadir=${home}/data`, `--socket=${home}/s`, `--pid-file=${home}/pid`, `--log-error=${home}/log`],
+    ...[`--datadir=${home}/data`, `--socket=${home}/s`, `--pid-file=${home}/pid`, `--log-error=${home}/log.err`],
     ...[`--tmpdir=${home}/tmp`, '--port=3306', `--bind-address=10.77.0.${n}`, `--report-host=10.77.0.${n}`],
     ...[`--server-id=${n}`, '--skip-name-resolve', '--super-read-only=ON', '--max-connections=300'],
     ...[

@@ -70,7 +70,7 @@ function addUp(rows: { id: string | null; name: string; at_wall: string; amount_
 
 /** Returns the mismatches of a kind, the oldest first. */
 export async function readMismatchRows(context: Context, kind?: string) {
-  return (await listMismatches(context.db, { kind, limit: 200 })).toReversed();
+  return (await listMismatches(context, { kind, limit: 200 })).toReversed();
 }
 
 /** Returns a context that calls `happens` once, right after a statement whose first row matches. */

@@ -57,7 +57,7 @@ export function initCommand(program: Command): void {
     .option(
       '--balance <platform=amount>',
       'the balance of a platform at its start (may be repeated)',
-      (one: string, all: string[] = []) => [...all, one],
+      (one: string, all?: string[]) => [...(all ?? []), one],
     )
     .option('--merchant-name <name>', 'the first merchant (default: none)')
     .option('--merchant-url <url>', 'where its callbacks go')

@@ -37,6 +37,8 @@ export type MismatchTables = {
     note: Optional<string>;
     reopened: Generated<number>;
     baseline: Generated<number>;
+    /** The id of a user or a token. */
+    owner: Optional<string>;
   };
   mismatch_changes: {
     seq: Generated<number>;

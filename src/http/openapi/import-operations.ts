@@ -26,7 +26,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     ...Imports.post(
       '/imports/{kind}',
       ['operator', 'accountant'],
-      'Import an XLSX or CSV by its template: statements, adjustments, accounts, platforms, bank (lines of the bank account), expected (expected payments) or nfe (invoices, as XML or ZIP). All rows or none; faults by row and column are 422, also rows that equal what is booked, unless allow_equal=true; the same file again imports nothing (`repeats`)',
+      'Import an XLSX or CSV by its template: statements, adjustments, accounts, platforms, bank (lines of the bank account), expected (expected payments), nfe (invoices, as XML or ZIP) or decisions (about mismatches, in the workbook that GET /mismatches.xlsx gives). All rows or none; faults by row and column are 422, also rows that equal what is booked, unless allow_equal=true; the same file again imports nothing (`repeats`)',
       {
         200: { description: 'A dry run, or a file that was imported before', schema: importOutcome },
         201: { description: 'Imported', schema: importOutcome },

@@ -7,12 +7,14 @@ import { SUBJECTS } from '../../operations/catalogue.ts';
 import { describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
 import { expectedFilters } from '../../operations/expected.ts';
 import { problem } from '../../operations/rows/problem.ts';
+import { decisionQuerySchema } from '../api/mismatches.ts';
 import { reportFileQuerySchema } from '../api/reports.ts';
 import { describeDeclared } from './describe-declared.ts';
 import { IMPORT_OPERATIONS } from './import-operations.ts';
 import { PORTAL_OPERATIONS } from './portal-operations.ts';
 
 const Expected = describeTag('Expected payments');
+const Mismatches = describeTag('Mismatches');
 const Reports = describeTag('Reports');
 const Service = describeTag('Service');
 
@@ -58,6 +60,12 @@ export const API_OPERATIONS: readonly Operation[] = [
   },
   ...IMPORT_OPERATIONS,
   ...SUBJECTS.flatMap(describeDeclared),
+  Mismatches.get(
+    '/mismatches.xlsx',
+    'Up to 500 open ones as a workbook, the most at stake first: with decisions written into it, it comes back by POST /imports/decisions',
+    { 200: { description: 'The file', contentType: 'application/octet-stream' } },
+    decisionQuerySchema,
+  ),
   ...PORTAL_OPERATIONS,
   Reports.get(
     '/reports/{file}',

@@ -6,7 +6,7 @@ import { expectedFactsSchema, expectedKeySchema } from '../../expected/expected-
 import { type Arrival, isChange, type PutOutcome, putExpected } from '../../expected/put-expected.ts';
 import { isFormula } from '../../reports/render/formats/write-csv.ts';
 import { refuse } from '../../texts/refuse.ts';
-import { choiceColumn, dayColumn, ignoredColumn, moneyColumn, textColumn } from '../columns.ts';
+import { choiceColumn, dayColumn, moneyColumn, shownColumn, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
 import type { ImportedRow, ImportFault } from '../import-kind.ts';
 import { LARGE_TABLE_LIMITS } from '../read-table.ts';
@@ -65,7 +65,12 @@ export const EXPECTED = defineTable({
     description: column('descrição', 'description', ''),
     invoice_key: column('chave da nota', 'invoice key', ''),
   },
-  ignored: Object.fromEntries(Object.entries(COMPUTED).map(([name, titles]) => [name, ignoredColumn(titles)])),
+  ignored: Object.fromEntries(
+    Object.entries(COMPUTED).map(([name, titles]) => [
+      name,
+      { ...shownColumn({ titles, example: '' }), isIgnored: true as const },
+    ]),
+  ),
   toValue(row) {
     const texts = Object.entries(row).map(([name, cell]) => [name, typeof cell === 'string' ? unguard(cell) : cell]);
     // cast: the same columns, each with a value of its kind

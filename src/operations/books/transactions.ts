@@ -107,7 +107,7 @@ export const oneTransaction = defineItem({
     const { transaction, events, entries, seq } = timeline;
     const full = seesPersons(by.caller);
     await auditItem(context, by, 'transactions.show', transaction.id);
-    const mismatches = await listMismatches(db, { transactionId: transaction.id, limit: MISMATCHES_SHOWN_MAX });
+    const mismatches = await listMismatches(context, { transactionId: transaction.id, limit: MISMATCHES_SHOWN_MAX });
     return {
       ...presentTransactionTo(context, by.caller, transaction),
       events,

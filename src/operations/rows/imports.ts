@@ -4,7 +4,7 @@ import { amount, component, day, instant } from './row-fields.ts';
 
 const nullableDay = day.nullable();
 
-const kind = z.string().describe('statements, adjustments, accounts, platforms, bank, expected or nfe');
+const kind = z.string().describe('statements, adjustments, accounts, platforms, bank, expected, nfe or decisions');
 const sha256 = z.string().describe('of the file');
 const rows = z.int().describe('of the file');
 const changed = z.int().describe('rows that changed something');
@@ -68,4 +68,17 @@ export const importOutcome = component('ImportOutcome', {
     )
     .optional(),
   matched: z.object({ reference: z.int(), amount: z.int() }).optional(),
+  decisions: z
+    .array(
+      z.object({
+        row: z.int(),
+        mismatch_id: z.string(),
+        kind: z.string(),
+        decision: z.enum(['resolve', 'accept', 'match']),
+        which: z.string().nullable().describe('the id of the expected payment or the transaction that was matched'),
+        changed: z.boolean().describe('false: it was decided so before'),
+      }),
+    )
+    .optional()
+    .describe('of decisions, the effect of each row that has one'),
 });

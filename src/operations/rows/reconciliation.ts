@@ -11,6 +11,7 @@ export const mismatch = component('Mismatch', {
   state: z.enum(MISMATCH_STATES),
   transaction_id: nullableText,
   reference: nullableText,
+  expected_payment_id: nullableText.describe('of the kinds about an expected payment'),
   at_stake: amount
     .nullable()
     .describe('the difference where `expected` and `actual` are amounts, else `amount`: what every list and sum shows'),
@@ -26,6 +27,8 @@ export const mismatch = component('Mismatch', {
   note: nullableText,
   reopened: z.int(),
   baseline: z.boolean(),
+  owner: nullableText.describe('who is to decide it: the id of a user or a token'),
+  age_days: z.int().describe('whole days since it opened, up to its end'),
 });
 
 export const run = component('Reconciliation', {

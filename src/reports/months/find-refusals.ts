@@ -29,7 +29,7 @@ export async function findRefusals(context: Context, month: Month): Promise<Refu
     ...(await findOrderRefusals(db, month)),
     ...(await findUnprovenDays(db, days)),
     ...(await findUnreadBefore(context, { from, to })),
-    ...(await findOpenMismatches(db, to)),
+    ...(await findOpenMismatches(context, to)),
     ...(await findDifferences(context, { from, to })),
     ...(await findUnfinishedOpenings(db)),
   ];
@@ -109,13 +109,13 @@ function joinDays(days: Day[]): { from: Day; to: Day }[] {
  * Open critical mismatches, but those about transactions that began after the month: settling any other one may change the
  * month's balance. Those about stated balances are compared by `findDifferences`.
  */
-async function findOpenMismatches(db: Reader, to: Day): Promise<Refusal[]> {
+async function findOpenMismatches(context: Context, to: Day): Promise<Refusal[]> {
   const refusals: Refusal[] = [];
   let more = 0;
   for (let after: number | undefined; ; ) {
-    const rows = await listMismatches(db, { state: 'unresolved', severity: 'critical', limit: CHUNK_ROWS, after });
+    const rows = await listMismatches(context, { state: 'unresolved', severity: 'critical', limit: CHUNK_ROWS, after });
     const others = rows.filter(({ kind }) => kind !== 'balance_differs');
-    const concerned = await omitLater(db, others, to);
+    const concerned = await omitLater(context.db, others, to);
     for (const { id, kind, transaction_id } of concerned) {
       if (refusals.length >= REFUSED_MISMATCHES_MAX) more++;
       else refusals.push({ code: 'mismatch_open', mismatchId: id, kind, transactionId: transaction_id });
@@ -159,12 +159,12 @@ async function omitLater(db: Reader, rows: PresentedMismatch[], to: Day): Promis
  * one, a statement of another month that differs.
  */
 async function findDifferences(context: Context, { from, to }: { from: Day; to: Day }): Promise<Refusal[]> {
-  const { calendar, db } = context;
+  const { calendar } = context;
   const newest = await readNewestStatements(context, `${addDays(to, 1)} 00:00:01`);
   const ofMonth = newest.filter(({ at }) => calendar.toWallTime(new Date(at)) > `${from} 00:00:00`);
   const stated = new Set(ofMonth.map(({ platform }) => platform));
   const query = { state: 'unresolved', kind: 'balance_differs', limit: CHUNK_ROWS };
-  const open = (await listMismatches(db, query)).filter((one) => !stated.has(readPlatform(one)));
+  const open = (await listMismatches(context, query)).filter((one) => !stated.has(readPlatform(one)));
   return [
     ...ofMonth
       .filter(({ difference }) => difference !== '0.00')

@@ -124,7 +124,10 @@ function openTables(work: Work): Output<MovementTables> {
       const { movement, share } = row;
       if (share && share.unidentified > 0n) unidentified?.add({ movement, share });
     },
-    drain: () => Promise.all([statement, receipts, payments, refunds, unidentified].map((one) => one?.drain())),
+    drain: () =>
+      Promise.all(
+        [statement, receipts, payments, refunds, ...(unidentified ? [unidentified] : [])].map((one) => one.drain()),
+      ),
     end: async () => ({
       statement: await statement.end(),
       receipts: await receipts.end(),

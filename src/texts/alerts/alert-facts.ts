@@ -7,6 +7,8 @@ export type AlertFacts = {
   /** An instant in ISO 8601. */
   since?: string | undefined;
   transaction?: string;
+  /** The id of an expected payment. */
+  expected?: string;
   mismatch?: string;
   /** The scope of a mismatch, such as a day or a platform. */
   about?: string;

@@ -9,8 +9,9 @@ const merchantOf = ({ merchant, merchantName }: AlertFacts): string =>
   merchantName ? `o lojista ${merchantName} (${merchant})` : `o lojista ${merchant}`;
 
 const sayMismatches: Say = (facts, as) => {
-  const { count = 1, transaction, mismatch, about } = facts;
-  const one = transaction ? `transação ${transaction}` : mismatch ? `divergência ${mismatch}` : about;
+  const { count = 1, transaction, expected, mismatch, about } = facts;
+  const order = expected && `pedido ${expected}`;
+  const one = transaction ? `transação ${transaction}` : (order ?? (mismatch ? `divergência ${mismatch}` : about));
   const stake = stakeOf(facts, as);
   return count === 1 ? `${one}${stake}` : `${count} de uma causa${stake}; uma delas: ${one}`;
 };

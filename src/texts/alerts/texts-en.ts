@@ -181,8 +181,9 @@ const stakeOf = ({ cents = '0' }: AlertFacts, { money }: Formats): string =>
   cents === '0' ? '' : `, ${money(cents)} at stake`;
 
 const sayMismatches: Say = (facts, as) => {
-  const { count = 1, cause, transaction, mismatch, about } = facts;
-  const one = transaction ? `transaction ${transaction}` : mismatch ? `mismatch ${mismatch}` : about;
+  const { count = 1, cause, transaction, expected, mismatch, about } = facts;
+  const order = expected && `expected payment ${expected}`;
+  const one = transaction ? `transaction ${transaction}` : (order ?? (mismatch ? `mismatch ${mismatch}` : about));
   const stake = stakeOf(facts, as);
   return count === 1 ? `${one}${stake}` : `${count} of one cause (${cause})${stake}; one of them: ${one}`;
 };

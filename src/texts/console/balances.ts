@@ -123,7 +123,6 @@ export const BALANCES_EN = {
   'Saldo antes e depois': 'Balance before and after',
   'Nenhum saldo muda.': 'No balance changes.',
   'Saldo agora': 'Balance now',
-  Efeito: 'Effect',
   'Saldo depois': 'Balance after',
   'Nada é lançado.': 'Nothing is posted.',
   'com data de {at}': 'dated {at}',

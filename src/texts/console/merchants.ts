@@ -34,7 +34,6 @@ export const MERCHANTS_EN = {
   'Um callback pix.expected.… por mudança de situação. Valem as plataformas, as operações e o extra; a referência é o número ou uma das referências.':
     'A callback pix.expected.… for each change of state. Platforms, operations and extra apply; the reference is the number or any reference.',
   'mudanças de pedidos': 'changes of orders',
-  Pedido: 'Order',
   'Transação ou pedido': 'Transaction or order',
   'Um campo vazio aceita tudo. Dentro de um campo basta uma linha; entre os campos, todos valem.':
     'An empty field accepts everything. Within a field one line is enough; between fields, all apply.',

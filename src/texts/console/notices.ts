@@ -4,6 +4,7 @@ export const NOTICES_EN = {
     'The provider’s version is accepted: the entry is reversed and posted anew, and the merchants are notified.',
   'Divergência em tratamento: está registrado quem e quando.': 'Mismatch acknowledged: who and when is on record.',
   'Divergência resolvida.': 'Mismatch resolved.',
+  'Guardado: quem decide esta divergência.': 'Saved: who decides this mismatch.',
   'Nome da plataforma guardado.': 'The platform’s name is saved.',
   'Plano de contas guardado.': 'The chart of accounts is saved.',
   'Saldo informado e comparado com o razão.': 'The balance is stated and compared with the ledger.',

@@ -89,7 +89,7 @@ async function openBoth(stack: AsyncDisposableStack) {
 
 test('a host that became read-only has its work done by the next', async () => {
   await using stack = new AsyncDisposableStack();
-  const { first, second, target, read, db } = await openBoth(stack);
+  const { first, second, read, db } = await openBoth(stack);
   let runs = 0;
   await transact(db, async (trx) => {
     await sql`INSERT INTO t VALUES (${10 + runs++})`.execute(trx);

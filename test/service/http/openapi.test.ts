@@ -245,11 +245,14 @@ async function askRunsAndMismatches(): Promise<void> {
     resolution: 'accepted',
   });
   await accept({ actual }, 409);
+  await ask('post', '/api/v1/mismatches/{id}/assign', { path, body: { owner: 'admin' } });
+  await ask('post', '/api/v1/mismatches/{id}/assign', { path, body: { owner: 'nobody' }, status: 422 });
   await ask('post', '/api/v1/mismatches/{id}/acknowledge', { path, body: { note: 'mine' } });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: { actual: { amount: '1.00' } }, status: 409 });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {} });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {}, status: 409 });
   await ask('post', '/api/v1/mismatches/resolve', { body: { ids: [path.id] } });
+  await ask('get', '/api/v1/mismatches.xlsx?age=0&locale=en');
   const open = await ask('get', '/api/v1/mismatches?state=open');
   const { id } = (open.mismatches as Json[])[0] ?? {};
   await ask('post', '/api/v1/mismatches/resolve', { body: { ids: [id], note: 'seen' } });

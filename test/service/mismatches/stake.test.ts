@@ -25,7 +25,7 @@ test('the sum at stake of each kind is that of its mismatches', async () => {
   }));
   await transact(context.db, (trx) => raiseMismatches(trx, found, new Date()));
   const sums = new Map<string, bigint>();
-  for (const one of await listMismatches(context.db, { limit: 50 }))
+  for (const one of await listMismatches(context, { limit: 50 }))
     sums.set(one.kind, (sums.get(one.kind) ?? 0n) + (parseSum(one.at_stake ?? '') ?? 0n));
   const read = (await readOpenMismatches(context.db)).map((one) => [one.kind, one.stakeCents] as const);
   expect(new Map(read)).toEqual(sums);

@@ -9,6 +9,7 @@ import { mayActAs, ROLES, type Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { recordUser } from '../../../src/access/users.ts';
 import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
+import { transact } from '../../../src/database/transact.ts';
 import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { matchExpected } from '../../../src/expected/match-by-hand.ts';
@@ -19,6 +20,7 @@ import { stateContract } from '../../../src/ledger/stated/commission-contracts.t
 import { stateOpening } from '../../../src/ledger/stated/state-opening.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { SUBJECTS } from '../../../src/operations/catalogue.ts';
 import { callApi } from '../../support/call-api.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -30,6 +32,7 @@ import { SECRET_KEY } from '../../support/start-serve.ts';
 let env: ConsoleEnvironment;
 beforeAll(async () => {
   env = await openConsoleEnvironment({ SECRET_KEY });
+  owner = (await createToken(env.context, { name: 'Ana', role: 'operator' })).id;
 });
 afterAll(() => env[Symbol.asyncDispose]());
 
@@ -49,6 +52,7 @@ type Prepare = () => Doors | Promise<Doors>;
 const SINCE = '2026-01-01T00:00:00Z';
 let made = 0;
 let taken = 0;
+let owner: string;
 const day = () => env.today;
 const platform = () => `platform-${++made}`;
 const adjust = (of: string) =>
@@ -130,6 +134,16 @@ const CHANGES: Record<string, Prepare> = {
       body: given,
       command: ['expected', 'unmatch', id, '--transaction-id', payment, '--note', given.note],
       form: { address: `/expected/${id}/unmatch`, fields: given },
+    };
+  },
+  'mismatches.assign': async () => {
+    const scope = `assigned ${++made}`;
+    await transact(env.context.db, (trx) => raiseMismatches(trx, [{ kind: 'stuck', scope }], new Date(SINCE)));
+    const raised = env.context.db.selectFrom('mismatches').select('id').where('scope', '=', scope);
+    const { id } = await raised.executeTakeFirstOrThrow();
+    return {
+      ...{ id, body: { owner }, command: ['mismatches', 'assign', id, '--owner', owner] },
+      form: { address: `/mismatches/${id}/assign`, fields: { owner } },
     };
   },
   'openings.add': () => {

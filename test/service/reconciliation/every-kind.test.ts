@@ -365,7 +365,7 @@ describe('each kind of the table', () => {
     const { context } = books;
     const { about, scope, severity = MISMATCH_SEVERITY[kind], end } = await STAGES[kind]();
     const findRaised = async () => {
-      const found = await listMismatches(context.db, { kind, transactionId: about, limit: 200 });
+      const found = await listMismatches(context, { kind, transactionId: about, limit: 200 });
       if (scope === undefined) return found;
       const scoped = context.db
         .selectFrom('mismatches')
@@ -413,5 +413,5 @@ test('a clean month, its commissions as the contract has them, raises none', asy
   await watchStuck(context);
   const transactions = await context.db.selectFrom('transactions').select('id').execute();
   expect(transactions.length).toBeGreaterThan(25 * PER_DAY);
-  expect(await listMismatches(context.db, { limit: 10 })).toEqual([]);
+  expect(await listMismatches(context, { limit: 10 })).toEqual([]);
 });

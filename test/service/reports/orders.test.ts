@@ -148,7 +148,7 @@ test('Não identificados lists the receipts that are not, or not wholly, of orde
 test('A receber lists what was due, paid or changed that day, and what is overdue within 95 days', async () => {
   const rows = rowsOf(sheetOf(await read({ revision: 2 }), 'A receber'));
   const found = new Map(rows.map((row) => [row.Número?.value, row]));
-  expect([...found.keys()].sort()).toEqual(['pedido-1', 'pedido-2', 'pedido-3', 'pedido-5', 'vencido']);
+  expect(new Set(found.keys())).toEqual(new Set(['pedido-1', 'pedido-2', 'pedido-3', 'pedido-5', 'vencido']));
   const states = [...found.values()].map((row) => [row.Número?.value, row.Situação?.value, centsOf(row.Diferença)]);
   expect(states).toEqual([
     ['pedido-1', 'Pago', 0n],

@@ -69,6 +69,19 @@ export async function recalculateEach(file: string, hides: Hidden[]): Promise<Re
   return await Promise.all(made.map(readWorkbook));
 }
 
+/** Writes values into cells of the first sheet, and saves it with LibreOffice. @returns the file, and what its cells take. */
+export async function fillIn(
+  file: string,
+  values: Record<string, string>,
+): Promise<{ file: string; validations: [type: string, cells: string, formula: string][] }> {
+  const [given, out] = [`${file}.in.xlsx`, path.join(path.dirname(file), 'filled')];
+  await ask(`${file}\tfill in\t${given}\t${JSON.stringify(values)}`);
+  await convert([given], 'xlsx', out);
+  const filled = path.join(out, path.basename(given));
+  const validations: unknown = await ask(`${filled}\tvalidations`);
+  return { file: filled, validations: validations as [string, string, string][] };
+}
+
 /**
  * Runs LibreOffice with one profile a worker: making a profile takes two thirds of a first start. The start of a later run
  * removes the profile.

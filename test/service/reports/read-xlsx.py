@@ -1,7 +1,8 @@
 """Reads workbooks as openpyxl does: each line in is a path, each line out its sheets as JSON, every cell with its cached
 value, type, formula and format. Path, tab, `values of`, tab, title: one sheet, its cells alone, however large the others
 are. Path, tab, `save as`, tab, path: saved there without its cached values, and no sheets; with further fields, a sheet's
-title and the numbers of its rows that a filter hides."""
+title and the numbers of its rows that a filter hides. Path, tab, `fill in`, tab, path, tab, values by cell of the first sheet as JSON: saved
+there. Path, tab, `validations`: the type, cells and formula of each data validation of the first sheet."""
 import datetime
 import gc
 import json
@@ -105,6 +106,18 @@ def save(path, target, title=None, hidden=''):
     workbook.save(target)
 
 
+def fill(path, target, values):
+    workbook = openpyxl.load_workbook(path)
+    for address, value in json.loads(values).items():
+        workbook.worksheets[0][address] = value
+    workbook.save(target)
+
+
+def read_validations(path):
+    sheet = openpyxl.load_workbook(path).worksheets[0]
+    return [[one.type, str(one.sqref), one.formula1] for one in sheet.data_validations.dataValidation]
+
+
 def answer(line):
     path, *more = line.split('\t')
     try:
@@ -113,6 +126,11 @@ def answer(line):
         if more[:1] == ['save as']:
             save(path, *more[1:])
             return {'sheets': []}
+        if more[:1] == ['fill in']:
+            fill(path, *more[1:])
+            return {'sheets': []}
+        if more[:1] == ['validations']:
+            return {'sheets': read_validations(path)}
         return {'sheets': read(path)}
     except Exception as error:
         return {'error': repr(error)}

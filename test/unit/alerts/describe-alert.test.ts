@@ -9,7 +9,16 @@ const calendar = createCalendar('America/Sao_Paulo');
 const SINCE = '2026-11-22T21:05:07.000Z';
 /** Every fact, so that no text of a kind lacks one. */
 const FACTS: Required<AlertFacts> = {
-  ...{ count: 3, cents: '1126905', since: SINCE, transaction: 'tx_1', mismatch: 'mm_1', about: 'p1', cause: 'run_1' },
+  ...{
+    count: 3,
+    cents: '1126905',
+    since: SINCE,
+    transaction: 'tx_1',
+    expected: 'ep_1',
+    mismatch: 'mm_1',
+    about: 'p1',
+    cause: 'run_1',
+  },
   ...{ kinds: { stuck: 3 }, run: 'run_1', trigger: 'reconcile_recent', merchant: 'me_1', merchantName: 'Livraria' },
   ...{
     job: 'manifest',

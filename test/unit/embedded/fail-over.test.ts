@@ -181,6 +181,17 @@ describe('several hosts of one database', () => {
     expect(await get()).toBe('a');
   });
 
+  test('while no host takes writes, those that answer are asked before the one that does not', async () => {
+    const { get, down, refusing, asked } = openHosts(['a', 'b']);
+    await get();
+    down.add('a');
+    refusing.set('b', 1290);
+    await expect(get()).rejects.toThrow();
+    asked.length = 0;
+    await expect(get()).rejects.toThrow();
+    expect(asked).toEqual(['b', 'a']);
+  });
+
   test('a single host is not asked: one that takes no writes can be read', async () => {
     const { get, refusing } = openHosts(['a']);
     refusing.set('a', 1290);

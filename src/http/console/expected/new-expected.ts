@@ -61,7 +61,7 @@ ${inputField(draft, { name: 'description', label: 'Descrição' })}</div>`,
   });
 }
 
-/** What the form has no field for. */
+/** The facts for which the form has no field. */
 const NOTHING = {
   ...{ issued_day: null, valid_until: null, platform: null, e2e_ids: [] as string[], extra: null },
   invoice_key: null,

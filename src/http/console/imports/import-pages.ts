@@ -40,6 +40,7 @@ import { renderPreview } from '../parts/render-preview.ts';
 import { sendPage, uploadForm } from '../parts/send-page.ts';
 import { describeLeftOut, renderFaults } from './describe-faults.ts';
 import { hiddenAnswers, questionForm, readAnswers } from './question-fields.ts';
+import { renderDecisions } from './render-decisions.ts';
 import { allowField, renderEqual } from './render-equal.ts';
 import { renderStatements } from './render-statements.ts';
 
@@ -200,7 +201,7 @@ async function sendPreview(
   response: Response,
   { draft, answers, preview, isStale }: { draft: Draft; answers: Answers; preview: ImportPreview; isStale: boolean },
 ): Promise<void> {
-  const { kind, rows, changed, sha256, repeats, equal, basis, bank, leftOut } = preview;
+  const { kind, rows, changed, sha256, repeats, equal, basis, bank, leftOut, decisions } = preview;
   const title = t('{name}: confira', { name: t('Importar um arquivo') });
   const about = facts([
     ['Tipo', findImportKind(kind).titles[language()]],
@@ -219,6 +220,6 @@ ${hiddenAnswers(answers)}${allowField(equal)}<div class="actions"><button name="
     isStale &&
     html`<p class="fault" role="alert">${t('Mudou depois da prévia que você viu: confira de novo o que muda.')}</p>`;
   const body = html`${CRUMB()}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${stale}${about}
-${before || html`${bank && renderStatements(bank)}${renderEqual(context, equal)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
+${before || html`${bank && renderStatements(bank)}${decisions && renderDecisions(decisions)}${renderEqual(context, equal)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
   sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
 }

@@ -22,6 +22,7 @@ import { readFormField } from '../parts/parse-filters.ts';
 import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { renderPreview } from '../parts/render-preview.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { assignForm } from './assign-mismatch.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { renderEvidence } from './render-evidence.ts';
 
@@ -34,13 +35,14 @@ type Action = keyof typeof DONE;
  */
 export function mismatchForms(context: Context): Router {
   const router = createRouter();
+  router.use(assignForm(context));
   for (const action of Object.keys(DONE) as Action[]) {
     router.post(
       `/mismatches/:id/${action}`,
       requireRole(...mismatchDecisions[action].roles),
       async (request: Request<{ id: string }>, response) => {
         const { id } = request.params;
-        const mismatch = await findMismatch(context.db, id);
+        const mismatch = await findMismatch(context, id);
         if (!mismatch) throw refuse('mismatch_unknown');
         const given = { note: readFormField(request, 'note'), actual: readSeen(request) };
         const isConfirmed = readFormField(request, 'step') === 'confirm';

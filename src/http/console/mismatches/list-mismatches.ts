@@ -1,16 +1,16 @@
-import type { Router } from 'express';
+import type { Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
-import { type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
+import { MISMATCH_SORTS, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
 import { nameFilters } from '../../../operations/define-list.ts';
 import { mismatches } from '../../../operations/mismatches.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
-import { filterField, inputField } from '../parts/fields.ts';
+import { type Draft, filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, moment, moneyAtStake, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table, transactionLink } from '../parts/page-components.ts';
@@ -18,6 +18,8 @@ import { filterChoice, filterText, isFiltered, readFilters } from '../parts/pars
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
+import { nameOwner, readOwnerNames, readOwnerWords } from './assign-mismatch.ts';
+import { decisionPages, linkDecisions } from './download-decisions.ts';
 import { explainMismatch, MISMATCH_TITLES } from './explain-mismatch.ts';
 import { handleManyForm } from './handle-mismatches.ts';
 
@@ -29,40 +31,42 @@ const query = z.object({
   cause: filterText(160),
   transaction_id: filterText(128),
   decided: filterChoice(['yes']),
+  owner: filterText(64),
+  age: filterText(5).refine((text) => text === undefined || /^\d+$/.test(text), {
+    error: () => t('Escreva um número de dias.'),
+  }),
+  sort: filterChoice(MISMATCH_SORTS),
 });
 const LIST = { title: 'Divergências', address: '/mismatches' } as const;
 const FIRST_STATES = words({ unresolved: 'Por resolver', all: 'Todos' });
 
 const DECIDED_WORDS = words({ yes: 'Resolvidas por decisão' });
+const SORT_WORDS = words({ age: 'Há mais tempo em aberto', at_stake: 'Mais em jogo' });
 
 /** The list of mismatches: of the unresolved ones, grouped by cause, unless a filter says otherwise. */
 export function mismatchListPages(context: Context): Router {
   const router = createRouter();
+  router.use(decisionPages(context));
   router.get('/mismatches', async (request, response) => {
     const { filters: given, draft } = readFilters({ state: 'unresolved', ...request.query }, query);
-    const fields = [
-      filterField(draft, { name: 'state', label: 'Estado', words: { ...FIRST_STATES, ...MISMATCH_STATE_WORDS } }),
-      filterField(draft, { name: 'kind', label: 'Tipo', words: MISMATCH_TITLES, any: 'Todos' }),
-      filterField(draft, { name: 'severity', label: 'Gravidade', words: SEVERITY_WORDS, any: 'Todas' }),
-      filterField(draft, { name: 'decided', label: 'Decisão', words: DECIDED_WORDS, any: 'Todas' }),
-      inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
-    ];
+    const fields = await listFields(context, response, draft);
     if (given === undefined) {
       sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
       return;
     }
-    const { state: shown = 'unresolved', decided, ...filters } = given;
-    const named = nameFilters({ ...filters, state: request.query.state });
+    const { state: shown = 'unresolved', decided, age, ...filters } = given;
+    const named = nameFilters({ ...filters, age, state: request.query.state });
     const state = shown === 'all' ? undefined : shown;
-    const filter = { ...filters, state, decided: decided === 'yes', named };
+    const filter = { ...filters, state, decided: decided === 'yes', named, age: age === undefined ? age : Number(age) };
     const { rows, next } = await readListPage(context, mismatches, request, response, { filter, via: 'console' });
-    const areSet = isFiltered({ ...filters, decided }) || shown !== 'unresolved';
+    const areSet = isFiltered({ ...filters, age, decided }) || shown !== 'unresolved';
     const empty = areSet ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência por resolver.';
     const { kind, cause } = filters;
     const hasCauses =
       (shown === 'unresolved' || shown === 'open') &&
-      filters.transaction_id === undefined &&
-      request.query.cursor === undefined;
+      [filters.transaction_id, filters.owner, filters.sort, age, request.query.cursor].every(
+        (one) => one === undefined,
+      );
     const causes = hasCauses ? await readOpenCauses(limitStatementTime(context.db), kind) : [];
     const lead =
       kind === undefined
@@ -71,12 +75,30 @@ export function mismatchListPages(context: Context): Router {
     sendList(request, response, {
       ...LIST,
       filters: { fields, areSet },
-      lead,
-      rows: mismatchTable(context, rows, await readPlatformNames(context, response), empty),
+      lead: html`${shown !== 'resolved' && rows.length > 0 && linkDecisions(response, { ...filters, age })}${lead}`,
+      rows: await mismatchTable(context, response, rows, empty),
       next,
     });
   });
   return router;
+}
+
+async function listFields(context: Context, response: Response, draft: Draft): Promise<Html[]> {
+  return [
+    filterField(draft, { name: 'state', label: 'Estado', words: { ...FIRST_STATES, ...MISMATCH_STATE_WORDS } }),
+    filterField(draft, { name: 'kind', label: 'Tipo', words: MISMATCH_TITLES, any: 'Todos' }),
+    filterField(draft, { name: 'severity', label: 'Gravidade', words: SEVERITY_WORDS, any: 'Todas' }),
+    filterField(draft, { name: 'decided', label: 'Decisão', words: DECIDED_WORDS, any: 'Todas' }),
+    filterField(draft, {
+      name: 'owner',
+      label: 'Quem decide',
+      words: await readOwnerWords(context, response, draft.values.owner),
+      any: 'Todos',
+    }),
+    inputField(draft, { name: 'age', label: 'Dias em aberto, no mínimo' }, html` inputmode="numeric"`),
+    filterField(draft, { name: 'sort', label: 'Ordem', words: SORT_WORDS, any: 'As mais novas' }),
+    inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
+  ];
 }
 
 function causeTable(context: Context, causes: OpenCause[]): Html {
@@ -107,14 +129,16 @@ function describeCause({ run_id: run, cause }: OpenCause): Html {
 type ListedMismatch = Omit<PresentedMismatch, 'seq'>;
 
 /** A table of mismatches, each linked to its page. */
-export function mismatchTable(
+export async function mismatchTable(
   context: Context,
+  response: Response,
   rows: ListedMismatch[],
-  names: PlatformNames,
   empty: Label = 'Nenhuma divergência.',
-): Html {
+): Promise<Html> {
+  const names = await readPlatformNames(context, response);
+  const owners = await readOwnerNames(context, rows);
   return table({
-    caption: 'Divergências, as mais novas primeiro',
+    caption: 'Divergências',
     rows,
     empty,
     columns: [
@@ -127,7 +151,9 @@ export function mismatchTable(
       { title: 'Transação ou plataforma', cell: (row) => transactionCell(row, names) },
       { title: 'Em jogo', cell: (row) => moneyOf(row.at_stake), align: 'end' },
       { title: 'Valor da transação', cell: (row) => moneyOf(transactionAmountOf(row)), align: 'end' },
+      { title: 'Quem decide', cell: (row) => nameOwner(row, owners) },
       { title: 'Aberta em', cell: (row) => moment(context.calendar, row.opened_at) },
+      { title: 'Dias em aberto', cell: (row) => formatCount(row.age_days), align: 'end' },
     ],
   });
 }

@@ -1,4 +1,5 @@
 import type { Request, Router } from 'express';
+import { readActorNames } from '../../../access/users.ts';
 import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
@@ -11,12 +12,13 @@ import { refuse } from '../../../texts/refuse.ts';
 import { plural, t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { moment, money, shortId } from '../parts/format.ts';
+import { formatCount, moment, money, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
+import { nameOwner, readOwnerNames, renderAssign } from './assign-mismatch.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { handleForm, offerAdjustment } from './handle-mismatch.ts';
 import { renderEvidence } from './render-evidence.ts';
@@ -25,30 +27,32 @@ import { renderEvidence } from './render-evidence.ts';
 export function mismatchPages(context: Context): Router {
   const router = createRouter();
   router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
-    const found = await findMismatch(context.db, request.params.id);
+    const found = await findMismatch(context, request.params.id);
     if (!found) throw refuse('mismatch_unknown');
     const mismatch = await showMismatch(context, found, { caller: getCaller(response), via: 'console' });
     const { title, meaning, todo } = explainMismatch(mismatch);
     const names = await readPlatformNames(context, response);
+    const owner = nameOwner(mismatch, await readOwnerNames(context, [mismatch]));
     const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a></p>
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
 <p class="sub">${idText(mismatch.id)}</p>
 <p class="explain"><b>${meaning}.</b> ${todo}</p>
 ${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mismatch, names))}
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(response, mismatch)}
+${mismatch.state !== 'resolved' && (await renderAssign(context, response, mismatch))}
 <section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names, await readLastPass(context, mismatch))}</section>
-<section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch)}</section>
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch, owner)}</section>
 <section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, mismatch, canSeePersonalData(response))}</section>`;
     sendPage(request, response, { title, body });
   });
   return router;
 }
 
-function renderFacts(context: Context, mismatch: PresentedMismatch): Html {
+function renderFacts(context: Context, mismatch: PresentedMismatch, owner: string): Html {
   const [stake, whole] = [mismatch.at_stake, transactionAmountOf(mismatch)].map((one) =>
     one === null ? undefined : parseSum(one),
   );
-  const { transaction_id: transactionId, run_id: runId, webhook_id: webhookId } = mismatch;
+  const { transaction_id: transactionId, expected_payment_id: order, run_id: runId, webhook_id: webhookId } = mismatch;
   return facts([
     ['Em jogo', stake !== undefined && money(stake)],
     ['Valor da transação', whole !== undefined && money(whole)],
@@ -57,6 +61,7 @@ function renderFacts(context: Context, mismatch: PresentedMismatch): Html {
       transactionId &&
         html`<a class="id" href="/transactions/${encodeURIComponent(transactionId)}">${transactionId}</a>`,
     ],
+    ['Pedido', order && html`<a class="id" href="/expected/${order}">${order}</a>`],
     [
       'Referência',
       mismatch.reference === WITHHELD
@@ -67,6 +72,8 @@ function renderFacts(context: Context, mismatch: PresentedMismatch): Html {
     ['Conferência', runId && html`<a href="/reconciliations/${runId}">${shortId(runId)}</a>`],
     ['Webhook', webhookId && html`<a href="/inbox/${webhookId}">${shortId(webhookId)}</a>`],
     ['Aberta em', moment(context.calendar, mismatch.opened_at)],
+    ['Dias em aberto', formatCount(mismatch.age_days)],
+    ['Quem decide', owner],
     ['Em tratamento desde', mismatch.acknowledged_at && moment(context.calendar, mismatch.acknowledged_at)],
     ['Resolvida em', mismatch.resolved_at && moment(context.calendar, mismatch.resolved_at)],
     ['Como acabou', mismatch.resolution && describeCode(RESOLUTION_WORDS, mismatch.resolution)],
@@ -98,12 +105,16 @@ async function renderChanges(context: Context, mismatch: PresentedMismatch, full
     .where('mismatch_seq', '=', mismatch.seq)
     .orderBy('seq', 'desc')
     .execute();
+  const names = await readActorNames(
+    context.db,
+    changes.map(({ actor }) => actor),
+  );
   return html`<ol class="story">${changes.map(
     (
       change,
       index,
     ) => html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
-<p class="hint">${t('por {actor}', { actor: change.actor })}${change.resolution && html`: ${describeCode(RESOLUTION_WORDS, change.resolution)}`}${
+<p class="hint">${t('por {actor}', { actor: names.get(change.actor) ?? change.actor })}${change.resolution && html`: ${describeCode(RESOLUTION_WORDS, change.resolution)}`}${
       changes[index + 1]?.state === change.state && `: ${t('outra evidência')}`
     }</p>${change.note && html`<p class="note">${full ? change.note : maskNote(change.note)}</p>`}</li>`,
   )}</ol>`;

@@ -194,6 +194,7 @@ const DONE = words({
   accepted: 'Versão do provedor aceita: o lançamento foi estornado e refeito, e os lojistas são avisados.',
   acknowledged: 'Divergência em tratamento: está registrado quem e quando.',
   resolved: 'Divergência resolvida.',
+  assigned: 'Guardado: quem decide esta divergência.',
   named: 'Nome da plataforma guardado.',
   mapped: 'Plano de contas guardado.',
   stated: 'Saldo informado e comparado com o razão.',

@@ -212,8 +212,8 @@ async function renderMismatches(
   const opened = { from: calendar.startOfDay(day), to: calendar.startOfDay(addDays(day, 1)) };
   const limit = MISMATCHES_SHOWN_MAX + 1;
   const [about, found] = await Promise.all([
-    listMismatches(db, { aboutDay: day, platform, limit }),
-    listMismatches(db, { opened, platform, limit }),
+    listMismatches(context, { aboutDay: day, platform, limit }),
+    listMismatches(context, { opened, platform, limit }),
   ]);
   const byId = new Map<string, PresentedMismatch>([...about, ...found].map((one) => [one.id, one]));
   const rows = [...byId.values()].slice(0, MISMATCHES_SHOWN_MAX);
@@ -224,6 +224,6 @@ async function renderMismatches(
       via: 'console',
     });
   const shown = canSeePersonalData(response) ? rows : await maskMismatches(db, rows);
-  return html`${mismatchTable(context, shown, await readPlatformNames(context, response), 'Nenhuma foi aberta neste dia.')}
+  return html`${await mismatchTable(context, response, shown, 'Nenhuma foi aberta neste dia.')}
 <p class="hint">${byId.size > rows.length && t('Aqui estão {count}.', { count: formatCount(rows.length) })} <a href="/mismatches">${t('Em aberto, de todos os dias')}</a> <a href="/mismatches?state=all">${t('Todas as divergências')}</a></p>`;
 }

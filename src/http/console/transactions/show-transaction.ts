@@ -30,7 +30,7 @@ export function transactionPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/transactions">${t('Transações')}</a></p>
 <div class="head"><h1>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, shown.operation), amount: moneyOf(shown.amount) })}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
 <p class="sub">${idText(shown.id)}</p>
-${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${mismatchTable(context, mismatches, names)}</section>`}
+${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${await mismatchTable(context, response, mismatches)}</section>`}
 ${renderOrders(shown)}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names)}
 ${!canSeePersonalData(response) && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para o papel de leitura.')}</p>`}</section>

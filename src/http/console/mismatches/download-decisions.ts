@@ -1,0 +1,40 @@
+import type { Response, Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { DECISIONS_MAX } from '../../../imports/kinds/decisions.ts';
+import { decisionFilters, renderDecisionWorkbook } from '../../../operations/export-mismatches.ts';
+import { language } from '../../../texts/language.ts';
+import { t } from '../../../texts/translate.ts';
+import { getCaller } from '../../access/authorize.ts';
+import { sendTemplate } from '../../api/imports/imports.ts';
+import { createRouter } from '../../create-router.ts';
+import { parseQuery } from '../../parse-request.ts';
+import { IMPORT_ADDRESS } from '../../read-upload.ts';
+import { formatCount } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { buttonLink } from '../parts/page-components.ts';
+import { hasRole } from '../parts/send-page.ts';
+
+const ADDRESS = '/mismatches/decisions.xlsx';
+
+/** The workbook in which people decide; it comes back on the page of imports. */
+export function decisionPages(context: Context): Router {
+  const router = createRouter();
+  router.get(ADDRESS, async (request, response) => {
+    const filter = parseQuery(request, decisionFilters);
+    const wanted = { filter, caller: getCaller(response), language: language(), via: 'console' } as const;
+    const template = await renderDecisionWorkbook(context, wanted);
+    sendTemplate(response, { kind: 'decisions', format: 'xlsx', template });
+  });
+  return router;
+}
+
+/** Links to the workbook, with the filters of the list that it takes. */
+export function linkDecisions(response: Response, filters: Record<string, string | undefined>): Html | undefined {
+  if (!hasRole(response, 'operator')) return undefined;
+  const query = new URLSearchParams();
+  for (const name of Object.keys(decisionFilters.shape))
+    if (filters[name] !== undefined) query.set(name, filters[name]);
+  const address = query.size === 0 ? ADDRESS : `${ADDRESS}?${query.toString()}`;
+  return html`<section class="act"><p class="hint">${t('Decida até {n} de uma vez numa planilha: baixe-a, escolha a decisão de cada linha e envie-a de volta.', { n: formatCount(DECISIONS_MAX) })}</p>
+<p class="actions">${buttonLink(address, t('Baixar para decidir (XLSX)'))}<a href="${IMPORT_ADDRESS}?kind=decisions">${t('Enviar as decisões')}</a></p></section>`;
+}
