@@ -248,7 +248,7 @@ test('a correction cuts what people matched: the sheets still add up, and older 
     const sheets = await read();
     expectAddedUp(sheets);
     const rows = rowsOf(sheetOf(sheets, 'A receber'));
-    const own = rows.filter((row) => String(row['Número']?.value).startsWith('parte-'));
+    const own = rows.filter((row) => String(row.Número?.value).startsWith('parte-'));
     const open = rowsOf(sheetOf(sheets, 'Não identificados')).filter(
       (row) => row['Id da transação']?.value === split.id,
     );
