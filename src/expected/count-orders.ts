@@ -1,21 +1,31 @@
 import type { Context } from '../context.ts';
 import type { Day } from '../domain/calendar.ts';
+import { EXPECTED_STATES, type ExpectedState } from './decide/decide-state.ts';
 import { sumExpected } from './list-expected.ts';
 
 /** `undecided`: with candidates, about which a person may decide. */
 export type OrderCounts = { paid: number; unpaid: number; undecided: number };
+/** How many expected payments are in each state that one of them is in. */
+export type StateCounts = { state: ExpectedState; count: number }[];
+
+type Reading = Pick<Context, 'db' | 'clock' | 'calendar' | 'keys'>;
 
 /** Counts the expected payments that are due in these days, both included. */
-export async function countOrders(
-  context: Pick<Context, 'db' | 'clock' | 'calendar' | 'keys'>,
+export async function countOrders(context: Reading, days: { from: Day; to: Day }): Promise<OrderCounts> {
+  const { states, undecided } = await countStates(context, days);
+  const count = (state: ExpectedState): number => states.find((one) => one.state === state)?.count ?? 0;
+  return { paid: count('paid'), unpaid: count('unpaid'), undecided };
+}
+
+/** Counts each expected payment that is due in these days once, by its state; and those that a person may decide. */
+export async function countStates(
+  context: Reading,
   { from, to }: { from: Day; to: Day },
-): Promise<OrderCounts> {
+): Promise<{ states: StateCounts; undecided: number }> {
   const due = { due_from: from, due_to: to };
   const sums = await sumExpected(context, due);
   const undecided = await sumExpected(context, { ...due, undecided: true });
-  const count = (state: string): number => sums.find((one) => one.state === state)?.count ?? 0;
-  return {
-    ...{ paid: count('paid'), unpaid: count('unpaid') },
-    undecided: undecided.reduce((sum, one) => sum + one.count, 0),
-  };
+  const count = (rows: typeof sums): number => rows.reduce((sum, one) => sum + one.count, 0);
+  const states = EXPECTED_STATES.map((state) => ({ state, count: count(sums.filter((one) => one.state === state)) }));
+  return { states: states.filter((one) => one.count > 0), undecided: count(undecided) };
 }

@@ -1,4 +1,5 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import { readCounted } from '../callbacks/render/read-counted.ts';
 import type { Context } from '../context.ts';
 import { hashDocument, indexName, rangeOf } from '../database/keys/index-person.ts';
 import { matchesPlatform } from '../database/matches-platform.ts';
@@ -12,7 +13,6 @@ import type { Operation } from '../domain/statuses.ts';
 import { describeSaid } from '../texts/messages.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { describeState } from './describe-state.ts';
-import { readCounted } from './read-counted.ts';
 import { findOldestUndecided } from './read-expected-metrics.ts';
 
 /** Candidates of one expected payment, or of one payment. */
@@ -20,6 +20,7 @@ export const CANDIDATES_SHOWN_MAX = 20;
 
 export type ExpectedFilters = {
   state?: ExpectedState | undefined;
+  operation?: Operation | undefined;
   source?: string | undefined;
   /** Sources that the caller may read; undefined: all. */
   sources?: readonly string[] | undefined;
@@ -94,7 +95,7 @@ type Heads = ExpressionBuilder<Database & { head: Database['expected_payments'] 
 
 function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: ExpectedFilters): Expression<SqlBool> {
   const { reference, platform, due_from, due_to, from, to, document, name, amount, undecided } = filters;
-  const terms: Expression<SqlBool>[] = (['state', 'source', 'number'] as const).flatMap((field) => {
+  const terms: Expression<SqlBool>[] = (['state', 'operation', 'source', 'number'] as const).flatMap((field) => {
     const value = filters[field];
     return value === undefined ? [] : [eb(`head.${field}`, '=', value)];
   });
@@ -132,22 +133,25 @@ function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: Expec
 }
 
 /**
- * How many expected payments a filter finds, and their amounts in cents, by state.
+ * How many expected payments a filter finds, and their amounts in cents, by state and operation: what is received and what is paid
+ * make no sum.
  * @param newestMax of how many, the newest ones; by default of all.
  */
 export async function sumExpected(context: Reading, filters: ExpectedFilters, newestMax?: number) {
   const found = context.db
     .selectFrom('expected_payments as head')
-    .select(['state', 'amount_cents'])
+    .select(['state', 'operation', 'amount_cents'])
     .where((eb) => matchFilters(eb, context, filters))
     .$if(newestMax !== undefined, (query) => query.orderBy('seq', 'desc').limit(newestMax ?? 0));
   const rows = await context.db
     .selectFrom(found.as('found'))
-    .select(['state', (eb) => eb.fn.countAll<number>().as('count'), (eb) => eb.fn.sum('amount_cents').as('cents')])
-    .groupBy('state')
+    .select(['state', 'operation', (eb) => eb.fn.countAll<number>().as('count')])
+    .select((eb) => eb.fn.sum('amount_cents').as('cents'))
+    .groupBy(['state', 'operation'])
     .execute();
-  return rows.map(({ state, count, cents }) => ({
-    ...{ state: state as ExpectedState, count: Number(count), cents: BigInt(cents ?? 0) },
+  return rows.map(({ state, operation, count, cents }) => ({
+    ...{ state: state as ExpectedState, operation: operation as Operation },
+    ...{ count: Number(count), cents: BigInt(cents ?? 0) },
   }));
 }
 

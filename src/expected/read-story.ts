@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
+import { readCounted } from '../callbacks/render/read-counted.ts';
 import type { Reader } from '../database/reader.ts';
 import { formatAmount } from '../domain/money.ts';
 import { maskText } from '../domain/person/mask-person.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { CANDIDATES_SHOWN_MAX } from './list-expected.ts';
-import { readCounted } from './read-counted.ts';
 
 /** A step in the life of an expected payment. `by`: who made it; null for the follower. */
 export type StoryStep = { at: Date; by: string | null } & (

@@ -17,6 +17,8 @@ export type Column<Value> = ColumnFacts & {
   isDay?: true;
   /** A file that has the column has a value in each row. */
   isWhole?: boolean;
+  /** A file may have it, such as one that we made; nothing of it is read. */
+  isIgnored?: true;
   /** Parses a cell that is not empty. */
   parse(cell: SheetCell, context: CellContext): { value: Value } | { fault: CellFault };
 };
@@ -69,6 +71,12 @@ export function shownColumn(given: Given): Column<null> {
     },
     parse: () => ({ value: null }),
   };
+}
+
+/** A column of which nothing is read. */
+export function ignoredColumn(titles: Titles): Column<null> {
+  const hint = { 'pt-BR': '', en: '' };
+  return { titles, hint, example: '', isRequired: false, isIgnored: true, parse: () => ({ value: null }) };
 }
 
 /** Cents, with a sign. */

@@ -18,6 +18,8 @@ type Table<Given extends Columns, Value> = {
   titles: Titles;
   roles: readonly [Role, ...Role[]];
   columns: Given;
+  /** Columns that a file may have too: nothing of them is read. */
+  ignored?: Columns;
   /** The value of a row, or its fault; undefined for a row without anything to import. */
   toValue(row: RowOf<Given>): { value: Value } | { fault: CellFault & { column: string } } | undefined;
   /** The name of the column for a field that a change names. */
@@ -45,9 +47,9 @@ export function defineTable<Given extends Columns, Value>(table: Table<Given, Va
 /** Reads the values of a table's rows, and the faults of the others. */
 export async function readValues<Given extends Columns, Value>(
   bytes: Buffer,
-  { columns, toValue, limits }: Pick<Table<Given, Value>, 'columns' | 'toValue' | 'limits'>,
+  { columns, ignored, toValue, limits }: Pick<Table<Given, Value>, 'columns' | 'ignored' | 'toValue' | 'limits'>,
 ): Promise<ReadRows<Value>> {
-  const { rows, faults, leftOut } = await readTable(bytes, columns, limits);
+  const { rows, faults, leftOut } = await readTable(bytes, { ...columns, ...ignored }, limits);
   const values: ImportedRow<Value>[] = [];
   for (const { number, value: row } of rows) {
     // `readTable` reads each cell by its column

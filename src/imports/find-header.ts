@@ -40,6 +40,7 @@ export function findColumns(header: SheetRow, columns: Columns): string[] | unde
 /** The columns as a template has them; those in brackets may be left out. */
 export function listHeader(columns: Columns): string {
   return Object.values(columns)
+    .filter(({ isIgnored }) => !isIgnored)
     .map(({ titles, isRequired }) => (isRequired ? titles['pt-BR'] : `[${titles['pt-BR']}]`))
     .join('; ');
 }

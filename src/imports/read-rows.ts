@@ -174,7 +174,8 @@ function readRow(
   columns: Columns,
   table: Table,
 ) {
-  const values: Values = Object.fromEntries(Object.keys(columns).map((name) => [name, null]));
+  const read = Object.entries(columns).filter(([, { isIgnored }]) => !isIgnored);
+  const values: Values = Object.fromEntries(read.map(([name]) => [name, null]));
   const faults: ImportFault[] = [];
   for (const [index, cell] of cells.entries()) {
     if (cell === undefined || isEmpty(cell)) continue;
@@ -184,6 +185,7 @@ function readRow(
       faults.push({ row, column: null, kind: 'extra_cell' });
       continue;
     }
+    if (column.isIgnored) continue;
     const isHalf =
       column.isMoney && table.separator === ',' && index + 1 < names.length && isSplit(cell, cells[index + 1]);
     const { separator } = table;

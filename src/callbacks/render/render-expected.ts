@@ -4,7 +4,12 @@ import { issuedDayOf } from '../../domain/calendar.ts';
 import { groupValues } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { EXPECTED_TYPE, toSubject } from '../health/callback-sources.ts';
-import { readExpectedMatches, type StoredExpectedMatch, selectStanding } from './read-expected-matches.ts';
+import {
+  countStanding,
+  readExpectedMatches,
+  type StoredExpectedMatch,
+  selectStanding,
+} from './read-expected-matches.ts';
 
 /** The change that a callback is about, as `callbacks` has it. */
 type Subject = { seq: number; transactionSeq: number | null; sequence: number };
@@ -19,12 +24,13 @@ export async function renderExpected(db: Reader, callbacks: Subject[]): Promise<
   const changes = await readChanges(db, callbacks);
   const keys = await readKeys(db, [...new Set(changes.map((row) => row.version_seq))]);
   const matches = await readExpectedMatches(db, [...new Set(changes.map((row) => row.expected_seq))]);
-  const bodies = new Map(
-    changes.map((row) => {
-      const related = { keys: keys.get(row.version_seq) ?? [], matches: matches.get(row.expected_seq) ?? [] };
-      return [`${toSubject(row.expected_seq)} ${row.sequence}`, renderChange(row, related)];
-    }),
-  );
+  const bodies = new Map<string, object>();
+  for (const row of changes) {
+    const standing = selectStanding(matches.get(row.expected_seq) ?? [], row.last_match_seq ?? 0);
+    const counted = await countStanding(db, standing, { at: row.at, cents: row.settled_cents + row.returned_cents });
+    const related = { keys: keys.get(row.version_seq) ?? [], matches: counted };
+    bodies.set(`${toSubject(row.expected_seq)} ${row.sequence}`, renderChange(row, related));
+  }
   return new Map(
     callbacks.flatMap(({ seq, transactionSeq, sequence }) => {
       const body = bodies.get(`${transactionSeq} ${sequence}`);
@@ -55,7 +61,7 @@ function renderChange(row: Change, { keys, matches }: Related): object {
         ...{ state: row.state, reason_code: row.reason_code, state_at: at, sequence: row.sequence },
         ...{ paid: formatAmount(row.settled_cents), refunded: formatAmount(row.returned_cents) },
         difference: formatAmount(row.settled_cents - row.amount_cents),
-        matches: selectStanding(matches, row.last_match_seq ?? 0).map((one) => ({
+        matches: matches.map((one) => ({
           ...{ transaction_id: one.transactionId, amount: formatAmount(one.amountCents), rule: one.rule },
         })),
         current_state: row.current_state,

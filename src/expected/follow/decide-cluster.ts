@@ -3,10 +3,10 @@
  * finds none. It writes nothing, and takes no locks.
  */
 import type { Transaction } from 'kysely';
+import { capParts } from '../../callbacks/render/cap-parts.ts';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { addDays } from '../../domain/calendar.ts';
-import { capParts } from '../decide/cap-parts.ts';
 import { type Decided, decideMatches, type Pair, pairOf } from '../decide/decide-matches.ts';
 import { type DecidedState, decideState, type Part } from '../decide/decide-state.ts';
 import { findLacks, readProofs, type Span, sumDays } from './find-lacks.ts';

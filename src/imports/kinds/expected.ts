@@ -1,10 +1,12 @@
+import { z } from 'zod';
 import { append } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../../expected/expected-fields.ts';
 import { type Arrival, isChange, type PutOutcome, putExpected } from '../../expected/put-expected.ts';
+import { isFormula } from '../../reports/render/formats/write-csv.ts';
 import { refuse } from '../../texts/refuse.ts';
-import { choiceColumn, dayColumn, moneyColumn, textColumn } from '../columns.ts';
+import { choiceColumn, dayColumn, ignoredColumn, moneyColumn, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
 import type { ImportedRow, ImportFault } from '../import-kind.ts';
 import { LARGE_TABLE_LIMITS } from '../read-table.ts';
@@ -14,7 +16,19 @@ const BATCH = 1_000;
 /** Bounds a cell; each field has its own limits. */
 const CELL_CHARS_MAX = 8_000;
 /** Between the texts of a cell that may have several. */
-export const SEPARATOR = '|';
+const SEPARATOR = '|';
+/** The columns of the export that Confere computes: `operations/export-expected.ts`. */
+export const COMPUTED = {
+  id: { 'pt-BR': 'id', en: 'id' },
+  state: { 'pt-BR': 'estado', en: 'state' },
+  reason: { 'pt-BR': 'motivo', en: 'reason' },
+  paid: { 'pt-BR': 'pago', en: 'paid' },
+  refunded: { 'pt-BR': 'devolvido', en: 'refunded' },
+  difference: { 'pt-BR': 'diferença', en: 'difference' },
+  late_days: { 'pt-BR': 'dias de atraso', en: 'late days' },
+  payments: { 'pt-BR': 'transações', en: 'transactions' },
+  matched_to: { 'pt-BR': 'decidido até', en: 'matched to' },
+} as const;
 
 const column = (pt: string, en: string, example: string, charsMax = CELL_CHARS_MAX) =>
   textColumn({ titles: { 'pt-BR': pt, en }, charsMax, example });
@@ -51,12 +65,16 @@ export const EXPECTED = defineTable({
     description: column('descrição', 'description', ''),
     invoice_key: column('chave da nota', 'invoice key', ''),
   },
-  toValue({ source, number, amount, references, e2e_ids, ...facts }) {
+  ignored: Object.fromEntries(Object.entries(COMPUTED).map(([name, titles]) => [name, ignoredColumn(titles)])),
+  toValue(row) {
+    const texts = Object.entries(row).map(([name, cell]) => [name, typeof cell === 'string' ? unguard(cell) : cell]);
+    // cast: the same columns, each with a value of its kind
+    const { source, number, amount, references, e2e_ids, ...facts } = Object.fromEntries(texts) as typeof row;
     const key = expectedKeySchema.safeParse({ source, number });
     const parsed = expectedFactsSchema.safeParse({
       ...facts,
       amount: amount === null ? null : formatAmount(amount),
-      ...{ references: split(references), e2e_ids: split(e2e_ids) },
+      ...{ references: references && splitCell(references), e2e_ids: e2e_ids && splitCell(e2e_ids) },
     });
     if (key.success && parsed.success) return { value: { ...key.data, facts: parsed.data } };
     const [issue] = [...(key.error?.issues ?? []), ...(parsed.error?.issues ?? [])];
@@ -80,8 +98,41 @@ export const EXPECTED = defineTable({
   },
 });
 
-function split(text: string | null): string[] | null {
-  return text === null ? null : text.split(SEPARATOR).map((one) => one.trim());
+/**
+ * Writes the texts of a cell: with the separator between them, or, where one of them would be read as others, as a list in JSON.
+ * `splitCell` reads both.
+ */
+export function joinCell(texts: readonly string[]): string {
+  const isPlain = texts.every((one) => !one.includes(SEPARATOR) && !one.startsWith('[') && one === one.trim());
+  return isPlain ? texts.join(` ${SEPARATOR} `) : JSON.stringify(texts);
+}
+
+const jsonTexts = z.array(z.string());
+
+function splitCell(text: string): string[] {
+  return readJsonTexts(text) ?? text.split(SEPARATOR).map((one) => one.trim());
+}
+
+function readJsonTexts(text: string): string[] | undefined {
+  if (!text.startsWith('[')) return undefined;
+  try {
+    return jsonTexts.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined; // a text with a bracket
+  }
+}
+
+/** An apostrophe that keeps a text from being a formula; before others, one of them is the guard. */
+const GUARDED = /^'+/;
+
+/** Guards a text that would otherwise lose its own apostrophe when the file comes back. */
+export function guard(text: string): string {
+  return unguard(text) === text ? text : `'${text}`;
+}
+
+function unguard(text: string): string {
+  const own = text.replace(GUARDED, '');
+  return own !== text && isFormula(own) ? text.slice(1) : text;
 }
 
 /** Which of the rows of a key is meant is unknown: each is a fault. */

@@ -55,11 +55,13 @@ export const EXPECTED_EN = {
   'vence em {day}': 'due on {day}',
   Paga: 'Pays',
   'Pode ser de': 'May belong to',
-  'Pedidos de ontem: {paid} pagos, {unpaid} não pagos, {undecided} a decidir.':
-    'Yesterday’s orders: {paid} paid, {unpaid} unpaid, {undecided} to decide.',
+  'Pedidos de ontem: {states}; a decidir: {undecided}.': 'Yesterday’s orders: {states}; to decide: {undecided}.',
   'O que alguém deve pagar, ou o que vamos pagar. O Confere diz quando foi pago, e por quem.':
     'What somebody owes us, or we owe. Confere says when it was paid, and by whom.',
   'A que o pagamento terá, se você a escolhe.': 'The one that the payment will have, if you choose it.',
+  'Este número já é de um pedido: o que está abaixo o substitui por inteiro.':
+    'This number is that of an order already: what is below replaces it as a whole.',
+  'Nada muda: o pedido já é assim.': 'Nothing changes: the order is like this already.',
   'Confira este campo.': 'Check this field.',
   'Escreva um CPF ou CNPJ, com os dígitos certos.': 'Write a CPF or CNPJ with right digits.',
   'De 1 a 120 caracteres.': '1 to 120 characters.',

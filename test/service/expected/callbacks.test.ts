@@ -9,9 +9,10 @@ import { expectedEventSchema } from '../../../src/callbacks/render/event-schema.
 import { cancelExpected, reopenExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
-import { unmatchExpected } from '../../../src/expected/match-by-hand.ts';
+import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import type { FilterInput } from '../../../src/merchants/match-filter.ts';
 import { parseFilter } from '../../../src/merchants/match-filter.ts';
@@ -19,7 +20,7 @@ import { eventually } from '../../support/eventually.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
-import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
 const CPF = '52998224725';
@@ -136,6 +137,45 @@ describe('a change of an expected payment', () => {
     ).toMatchObject({
       ...{ document: null, name: null, number: 'a-1' },
     });
+  });
+
+  test('says of each match what counted then: once a correction cut a payment too, and in any retry', async () => {
+    await addMerchant('/cut');
+    const [one, two] = [await pay(paid('cut-1', '100.00')), await pay(paid('cut-2', '30.00'))];
+    const [other, id] = [await put('g-1', { amount: '60.00' }), await put('g-2', { amount: '70.00' })];
+    const match = async (order: string, transactionId: string, amountCents: bigint) =>
+      await matchExpected(env.context, { id: order, transactionId, amountCents, ...by });
+    await match(other, one.id, 6_000n);
+    await match(id, one.id, 4_000n);
+    await match(id, two.id, 3_000n);
+    await decideAll(env.context);
+    const correct = async (amount: string) => {
+      await applyObservations(env.context, [observeNow(env.context, { ...one, amount }, 1)]);
+      const [found] = await readMismatchRows(env.context, 'amount_differs');
+      await acceptMismatch(env.context, found?.id ?? '', { actor: 'test', note: 'visto' });
+      await decideAll(env.context);
+    };
+    await correct('70.00');
+    const sent = await receive('/cut', id, 2);
+    const amountsOf = (body: Body) => {
+      const { state, matches } = body.data.expected_payment;
+      return [state, ...matches.map((part) => [part.transaction_id, part.amount])];
+    };
+    const said = [
+      ['paid', [one.id, '40.00'], [two.id, '30.00']],
+      ['underpaid', [one.id, '10.00'], [two.id, '30.00']],
+    ];
+    expect(sent.map(({ body }) => amountsOf(body))).toEqual(said);
+    // later facts change nothing of what was said
+    await unmatchExpected(env.context, { id: other, transactionId: one.id, ...by });
+    await correct('65.00');
+    const rows = (await callbacksOf(await findMerchantId('/cut'), id)).slice(0, 2);
+    const again = [];
+    for (const row of rows) {
+      const found = row as Awaited<ReturnType<typeof findCallback>>;
+      again.push(amountsOf(expectedEventSchema.parse(await readMessage(env.context, found, 'standard'))));
+    }
+    expect(again).toEqual(said);
   });
 
   test('is not sent for the first open, nor for what is not proven; a later open is', async () => {

@@ -3,10 +3,13 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN_CALLER } from '../../../src/access/tokens.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { listExpected } from '../../../src/expected/list-expected.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
 import { importFile } from '../../../src/imports/import-file.ts';
 import { ImportRefusedError } from '../../../src/imports/import-kind.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -106,6 +109,33 @@ test('bad rows are named by row and column, and nothing is imported; so is a row
   ]);
   expect(await refusalOf(csvOf(many))).toMatchObject([{ kind: 'too_many_rows', value: 20_000 }]);
   expect(await shown()).toEqual(before);
+});
+
+test('the exported CSV comes back as it was: nothing of it changes, with any signs in its texts', async () => {
+  const { context } = environment;
+  const signs = fc.constantFrom(...'=+-@\'|[]";,\\ aé1');
+  const text = fc.array(signs, { minLength: 1, maxLength: 8 }).map((all) => all.join(''));
+  const trimmed = text.map((one) => `${one}`.trim()).filter((one) => one !== '');
+  const order = fc.record({
+    ...{ number: trimmed, name: trimmed, description: trimmed, extra: trimmed },
+    ...{ references: fc.uniqueArray(text, { maxLength: 3 }), issued_day: fc.constantFrom(null, '2026-11-05') },
+  });
+  const orders = fc.uniqueArray(order, { minLength: 1, maxLength: 6, selector: ({ number }) => number });
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(orders, async (given) => {
+      const source = `trip-${++runs}`;
+      const arrivals = given.map(({ number, ...facts }) => ({
+        ...{ source, number },
+        facts: expectedFactsSchema.parse({ operation: 'cashin', amount: '1234.56', due_day: '2026-11-30', ...facts }),
+      }));
+      await putExpected(context, { arrivals, actor: 'test' });
+      const exported = renderExpectedCsv(context, { filter: { source }, caller: ADMIN_CALLER });
+      const csv = (await Array.fromAsync(exported)).join('');
+      expect([csv, await load(Buffer.from(csv))]).toMatchObject([csv, { rows: given.length, changed: 0 }]);
+    }),
+    { numRuns: 12 },
+  );
 });
 
 test('sqlite3 joins the exported CSV with the payments by their references, and says the same of each order', async () => {

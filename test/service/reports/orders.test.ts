@@ -5,6 +5,7 @@ import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
+import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { findReportDays } from '../../../src/reports/serve/find-report-days.ts';
@@ -19,6 +20,7 @@ import {
   withLaterEvents,
 } from '../../support/make-report-transactions.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { readMismatchRows } from '../../support/read-ledger-state.ts';
 import {
   centsOf,
   compareFormulas,
@@ -232,6 +234,38 @@ test('a match makes a new revision with its reason; the older one is rebuilt as 
   expect((await openReport(context, { day: DAY, format: 'xlsx', revision: 2 })).sha256).toBe(second.sha256);
   await rm((await openReport(context, { day: DAY, format: 'xlsx', revision: 2 })).file);
   expectAddedUp(await read({ revision: 2 }));
+});
+
+test('a correction cuts what people matched: the sheets still add up, and older ones show what counted then', async () => {
+  const { context } = books;
+  const split = transactionOf('cashin', 10_000n, [['paid', '2026-03-11 15:00:00']], { reference: 'dividido' });
+  await applyTransactions(context, [split]);
+  for (const [number, amountCents] of [['parte-1', 4_000n] as const, ['parte-2', 6_000n] as const]) {
+    const id = await put(number, `${amountCents / 100n}.00`);
+    await matchExpected(context, { ...by, id, transactionId: split.id, amountCents });
+  }
+  const sums = async (): Promise<bigint[]> => {
+    const sheets = await read();
+    expectAddedUp(sheets);
+    const rows = rowsOf(sheetOf(sheets, 'A receber'));
+    const own = rows.filter((row) => String(row['Número']?.value).startsWith('parte-'));
+    const open = rowsOf(sheetOf(sheets, 'Não identificados')).filter(
+      (row) => row['Id da transação']?.value === split.id,
+    );
+    return [...own.map((row) => centsOf(row.Pago)), linesOf(sheets)[1]?.at(-1) ?? 0n, BigInt(open.length)];
+  };
+  const { report } = await makeReport(context, DAY);
+  const [first, second, before = 0n, open] = await sums();
+  expect([first, second, open]).toEqual([4_000n, 6_000n, 0n]);
+  const old = await openReport(context, { day: DAY, format: 'xlsx' });
+  await applyTransactions(context, [{ ...split, amountCents: 7_000n }]);
+  const [found] = await readMismatchRows(context, 'amount_differs');
+  await acceptMismatch(context, found?.id ?? '', by);
+  await makeReport(context, DAY);
+  expect(await sums()).toEqual([4_000n, 3_000n, before - 3_000n, 0n]);
+  await rm(old.file);
+  const again = await openReport(context, { day: DAY, format: 'xlsx', revision: report.revision });
+  expect(again.sha256).toBe(old.sha256);
 });
 
 test('a report waits for what was committed before, and says since when the follower is behind', async () => {

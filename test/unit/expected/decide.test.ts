@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { capParts } from '../../../src/callbacks/render/cap-parts.ts';
 import { addDays, createCalendar } from '../../../src/domain/calendar.ts';
-import { capParts } from '../../../src/expected/decide/cap-parts.ts';
 import { type Decided, decideMatches, type Pair, pairOf } from '../../../src/expected/decide/decide-matches.ts';
 import { decideState } from '../../../src/expected/decide/decide-state.ts';
 import type { ExpectedFacts, PaymentFacts } from '../../../src/expected/decide/facts.ts';

@@ -6,10 +6,10 @@ import type { ExpectedState } from '../../../expected/decide/decide-state.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { matchOne } from '../../../operations/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { t, words } from '../../../texts/translate.ts';
+import { type Label, t, words } from '../../../texts/translate.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, facts, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 
@@ -55,15 +55,26 @@ export function orderLink(id: string): Html {
   return html`<a href="${EXPECTED.address}/${encodeURIComponent(id)}">${shortId(id)}</a>`;
 }
 
+/** The facts that a source gives. */
+type Given = Pick<PresentedExpected, 'source' | 'number' | 'amount' | 'due_day' | 'references' | 'e2e_ids'> & {
+  operation: string;
+  issued_day: string | null;
+} & Pick<PresentedExpected, 'valid_until' | 'platform' | 'extra' | 'name' | 'document' | 'description' | 'invoice_key'>;
+
 /** The facts of an expected payment, as its source gave them. */
-export function describeFacts(row: PresentedExpected): Html {
-  return facts([
+export function describeFacts(row: Given): Html {
+  return facts(listFacts(row));
+}
+
+/** Each fact with its label, in a fixed order. */
+export function listFacts(row: Given): [Label, Part][] {
+  return [
     ['Origem', row.source],
     ['Número', row.number],
     ['Operação', describeCode(OPERATION_CHOICES, row.operation)],
     ['Valor', moneyOf(row.amount)],
     ['Vencimento', formatDay(row.due_day)],
-    ['Emissão', formatDay(row.issued_day)],
+    ['Emissão', row.issued_day && formatDay(row.issued_day)],
     ['Válido até', row.valid_until && formatDay(row.valid_until)],
     ['Plataforma', row.platform],
     ['Referência', row.references.join(', ')],
@@ -73,7 +84,7 @@ export function describeFacts(row: PresentedExpected): Html {
     ['Documento', row.document],
     ['Descrição', row.description],
     ['Chave da nota', row.invoice_key],
-  ]);
+  ];
 }
 
 /** The payments that may be its own: to those who may decide, each with a form that matches it. */

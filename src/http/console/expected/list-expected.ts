@@ -2,8 +2,9 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
+import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
-import { sumExpected } from '../../../expected/list-expected.ts';
+import { type PresentedExpected, sumExpected } from '../../../expected/list-expected.ts';
 import { expectedPayments, putOne } from '../../../operations/expected.ts';
 import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
@@ -14,7 +15,7 @@ import { type Draft, dayField, filterField, inputField, platformField } from '..
 import { formatCount, formatDay, money, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { buttonLink, table } from '../parts/page-components.ts';
-import { filterChoice, filterDay, filterText, isFiltered } from '../parts/parse-filters.ts';
+import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { readPlatformWords } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField, hasRole } from '../parts/send-page.ts';
@@ -23,6 +24,7 @@ import {
   describeFacts,
   EXPECTED,
   EXPECTED_STATE_WORDS,
+  OPERATION_CHOICES,
   readCandidates,
   stateBadge,
   UNDECIDED,
@@ -37,6 +39,7 @@ const SUMMED_MAX = 10_000;
 
 const query = z.object({
   state: filterChoice(EXPECTED_STATES),
+  operation: filterChoice(OPERATIONS),
   number: filterText(TEXT_CHARS_MAX),
   reference: filterText(TEXT_CHARS_MAX),
   name: filterText(TEXT_CHARS_MAX),
@@ -97,15 +100,21 @@ function expectedListPages(context: Context): Router {
     });
   });
   router.get(UNDECIDED.address, async (request, response) => {
-    const given = { filter: { undecided: true }, via: 'console', limitDefault: UNDECIDED_SHOWN } as const;
+    const { filters: days, draft } = readFilters(request.query, query.pick({ due_from: true, due_to: true }));
+    const filters = { fields: dueFields(draft), areSet: days !== undefined && isFiltered(days) };
+    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${tabs(UNDECIDED.address)}`;
+    if (days === undefined) {
+      sendWrongFilters(request, response, { ...UNDECIDED, lead, filters });
+      return;
+    }
+    const given = { filter: { undecided: true, ...days }, via: 'console', limitDefault: UNDECIDED_SHOWN } as const;
     const { rows, next } = await readListPage(context, expectedPayments, request, response, given);
     const payments = await readCandidates(context, response, rows);
     const shown = html`${rows.length === 0 && html`<p class="empty">${t('Nenhum pedido tem pagamento a decidir.')}</p>`}${rows.map(
       (row) =>
         html`<section class="act"><h2><a href="${EXPECTED.address}/${row.id}">${row.number}</a> ${stateBadge(row.state)}</h2>${describeFacts(row)}${candidateTable(context, response, { row, payments })}</section>`,
     )}`;
-    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${tabs(UNDECIDED.address)}`;
-    sendList(request, response, { ...UNDECIDED, lead, rows: shown, next });
+    sendList(request, response, { ...UNDECIDED, lead, filters, rows: shown, next });
   });
   return router;
 }
@@ -113,19 +122,26 @@ function expectedListPages(context: Context): Router {
 async function form(context: Context, response: Response, draft: Draft) {
   const fields = [
     filterField(draft, { name: 'state', label: 'Estado', words: EXPECTED_STATE_WORDS, any: 'Todos' }),
+    filterField(draft, { name: 'operation', label: 'Operação', words: OPERATION_CHOICES, any: 'Todas' }),
     inputField(draft, { name: 'number', label: 'Número' }),
     inputField(draft, { name: 'reference', label: 'Referência' }),
     inputField(draft, { name: 'name', label: 'Nome' }),
     inputField(draft, { name: 'document', label: 'Documento' }),
     inputField(draft, { name: 'amount', label: 'Valor' }),
     platformField(draft, await readPlatformWords(context, response)),
-    dayField(draft, { name: 'due_from', label: 'Vence de' }),
-    dayField(draft, { name: 'due_to', label: 'Vence até' }),
+    ...dueFields(draft),
   ];
   return { fields, token: formTokenField(response) };
 }
 
-type Row = Parameters<typeof describeFacts>[0];
+function dueFields(draft: Draft): Html[] {
+  return [
+    dayField(draft, { name: 'due_from', label: 'Vence de' }),
+    dayField(draft, { name: 'due_to', label: 'Vence até' }),
+  ];
+}
+
+type Row = PresentedExpected;
 
 /** A table of expected payments, each linked to its page. */
 export function expectedTable(rows: Row[]): Html {
@@ -145,7 +161,9 @@ export function expectedTable(rows: Row[]): Html {
 }
 
 function totals(sums: Awaited<ReturnType<typeof sumExpected>>, newestMax: number | undefined): Html {
-  const shown = EXPECTED_STATES.flatMap((state) => sums.find((one) => one.state === state) ?? []);
+  const shown = OPERATIONS.flatMap((operation) =>
+    EXPECTED_STATES.flatMap((state) => sums.find((one) => one.state === state && one.operation === operation) ?? []),
+  );
   const isLimited = sums.reduce((sum, { count }) => sum + count, 0) === newestMax;
   const sheet = table({
     caption: 'Totais por estado',
@@ -154,8 +172,10 @@ function totals(sums: Awaited<ReturnType<typeof sumExpected>>, newestMax: number
     columns: [
       {
         title: 'Estado',
-        cell: (row) => html`<a href="${EXPECTED.address}?state=${row.state}">${stateBadge(row.state)}</a>`,
+        cell: (row) =>
+          html`<a href="${EXPECTED.address}?state=${row.state}&operation=${row.operation}">${stateBadge(row.state)}</a>`,
       },
+      { title: 'Operação', cell: (row) => OPERATION_CHOICES[row.operation] },
       { title: 'Quantos', cell: (row) => formatCount(row.count), align: 'end' },
       { title: 'Valor', cell: (row) => money(row.cents), align: 'end' },
     ],

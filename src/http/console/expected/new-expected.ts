@@ -1,17 +1,20 @@
-import type { Router } from 'express';
+import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { issuedDayOf } from '../../../domain/calendar.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../../../expected/expected-fields.ts';
+import { listExpected, type PresentedExpected } from '../../../expected/list-expected.ts';
 import { makeChange } from '../../../operations/define-change.ts';
-import { putOne } from '../../../operations/expected.ts';
-import { t } from '../../../texts/translate.ts';
+import { oneExpected, putOne } from '../../../operations/expected.ts';
+import { type Label, t, translate } from '../../../texts/translate.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { moneyField, readMoney } from '../balances/form-fields.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { choiceField, type Draft, dayField, inputField } from '../parts/fields.ts';
-import { formatDay, moneyOf } from '../parts/format.ts';
-import { html } from '../parts/html.ts';
-import { facts } from '../parts/page-components.ts';
-import { EXPECTED, OPERATION_CHOICES } from './describe-expected.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { table } from '../parts/page-components.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import { describeFacts, EXPECTED, listFacts, OPERATION_CHOICES, orderLink } from './describe-expected.ts';
 
 /** The source of what people enter by hand. */
 const SOURCE = 'console';
@@ -32,7 +35,14 @@ export function newExpectedForm(context: Context): Router {
     section: EXPECTED,
     list: EXPECTED,
     names: NAMES,
-    find: async () => undefined,
+    find: async (request, response) => {
+      const number = readFormField(request, 'number') ?? '';
+      return { number, before: await findBefore(context, number, response) };
+    },
+    basis: async (inner, { number }) => {
+      const [order] = await listExpected(inner, 1, undefined, { source: SOURCE, number });
+      return order ? `${order.id} ${order.version}` : '';
+    },
     fields: async (draft) => html`<div class="fields">${inputField(draft, { name: 'number', label: 'Número' })}
 ${choiceField(draft, { name: 'operation', label: 'Operação', words: OPERATION_CHOICES })}
 ${moneyField(draft, { name: 'amount', label: 'Valor' })}
@@ -42,18 +52,51 @@ ${inputField(draft, { name: 'document', label: 'Documento' })}
 ${inputField(draft, { name: 'name', label: 'Nome' })}
 ${inputField(draft, { name: 'description', label: 'Descrição' })}</div>`,
     read: readDraft,
-    preview: async ({ number, operation, amount, due_day, references, document, name, description }) =>
-      facts([
-        ['Número', number],
-        ['Operação', OPERATION_CHOICES[operation]],
-        ['Valor', moneyOf(amount)],
-        ['Vencimento', formatDay(due_day)],
-        ['Referência', references?.join(', ')],
-        ['Documento', document],
-        ['Nome', name],
-        ['Descrição', description],
-      ]),
+    preview: async (typed, { before }) => {
+      const after = describeFacts({ ...NOTHING, ...typed, source: SOURCE, references: typed.references ?? [] });
+      if (!before) return after;
+      return html`<p class="lead">${t('Este número já é de um pedido: o que está abaixo o substitui por inteiro.')} ${orderLink(before.id)}</p>${changesTable(listChanges(context, before, typed))}${after}`;
+    },
     done: 'expected_put',
+  });
+}
+
+/** What the form has no field for. */
+const NOTHING = {
+  ...{ issued_day: null, valid_until: null, platform: null, e2e_ids: [] as string[], extra: null },
+  invoice_key: null,
+};
+
+/** The order that has the number, as the caller may see it, audited; undefined for a new one. */
+async function findBefore(context: Context, number: string, response: Response) {
+  const [known] = await listExpected(context, 1, undefined, { source: SOURCE, number });
+  return known && (await oneExpected.read(context, { caller: getCaller(response), id: known.id, via: 'console' }));
+}
+
+type Change = { label: Label; before: Part; after: Part };
+
+/** The facts that the typed ones replace by others. */
+function listChanges({ calendar }: Context, before: PresentedExpected, typed: Typed): Change[] {
+  const createdDay = calendar.dayOf(new Date(before.created_at));
+  const issued_day = issuedDayOf(null, { dueDay: typed.due_day, createdDay });
+  const after = { ...before, ...NOTHING, ...typed, references: typed.references ?? [], issued_day };
+  const shown = listFacts(after);
+  return listFacts(before).flatMap(([label, own], index) => {
+    const other = shown[index]?.[1];
+    return String(own ?? '') === String(other ?? '') ? [] : [{ label, before: own, after: other }];
+  });
+}
+
+function changesTable(rows: Change[]): Html {
+  return table({
+    caption: 'O que muda',
+    rows,
+    empty: 'Nada muda: o pedido já é assim.',
+    columns: [
+      { title: 'Campo', cell: (row) => translate(row.label) },
+      { title: 'Antes', cell: (row) => row.before ?? '–' },
+      { title: 'Depois', cell: (row) => row.after ?? '–' },
+    ],
   });
 }
 

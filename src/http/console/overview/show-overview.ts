@@ -22,7 +22,7 @@ import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { placeMoney, renderMoved } from '../charts/render-money.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
-import { EXPECTED, UNDECIDED } from '../expected/describe-expected.ts';
+import { EXPECTED, EXPECTED_STATE_WORDS, UNDECIDED } from '../expected/describe-expected.ts';
 import { explainMismatch } from '../mismatches/explain-mismatch.ts';
 import {
   formatAge,
@@ -111,14 +111,17 @@ ${renderPart(orders, renderOrders)}
   return router;
 }
 
-/** Says what became of yesterday's orders; nothing where nobody expects payments. */
-function renderOrders({ day, isUsed, paid, unpaid, undecided }: Orders): Html {
+/** Says what became of each of yesterday's orders; nothing where nobody expects payments. */
+function renderOrders({ day, isUsed, states, undecided }: Orders): Html {
   if (!isUsed) return html``;
-  const of = (state: string): string => `${EXPECTED.address}?due_from=${day}&due_to=${day}&state=${state}`;
-  return html`<p class="strip">${tHtml('Pedidos de ontem: {paid} pagos, {unpaid} não pagos, {undecided} a decidir.', {
-    paid: html`<a href="${of('paid')}">${formatCount(paid)}</a>`,
-    unpaid: html`<a href="${of('unpaid')}">${formatCount(unpaid)}</a>`,
-    undecided: html`<a href="${UNDECIDED.address}">${formatCount(undecided)}</a>`,
+  const due = `due_from=${day}&due_to=${day}`;
+  const figures = states.map(
+    ({ state, count }, index) =>
+      html`${index > 0 && ', '}<a href="${EXPECTED.address}?${due}&state=${state}">${EXPECTED_STATE_WORDS[state]} ${formatCount(count)}</a>`,
+  );
+  return html`<p class="strip">${tHtml('Pedidos de ontem: {states}; a decidir: {undecided}.', {
+    states: figures.length === 0 ? t('nenhum') : figures,
+    undecided: html`<a href="${UNDECIDED.address}?${due}">${formatCount(undecided)}</a>`,
   })}</p>`;
 }
 

@@ -51,6 +51,10 @@ export function renderField(cell: Cell): string {
 /** The start of a formula for a spreadsheet, full-width forms included: such a text gets an apostrophe. */
 const FORMULA = /^[\s\p{Cc}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 
+export function isFormula(text: string): boolean {
+  return FORMULA.test(text);
+}
+
 /**
  * A text field: never a formula for a spreadsheet; quoted if it holds a separator of any CSV, so that `x,=1+1` stays one cell.
  * Characters that cannot be seen show as in the workbook: some readers end at a NUL.
@@ -58,6 +62,6 @@ const FORMULA = /^[\s\p{Cc}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 export function escapeCsvField(text: string): string {
   if (text === '') return text;
   const shown = showUnseen(text).toWellFormed();
-  const safe = FORMULA.test(text) ? `'${shown}` : shown;
+  const safe = isFormula(text) ? `'${shown}` : shown;
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addDays } from '../../../src/domain/calendar.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+
+let env: ConsoleEnvironment;
+let operator: Awaited<ReturnType<typeof openConsoleSession>>;
+beforeAll(async () => {
+  env = await openConsoleEnvironment();
+  operator = await openConsoleSession(env, 'operator');
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+async function put(number: string, given: Record<string, unknown>, source = 'shop'): Promise<void> {
+  const facts = expectedFactsSchema.parse({ operation: 'cashin', amount: '10.00', ...given });
+  await putExpected(env.context, { arrivals: [{ source, number, facts }], actor: 'test' });
+  await decideAll(env.context);
+}
+
+test('totals say apart what is to receive and what is to pay, each with its own list', async () => {
+  await put('sum-1', { due_day: '2031-05-01' });
+  await put('sum-2', { due_day: '2031-05-01', operation: 'cashout', amount: '4.00' });
+  const list = '/expected?due_from=2031-05-01&due_to=2031-05-01';
+  const { text } = await operator.get(list);
+  expect(text).toContain('Em aberto a receber 1 R$ 10,00 Em aberto a pagar 1 R$ 4,00');
+  const one = await operator.get(`${list}&operation=cashout`);
+  expect(one.text).toContain('sum-2');
+  expect(one.text).not.toContain('sum-1');
+});
+
+test('the first page accounts for every order of yesterday, each figure with its own list', async () => {
+  const due_day = addDays(env.today, -1);
+  for (const number of ['y-1', 'y-2', 'y-3']) await put(number, { due_day, references: [number] });
+  for (const [reference, amount] of [['y-1', '10.00'] as const, ['y-2', '9.00'] as const])
+    await applyObservations(env.context, [
+      observeNow(env.context, makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), reference, amount })),
+    ]);
+  await put('y-4', { due_day, valid_until: '2031-01-01' });
+  const { text, html } = await operator.get('/');
+  expect(text).toContain(
+    'Pedidos de ontem: Em aberto 1 , Pago 1 , Pago a menos 1 , Ainda não provado 1 ; a decidir: 0 .',
+  );
+  const links = [...html.matchAll(/<a href="([^"]+)">Pago a menos \d+<\/a>/g)].map(([, to]) => unescapeHtml(to ?? ''));
+  expect(links).toHaveLength(1);
+  const list = await operator.get(links[0] ?? '');
+  expect(['y-1', 'y-2', 'y-3', 'y-4'].filter((number) => list.text.includes(number))).toEqual(['y-2']);
+});
+
+test('the preview of a new order says that its number is taken, and what it would change', async () => {
+  await put('n-1', { due_day: '2031-06-01', references: ['r-1', 'r-2'], extra: 'caixa 7' }, 'console');
+  const fields = { number: 'n-1', operation: 'cashin', amount: '12,00', due_day: '2031-06-01', references: 'r-1' };
+  const preview = await operator.post('/expected/new', fields);
+  expect(preview.text).toContain('Este número já é de um pedido');
+  expect(preview.text).toContain('Valor R$ 10,00 R$ 12,00 Referência r-1, r-2 r-1 Extra caixa 7 –');
+  expect(preview.text).not.toMatch(/Emissão \d\S+ \d/);
+  expect((await operator.post('/expected/new', { ...fields, number: 'n-2' })).text).not.toContain('já é de um pedido');
+  // what came since the preview is shown before it is replaced
+  await put('n-1', { due_day: '2031-06-01', amount: '11.00' }, 'console');
+  const again = await operator.confirm('/expected/new', preview);
+  expect(again.text).toContain('Valor R$ 11,00 R$ 12,00');
+  expect((await operator.confirm('/expected/new', again)).status).toBe(303);
+});
