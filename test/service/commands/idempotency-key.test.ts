@@ -16,6 +16,7 @@ const OTHERS = [
     'migrate',
     'export',
     'expected export',
+    'mismatches export',
     'months',
     'listen',
     'events trigger',

@@ -4,6 +4,10 @@ import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
 import type { Context } from '../../../src/context.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { STATUSES, OPERATIONS as WAYS } from '../../../src/domain/statuses.ts';
+import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
 import { buildDocument } from '../../../src/http/openapi/build-document.ts';
 import { CALLBACK_MESSAGES } from '../../../src/http/openapi/callback-messages.ts';
 import { API_OPERATIONS } from '../../../src/http/openapi/operations.ts';
@@ -59,11 +63,18 @@ test('every message that is delivered matches its description in the document', 
     const { id } = await readRow(env.context.db, 'mismatches', ['id'], { transaction_id: paid.id });
     await acceptMismatch(env.context, id, { actor: 'tok_1', note: 'a test' });
   }
+  await env.addMerchant(`${shop.url}/orders`, { filter: { expected: true, platforms: ['of orders'] } });
+  const order = { operation: 'cashin', amount: '10.00', due_day: '2026-11-20', platform: 'of orders' };
+  const arrivals = [{ source: 'shop', number: '1', facts: expectedFactsSchema.parse(order) }];
+  const [put] = await putExpected(env.context, { arrivals, actor: 'test' });
+  await decideAll(env.context);
+  await cancelExpected(env.context, { id: put?.id ?? '', actor: 'test' });
+  await decideAll(env.context);
   env.context.wakeUps.callbacks.notify();
   await sendTest(env.context, merchant.id);
   await makeManifest(env.context, merchant.seq);
   const ended = env.context.db.selectFrom('callbacks').select('seq').where('state', 'in', ['delivered', 'failed']);
-  await eventually('all', async () => (await ended.execute()).length === 4 * (STATUSES.length + 2) + 2);
+  await eventually('all', async () => (await ended.execute()).length === 4 * (STATUSES.length + 2) + 3);
   // the format of the provider has no corrections
   expect(shop.callsTo('/flat')).toHaveLength(2 * (STATUSES.length + 1));
   for (const { path, json, headers } of shop.calls) {
@@ -75,7 +86,11 @@ test('every message that is delivered matches its description in the document', 
     for (const { name } of documented) expect(headers).toHaveProperty(name);
   }
   const sent = new Set(shop.calls.map(({ path, json }) => (path === '/flat' ? 'provider' : json.type)));
-  expect(Object.keys(document.webhooks).filter((type) => !sent.has(type))).toEqual([]);
+  // each state of an order has the description of the one that is sent
+  const others = Object.keys(document.webhooks).filter((type) => !sent.has(type));
+  const described = (type: string) => JSON.stringify(document.webhooks[type]?.post.requestBody).replace(type, '');
+  expect(others.filter((type) => !type.startsWith('pix.expected.'))).toEqual([]);
+  for (const type of others) expect(described(type), type).toEqual(described('pix.expected.cancelled'));
 });
 
 async function makeManifest(context: Context, merchantSeq: number): Promise<void> {
