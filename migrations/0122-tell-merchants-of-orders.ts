@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What the callback of a change of an order stands for, its matches as of then, and how far a backfill has read the orders. */
+/** Columns for callbacks of orders: the content of a change's callback, its matches as of then, and how far a backfill has read the orders. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await add(
     db,

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * What a revision, or a closed month, shows of orders: NULL shows none, as in those of before. Orders are found by the day on which
+ * Columns that keep the orders a revision, or a closed month, shows: NULL shows none, as in those of before. Orders are found by the day on which
  * their state changed.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {

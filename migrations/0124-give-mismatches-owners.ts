@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Who is to decide a mismatch. */
+/** The owner of a mismatch, who is to decide it. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { rows: columns } = await sql`SELECT 1 FROM information_schema.COLUMNS
     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'mismatches' AND COLUMN_NAME = 'owner'`.execute(db);

@@ -1,5 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { readCounted } from '../callbacks/render/read-counted.ts';
+import { readExpectedKeys } from '../callbacks/render/read-expected-keys.ts';
 import type { Context } from '../context.ts';
 import { hashDocument, indexName, rangeOf } from '../database/keys/index-person.ts';
 import { matchesPlatform } from '../database/matches-platform.ts';
@@ -63,7 +64,7 @@ export async function listExpected(
   query = query.where((eb) => matchFilters(eb, context, filters));
   const rows = await query.execute();
   const seqs = rows.map(({ seq }) => seq);
-  const keys = await readKeys(
+  const keys = await readExpectedKeys(
     db,
     rows.map((row) => row.version_seq),
   );
@@ -169,21 +170,6 @@ function selectExpected(db: Reader) {
     .selectAll('head')
     .select(['version.valid_until', 'version.invoice_key'])
     .select(['texts.document', 'texts.name', 'texts.description', 'texts.extra']);
-}
-
-async function readKeys(db: Reader, versionSeqs: number[]) {
-  if (versionSeqs.length === 0) return new Map<number, { kind: string; value: string }[]>();
-  const rows = await db
-    .selectFrom('expected_keys')
-    .select(['version_seq', 'kind', 'value'])
-    .where('version_seq', 'in', versionSeqs)
-    .orderBy('seq')
-    .execute();
-  return groupValues(
-    rows,
-    (row) => row.version_seq,
-    ({ kind, value }) => ({ kind, value }),
-  );
 }
 
 /** Matches that stand, the oldest first, each with the amount that counts. */

@@ -19,7 +19,7 @@ const LOG_LINES_SHOWN = 15;
 
 export type GroupNode = {
   name: string;
-  /** Of a proxy to its socket: clients reach a node that is cut off from the others. */
+  /** The port of a proxy to its socket: clients reach a node that is cut off from the others. */
   port: number;
   /** Starts its server. */
   launch(): Promise<void>;

@@ -27,7 +27,7 @@ const variables = (rows: Record<string, string>): string =>
   Object.entries(rows)
     .map(([name, value]) => `SELECT '${name}' AS Variable_name, '${value}' AS Value`)
     .join(' UNION ALL ');
-/** What is sent in place of a query, by state. */
+/** The bytes sent in place of a query, by state. */
 const REWRITTEN: Partial<Record<ProxiedServerState, Record<string, string>>> = {
   'read only': { [VARIABLES_QUERY]: variables({ read_only: 'ON' }) },
   galera: { [VARIABLES_QUERY]: variables({ wsrep_on: 'ON', read_only: 'OFF' }) },

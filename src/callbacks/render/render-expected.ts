@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { issuedDayOf } from '../../domain/calendar.ts';
-import { groupValues } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { EXPECTED_TYPE, toSubject } from '../health/callback-sources.ts';
+import { readExpectedKeys } from './read-expected-keys.ts';
 import {
   countStanding,
   readExpectedMatches,
@@ -22,7 +22,7 @@ type Subject = { seq: number; transactionSeq: number | null; sequence: number };
 export async function renderExpected(db: Reader, callbacks: Subject[]): Promise<Map<number, object>> {
   if (callbacks.length === 0) return new Map();
   const changes = await readChanges(db, callbacks);
-  const keys = await readKeys(db, [...new Set(changes.map((row) => row.version_seq))]);
+  const keys = await readExpectedKeys(db, [...new Set(changes.map((row) => row.version_seq))]);
   const matches = await readExpectedMatches(db, [...new Set(changes.map((row) => row.expected_seq))]);
   const bodies = new Map<string, object>();
   for (const row of changes) {
@@ -87,19 +87,4 @@ async function readChanges(db: Reader, callbacks: Subject[]) {
     .select(['texts.document', 'texts.name', 'texts.description', 'texts.extra'])
     .where(sql<boolean>`(change.expected_seq, change.sequence) IN (${sql.join(pairs)})`)
     .execute();
-}
-
-async function readKeys(db: Reader, versionSeqs: number[]) {
-  if (versionSeqs.length === 0) return new Map<number, Related['keys']>();
-  const rows = await db
-    .selectFrom('expected_keys')
-    .select(['version_seq', 'kind', 'value'])
-    .where('version_seq', 'in', versionSeqs)
-    .orderBy('seq')
-    .execute();
-  return groupValues(
-    rows,
-    (row) => row.version_seq,
-    ({ kind, value }) => ({ kind, value }),
-  );
 }

@@ -19,7 +19,7 @@ export const ORDERS_EN: Record<keyof typeof ORDERS_PT_BR, string> = {
   undecided: 'Orders decided up to',
 };
 
-/** As in the console: a test compares them. */
+/** States of orders; the console has them from here. */
 export const ORDER_STATES_PT_BR = {
   open: 'Em aberto',
   paid: 'Pago',

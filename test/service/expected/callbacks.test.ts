@@ -66,7 +66,7 @@ async function addMerchant(path: string, filter: FilterInput = { expected: true 
   return (await env.addMerchant(`${shop.url}${path}`, { filter })).merchant;
 }
 
-/** What a merchant was sent about an order, in the order in which it came. */
+/** The messages that a merchant was sent about an order, in the order in which it came. */
 async function receive(path: string, id: string, count: number): Promise<{ id: string; body: Body }[]> {
   const ofOrder = () =>
     shop.callsTo(path).flatMap((call) => {

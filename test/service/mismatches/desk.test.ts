@@ -1,4 +1,4 @@
-/** Who decides a mismatch, for how long it has waited, and how much is at stake in it. */
+/** Owners and ages of mismatches: who decides each, for how long it has waited, and how much is at stake. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../../../src/access/tokens.ts';
 import { forgetUser, recordUser } from '../../../src/access/users.ts';

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { EXPECTED_STATE_WORDS } from '../../../src/http/console/expected/describe-expected.ts';
 import { SHARE_LINES } from '../../../src/reports/orders/share-receipts.ts';
 import { LINES } from '../../../src/reports/read/create-tally.ts';
 import { COLUMNS_VERSION } from '../../../src/reports/render/columns.ts';
@@ -57,10 +56,6 @@ test('docs/spreadsheet.md lists the lines about orders', () => {
   const lines = [...SHARE_LINES, 'sum'] as const;
   const are = lines.map((line) => [pt.orders[line], en.orders[line]]);
   expect(documented.map((row) => row.slice(0, 2))).toEqual(are);
-});
-
-test('a report names the state of an order as the console does', () => {
-  expect(pt.orderStates).toEqual(EXPECTED_STATE_WORDS);
 });
 
 test('docs/spreadsheet.md names the version of the columns', () => {

@@ -6,6 +6,7 @@ import type { ExpectedState } from '../../../expected/decide/decide-state.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { matchOne } from '../../../operations/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
+import { ORDER_STATES_PT_BR } from '../../../texts/reports/texts-orders.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
@@ -16,19 +17,7 @@ import { hasRole, postForm } from '../parts/send-page.ts';
 export const EXPECTED = { address: '/expected', title: 'Pedidos' } as const;
 export const UNDECIDED = { address: '/expected/undecided', title: 'A decidir' } as const;
 
-export const EXPECTED_STATE_WORDS: Record<ExpectedState, string> = words({
-  open: 'Em aberto',
-  paid: 'Pago',
-  underpaid: 'Pago a menos',
-  overpaid: 'Pago a mais',
-  paid_twice: 'Pago em dobro',
-  partly_refunded: 'Devolvido em parte',
-  refunded: 'Devolvido',
-  unpaid: 'Não pago',
-  not_proven: 'Ainda não provado',
-  cancelled: 'Cancelado',
-  paid_after_cancel: 'Pago depois de cancelado',
-});
+export const EXPECTED_STATE_WORDS: Record<ExpectedState, string> = words(ORDER_STATES_PT_BR);
 
 export const OPERATION_CHOICES: Record<string, string> = words({ cashin: 'a receber', cashout: 'a pagar' });
 
