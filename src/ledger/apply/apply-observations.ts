@@ -142,7 +142,7 @@ async function applyInTransaction(
       ),
     (together) => compareNewCommissions(context, together, changes, seqs),
     (together) => findJsonExtras(together, batch),
-    (together) => leaveExpectedWork(together, listChanged(changes, seqs), now),
+    (together) => leaveExpectedWork(together, policies.expectsPayments ? listChanged(changes, seqs) : [], now),
   ]);
   const diffs = changes.map((change) => diffTransaction(change, seqs, policies));
   const causes = changes.flatMap((change) => listCallbackCauses(context, change, { seqs, extras }));
