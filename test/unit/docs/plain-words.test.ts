@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
-/** Words of our own that the field has a term for: docs/architecture.md, *Glossary*. */
+/** Words of our own that the field has a term for: docs/glossary.md. */
 const WORDS = [
   'look(?:s|ed|ing)?(?![ -]?up\\b)',
   'tells?|told|telling',
