@@ -48,7 +48,7 @@ const EXCEPTIONS: { word: RegExp; file: RegExp; why: string }[] = [
   },
   {
     word: /^torn$/,
-    file: /spool|forget\.test|metrics\/metrics|doctor|backup\/copy-data-dir|src\/texts|docs\/(metrics|personal-data|receiver|runbooks)/,
+    file: /spool|forget\.test|metrics\/metrics|doctor|backup\/copy-data-dir|src\/texts|docs\/(forget|metrics|receiver|runbooks)/,
     why: 'the suffix of damaged files of the spool, a metric label',
   },
   { word: /^look$/, file: /redact-forgotten/, why: 'the prefix of stored digests' },
