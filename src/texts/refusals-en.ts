@@ -79,6 +79,7 @@ export const REFUSALS_EN = {
     evidence_of_creation: 'another creation date can not be accepted: resolve it with a note',
     evidence_without_history: 'nothing would be left of its history: resolve it with a note instead',
     expected_cancelled: 'it is cancelled: reopen it first',
+    expected_number_shared: 'several sources have an order of this number: match the payment on the page of the order',
     expected_operation: 'its operation never changes: cancel it, and give the other a number of its own',
     file_imported: 'it was imported meanwhile',
     filter_beyond_limits: 'its filter is beyond the limits: save a smaller one',

@@ -68,6 +68,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   evidence_of_creation: 'Outra data de criação não pode ser aceita: resolva com uma observação.',
   evidence_without_history: 'Nada restaria do histórico: resolva com uma observação.',
   expected_cancelled: 'Está cancelado: reabra primeiro.',
+  expected_number_shared: 'Várias origens têm um pedido com este número: case o pagamento na página do pedido.',
   expected_operation: 'A operação nunca muda: cancele este e dê ao outro um número próprio.',
   file_imported: 'O arquivo foi importado nesse meio-tempo.',
   filter_beyond_limits: 'O filtro passa dos limites: guarde um menor.',
