@@ -217,6 +217,7 @@ export const REFUSALS_EN = {
     address_unreadable: 'the address is not encoded as it should be',
     body_cut_off: 'the body was cut off',
     body_not_json: 'the body is not JSON',
+    mcp_batch: 'send one message a request: a batch is not answered',
     request_unreadable: 'the request is not one that HTTP allows here',
     webhook_empty: 'the body is empty (kept as {id})',
     webhook_not_an_object: 'the body must be a JSON object, or a list that holds some (kept as {id})',

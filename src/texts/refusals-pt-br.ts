@@ -207,6 +207,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   address_unreadable: 'O endereço não pôde ser lido.',
   body_cut_off: 'O corpo foi cortado.',
   body_not_json: 'O corpo não é JSON.',
+  mcp_batch: 'Envie uma mensagem por requisição: um lote não é respondido.',
   request_unreadable: 'O pedido não pôde ser lido.',
   webhook_empty: 'O corpo está vazio.',
   webhook_not_an_object: 'O corpo deve ser um objeto JSON, ou uma lista que tem algum.',
