@@ -138,7 +138,7 @@ function findNoonZone(): string {
   return offset === 0 ? 'Etc/GMT' : `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
 }
 
-/** Grants as in docs/operating.md, *Grants*. */
+/** Grants as in docs/configure.md, *Grants*. */
 async function prepareDatabase(database: OwnDatabase, env: Record<string, string>): Promise<void> {
   const inherited = { PATH: process.env.PATH, HOME: process.env.HOME, ENV_FILE: '' };
   const owner = { env: { ...inherited, ...env, DATABASE_URL: database.ownerUrl } };

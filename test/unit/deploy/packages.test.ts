@@ -221,7 +221,7 @@ describe('the settings of each way', () => {
   });
 
   it('leave the time that a process needs to end', () => {
-    const [, promised] = /exits 0 within (\d+) seconds/.exec(read('docs/operating.md')) ?? [];
+    const [, promised] = /exits 0 within (\d+) seconds/.exec(read('docs/install.md')) ?? [];
     for (const [name, { seconds = 0 }] of serving) expect(seconds, name).toBeGreaterThan(Number(promised));
   });
 });
