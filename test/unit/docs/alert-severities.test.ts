@@ -36,7 +36,9 @@ test('the table of rules that page is that of ops/alerts.yml, by whether Confere
   const paging = new Set(
     rules.filter((text) => text.includes('{ severity: page')).map((text) => text.split('\n')[0] ?? ''),
   );
-  const [substitutes = [], others = []] = readNames('docs/watch.md', '| these rules page |').map(({ names }) => names[0] ?? []);
+  const [substitutes = [], others = []] = readNames('docs/watch.md', '| these rules page |').map(
+    ({ names }) => names[0] ?? [],
+  );
   const isOwn = (name: string): boolean => ALERT_KINDS.some((kind) => kind === name);
   expect(substitutes.toSorted()).toEqual([...paging].filter(isOwn).sort());
   expect(others.toSorted()).toEqual([...paging].filter((name) => !isOwn(name)).sort());
