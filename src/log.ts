@@ -48,6 +48,7 @@ type LogLine = Parameters<LogFn>;
 function limitRepeats() {
   const causes = new Map<string, { count: number; write: (count: number) => void }>();
   return function logMethod(this: Logger, args: LogLine, method: LogFn): void {
+    // cast, also below: pino types the arguments of one form of call; the fields come first, or are undefined
     const [about, message] = args as unknown as [Record<string, unknown> | undefined, unknown];
     const error = about?.error as DescribedError | string | undefined;
     if (!error) {

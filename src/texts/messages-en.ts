@@ -92,7 +92,7 @@ export const MESSAGES_EN = {
   'doctor.table_size': '{name} ({size} in all)',
   'doctor.disk_filling': 'the disk of {name} has {free} free, and is full in {n} days',
   'doctor.disk': 'the disk of {name} has {free} free',
-  'doctor.disk_short': 'less than DISK_FREE_MIN ({size})',
+  'doctor.disk_short': 'less than {size}',
   'doctor.no_archive': 'no archive is left',
   'doctor.audit_archived': '{n} files have rows of the audit, the first is {file}: run confere migrate',
   'doctor.bodies_archived':

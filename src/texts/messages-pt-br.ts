@@ -92,7 +92,7 @@ export const MESSAGES_PT_BR: { [Name in keyof typeof MESSAGES_EN]: string } = {
   'doctor.table_size': '{name} ({size} ao todo)',
   'doctor.disk_filling': 'o disco de {name} tem {free} livres e enche em {n} dias',
   'doctor.disk': 'o disco de {name} tem {free} livres',
-  'doctor.disk_short': 'menos que DISK_FREE_MIN ({size})',
+  'doctor.disk_short': 'menos que {size}',
   'doctor.no_archive': 'nenhum arquivo restou',
   'doctor.audit_archived': '{n} arquivos têm linhas da auditoria; o primeiro é {file}: rode confere migrate',
   'doctor.bodies_archived':

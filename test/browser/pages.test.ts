@@ -40,7 +40,7 @@ const THEMES = {
 
 /** Addresses that are no pages: programs and files, what needs an issuer (`oidc.test.ts`), the portal and Swagger UI (`portal.test.ts`). */
 const NO_PAGES =
-  /^\/(?:api|openapi|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|balances\/imports\/|login\/oidc|mismatches\/decisions\.xlsx)/;
+  /^\/(?:api|openapi|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|expected\/export|balances\/imports\/|login\/oidc|mismatches\/decisions\.xlsx)/;
 const FORMS = [
   'statement',
   'adjustment',

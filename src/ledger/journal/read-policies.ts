@@ -1,22 +1,28 @@
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { readSetting } from '../../database/keys/settings.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { Policy } from './plan-entries.ts';
 
-export type Policies = { forPlatform(platform: string | null): Policy };
+export type Policies = {
+  forPlatform(platform: string | null): Policy;
+  /** Whether payments are expected, or once were: each change of a payment leaves work for the follower then. */
+  expectsPayments: boolean;
+};
 
 type RefundRule = { from: Day; commission: 'kept' | 'returned' };
 
 const SETTING = 'refund_commission';
+const EXPECTING = 'expects_payments';
 
 // MariaDB and MySQL have only LOCK IN SHARE MODE in common
 const LOCKS = { none: sql``, share: sql`LOCK IN SHARE MODE` };
 
 /**
- * Reads each platform's opening, and the rule for commissions on refunds by day. In a transaction it takes a shared
+ * Reads each platform's opening, the rule for commissions on refunds by day, and whether payments are expected. In a transaction it takes a shared
  * lock: entries posted under these policies commit before the policies change, so the repost after a change finds them.
  */
 export async function readPolicies(
@@ -25,21 +31,42 @@ export async function readPolicies(
   lock: 'none' | 'share' = trx ? 'share' : 'none',
 ): Promise<Policies> {
   const end = LOCKS[lock];
-  // one statement, since each change of a transaction reads both
-  const { rows } = await sql<{ rules: Buffer | null; platform: string | null; day: Day }>`
-    (SELECT value AS rules, NULL AS platform, NULL AS day FROM settings WHERE name = ${SETTING} ${end})
+  // one statement, since each change of a transaction reads all; the rules first: their lock orders it with the writers
+  const { rows } = await sql<{ rules: Buffer | null; expects: number | null; platform: string | null; day: Day }>`
+    (SELECT value AS rules, NULL AS expects, NULL AS platform, NULL AS day FROM settings WHERE name = ${SETTING} ${end})
     UNION ALL
-    (SELECT NULL, platform, day FROM openings WHERE in_force = 1 ${end})`.execute(trx ?? context.db);
+    (SELECT NULL, 1, NULL, NULL FROM settings WHERE name = ${EXPECTING} ${end})
+    UNION ALL
+    (SELECT NULL, NULL, platform, day FROM openings WHERE in_force = 1 ${end})`.execute(trx ?? context.db);
   const rules = rows.flatMap((row) => (row.rules ? parseRules(row.rules) : []));
   const days = new Map(rows.flatMap((row) => (row.platform === null ? [] : [[row.platform, row.day]])));
   const returnsCommission = (day: Day): boolean =>
     rules.findLast((rule) => rule.from <= day)?.commission === 'returned';
-  return { forPlatform: (platform) => ({ openingDay: days.get(platform ?? NO_PLATFORM), returnsCommission }) };
+  return {
+    forPlatform: (platform) => ({ openingDay: days.get(platform ?? NO_PLATFORM), returnsCommission }),
+    expectsPayments: rows.some((row) => row.expects !== null),
+  };
 }
 
 /** Waits for running appliers and blocks new ones until this transaction ends. */
 export async function lockPolicies(trx: Transaction<Database>): Promise<void> {
   await lockRules(trx);
+}
+
+/**
+ * Has each change of a payment leave work from now on. It waits for the appliers that leave none, so what they wrote is
+ * committed once this returns. Expected payments that another version decided meanwhile are decided again.
+ */
+export async function expectPayments(context: Context): Promise<void> {
+  if (await readSetting(context.db, EXPECTING)) return;
+  const now = context.clock.now();
+  await transact(context.db, async (trx) => {
+    await lockPolicies(trx);
+    const row = { name: EXPECTING, value: Buffer.from(now.toISOString()) };
+    await trx.insertInto('settings').values(row).onDuplicateKeyUpdate({ name: EXPECTING }).execute();
+    await sql`INSERT INTO expected_work (expected_seq, created_at, due_at)
+      SELECT seq, ${now}, ${now} FROM expected_payments`.execute(trx);
+  });
 }
 
 /**

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
-import { raiseQuarantine, resolveQuarantine } from '../../../src/inbox/items/quarantine.ts';
+import { findQuarantines, raiseQuarantine, resolveQuarantine } from '../../../src/inbox/items/quarantine.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { checkCommissions } from '../../../src/ledger/apply/check-commissions.ts';
 import { storeRefusedRows } from '../../../src/ledger/apply/store-refused-rows.ts';
@@ -132,7 +132,8 @@ test('a webhook that is quarantined while the mismatch of its reason is resolved
   await set(second, 'pending');
   const reads = holdReads(context, 'webhooks');
   reads.hold();
-  const resolved = transact(reads.context.db, (trx) => resolveQuarantine(trx, [first], context.clock.now()));
+  const named = await findQuarantines(context.db, [first]);
+  const resolved = transact(reads.context.db, (trx) => resolveQuarantine(trx, named, context.clock.now()));
   await eventually('the next webhook was searched', () => reads.held() === 1);
   const quarantined = transact(context.db, async (trx) => {
     await raiseQuarantine(context, trx, [{ seq: second, reason: 'no_key' }]);

@@ -96,7 +96,7 @@ const TESTS: Record<string, [file: string, title: string]> = {
   ],
   disk_full: [
     'jobs/watch-conditions',
-    'disk_full: less than DISK_FREE_MIN is free under DATA_DIR or SPOOL_DIR of a process',
+    'disk_full: less than the limit is free under DATA_DIR or SPOOL_DIR of a process',
   ],
   clock_differs: [
     'jobs/watch-conditions',

@@ -275,13 +275,13 @@ describe('the manifests', () => {
     if (!all) expect(name).toContain(selected[0]);
   });
 
-  it('give the archive and the manifests one volume of all processes, which no part but storage deletes', () => {
+  it('give the manifests one volume of all processes, which no part but storage deletes', () => {
     const [pod, job] = [sharedBy('pod'), sharedBy('cronjob')];
     expect({ ...job, path: [] }).toEqual({ ...pod, path: [] });
     expect(new Set(pod.path)).toEqual(new Set(['/spec/template/spec']));
     expect(new Set(job.path)).toEqual(new Set(['/spec/jobTemplate/spec/template/spec']));
     const env = Object.fromEntries(pod.env.map(({ name, value }) => [name, value]));
-    for (const name of ['ARCHIVE_DIR', 'MANIFESTS_DIR']) expect(env[name]).toMatch(`${pod.mount.mountPath}/`);
+    expect(env.MANIFESTS_DIR).toMatch(`${pod.mount.mountPath}/`);
     expect(pod.mount.name).toBe(pod.volume.name);
     expect(readConfig({ ...parts['confere-worker']?.env, ...env })).toMatchObject(env);
     const claims = parseAllDocuments(read('deploy/kubernetes/storage/volumes.yaml')).map((one) => one.toJS() as Claim);

@@ -9,8 +9,7 @@ import { LEASE_MS as TICK_LEASE_MS } from '../../../jobs/run-tick.ts';
 import { LEASE_MS as ALERT_LEASE_MS } from '../../../src/alerts/claim-sends.ts';
 import { LEASE_MS as CALLBACK_LEASE_MS } from '../../../src/callbacks/queue/claim-callbacks.ts';
 import { STOP_MS } from '../../../src/commands/serve/serve.ts';
-import { environment } from '../../../src/config/environment.ts';
-import { LEDGER_CONNECTIONS, PREPARED_CONNECTIONS } from '../../../src/context.ts';
+import { LEDGER_CONNECTIONS, POOL_CONNECTIONS, PREPARED_CONNECTIONS } from '../../../src/context.ts';
 import { READ_TIMEOUT_MS } from '../../../src/database/limit-statement-time.ts';
 import { WATCH_HOSTS_EVERY_MS } from '../../../src/database/open/watch-hosts.ts';
 import { LEASE_MS as ITEM_LEASE_MS } from '../../../src/inbox/items/claim-items.ts';
@@ -27,7 +26,6 @@ const read = (file: string): string =>
   readFileSync(path.resolve(import.meta.dirname, '../../../docs', file), 'utf8').replace(/\s+/g, ' ');
 const s = (ms: number): string => String(ms / 1000);
 
-const connections = environment.shape.POOL_CONNECTIONS.parse(undefined);
 const SENTENCES: Record<string, Record<string, string>> = {
   'install.md': {
     'a stop': `the pending work is cut off after ${s(STOP_MS)} seconds`,
@@ -46,8 +44,8 @@ const SENTENCES: Record<string, Record<string, string>> = {
     'a host that is away': `It asks a host again every ${s(RETRY_MS)} seconds`,
     'a host that hangs': `After ${s(SILENT_MS)} seconds without an answer, Confere opens a probe connection. If the probe gets no answer within ${s(PROBE_TIMEOUT_MS)} seconds`,
     'a fail-over': `that wait longer than ${s(COMMIT_TIMEOUT_MS)} seconds for a fail-over are answered 503`,
-    connections: `up to \`POOL_CONNECTIONS\` connections (${connections}), three more`,
-    'their number': `${4 * (connections + PREPARED_CONNECTIONS + LEDGER_CONNECTIONS) + 10} for two web and two worker processes`,
+    connections: `up to ${POOL_CONNECTIONS} connections (\`connections\` in DATABASE_URL), three more`,
+    'their number': `${4 * (POOL_CONNECTIONS + PREPARED_CONNECTIONS + LEDGER_CONNECTIONS) + 10} for two web and two worker processes`,
   },
   'api.md': { lists: `takes the database longer than ${s(READ_TIMEOUT_MS)} s` },
   'reconcile.md': { 'Retry-After': `| \`Retry-After\` up to ${IN_PLACE_WAIT_MS_MAX / 60_000} minutes | waits |` },

@@ -21,6 +21,7 @@ import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts
 import { nameOwner, readOwnerNames, renderAssign } from './assign-mismatch.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { handleForm, offerAdjustment } from './handle-mismatch.ts';
+import { readOrderNumbers } from './list-mismatches.ts';
 import { renderEvidence } from './render-evidence.ts';
 
 /** The page of a mismatch: its meaning, what to do, and the forms of `handle-mismatch.ts`. */
@@ -32,6 +33,7 @@ export function mismatchPages(context: Context): Router {
     const mismatch = await showMismatch(context, found, { caller: getCaller(response), via: 'console' });
     const { title, meaning, todo } = explainMismatch(mismatch);
     const names = await readPlatformNames(context, response);
+    const orders = await readOrderNumbers(context, response, [mismatch]);
     const owner = nameOwner(mismatch, await readOwnerNames(context, [mismatch]));
     const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a></p>
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
@@ -41,14 +43,18 @@ ${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mis
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(response, mismatch)}
 ${mismatch.state !== 'resolved' && (await renderAssign(context, response, mismatch))}
 <section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names, await readLastPass(context, mismatch))}</section>
-<section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch, owner)}</section>
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch, { owner, order: orders.get(mismatch.expected_payment_id ?? '')?.number })}</section>
 <section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, mismatch, canSeePersonalData(response))}</section>`;
     sendPage(request, response, { title, body });
   });
   return router;
 }
 
-function renderFacts(context: Context, mismatch: PresentedMismatch, owner: string): Html {
+function renderFacts(
+  context: Context,
+  mismatch: PresentedMismatch,
+  named: { owner: string; order: string | undefined },
+): Html {
   const [stake, whole] = [mismatch.at_stake, transactionAmountOf(mismatch)].map((one) =>
     one === null ? undefined : parseSum(one),
   );
@@ -61,7 +67,7 @@ function renderFacts(context: Context, mismatch: PresentedMismatch, owner: strin
       transactionId &&
         html`<a class="id" href="/transactions/${encodeURIComponent(transactionId)}">${transactionId}</a>`,
     ],
-    ['Pedido', order && html`<a class="id" href="/expected/${order}">${order}</a>`],
+    ['Pedido', order && html`<a href="/expected/${order}">${named.order ?? order}</a>`],
     [
       'Referência',
       mismatch.reference === WITHHELD
@@ -73,7 +79,7 @@ function renderFacts(context: Context, mismatch: PresentedMismatch, owner: strin
     ['Webhook', webhookId && html`<a href="/inbox/${webhookId}">${shortId(webhookId)}</a>`],
     ['Aberta em', moment(context.calendar, mismatch.opened_at)],
     ['Dias em aberto', formatCount(mismatch.age_days)],
-    ['Quem decide', owner],
+    ['Quem decide', named.owner],
     ['Em tratamento desde', mismatch.acknowledged_at && moment(context.calendar, mismatch.acknowledged_at)],
     ['Resolvida em', mismatch.resolved_at && moment(context.calendar, mismatch.resolved_at)],
     ['Como acabou', mismatch.resolution && describeCode(RESOLUTION_WORDS, mismatch.resolution)],

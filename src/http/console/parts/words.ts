@@ -11,6 +11,7 @@ import { words, wordsBy } from '../../../texts/translate.ts';
 export const STATUS_WORDS = reportWords('statuses');
 export const OPERATION_WORDS = reportWords('operations');
 export const SEVERITY_WORDS = reportWords('severities');
+export const ORDER_STATE_WORDS = reportWords('orderStates');
 export const MISMATCH_STATE_WORDS = reportWords('mismatchStates');
 export const REPORT_STATE_WORDS = reportWords('states');
 export const MISMATCH_MEANINGS = reportWords('mismatchKinds');
@@ -151,6 +152,7 @@ type ReportWords =
   | 'operations'
   | 'severities'
   | 'mismatchStates'
+  | 'orderStates'
   | 'states'
   | 'mismatchKinds'
   | 'webhookReasons';
