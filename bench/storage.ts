@@ -60,7 +60,7 @@ export async function run(): Promise<Figure[]> {
 
 type Ask = (statement: string) => Promise<RowDataPacket[]>;
 
-/** As docs/operating.md says, before the first row. InnoDB compresses what it writes to disk: its pages stay as many. */
+/** As docs/configure.md says, before the first row. InnoDB compresses what it writes to disk: its pages stay as many. */
 async function compressPages(ask: Ask): Promise<void> {
   await ask('SET GLOBAL innodb_compression_level = 1');
   for (const table of COMPRESSED)
