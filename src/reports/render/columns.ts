@@ -10,7 +10,7 @@ import type { PendingTransaction } from '../read/read-pending.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
 import { nameMovement } from './name-movement.ts';
 
-/** The version of the columns below, which docs/spreadsheet.md lists. A change of either is a new version. */
+/** The version of the columns below, which docs/sheets.md lists. A change of either is a new version. */
 export const COLUMNS_VERSION = 6;
 
 /** The input of a cell beside its row. */

@@ -40,7 +40,7 @@ export function matchPaymentForm(context: Context): Router {
   return router;
 }
 
-/** Offers, for a payment that is no order's, a form that matches it, and one that opens a new order, filled in with its facts. */
+/** Forms for a payment that is no order's: one matches it, one opens a new order, filled in with its facts. */
 export async function offerMatch(
   context: Context,
   response: Response,
