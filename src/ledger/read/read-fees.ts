@@ -1,4 +1,4 @@
-/** What the provider charged in a month beside what the contracts say: by platform and operation, and the payments that differ. */
+/** Fees of a month, as charged and by the contracts: by platform and operation, and the payments that differ. */
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, boundsOfMonth, type Day, type Month } from '../../domain/calendar.ts';
@@ -9,7 +9,7 @@ import { type CommissionContract, findContract, readContracts } from '../journal
 /** Payments that are named. */
 export const DIFFERING_MAX = 50;
 
-/** Of the payments that were paid in the month, by their commission of now. Cents. */
+/** Sums over the payments that were paid in the month, by their commission of now. Cents. */
 export type FeeRow = {
   platform: string;
   operation: Operation;

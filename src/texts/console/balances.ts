@@ -74,7 +74,8 @@ export const BALANCES_EN = {
   'Sem contrato': 'No contract',
   'Tarifas lançadas por pessoas': 'Fees entered by people',
   'Pagamentos fora do contrato': 'Payments that differ from the contract',
-  'Nenhum: cada tarifa é a do contrato.': 'None: each fee is the contract’s.',
+  'Nenhum dos que um contrato cobre.': 'None of those that a contract covers.',
+  'Nenhum contrato cobre estes pagamentos.': 'No contract covers these payments.',
   // names of platforms
   'Outra plataforma já tem este nome.': 'Another platform has this name.',
   'O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.':

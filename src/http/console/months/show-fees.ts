@@ -80,12 +80,16 @@ function feeTable({ rows, total }: PresentedFees, names: PlatformNames): Html {
       { title: 'Operação', cell: (row) => row.operation },
       { title: 'Pagamentos', cell: (row) => formatCount(row.payments), align: 'end' },
       { title: 'Cobrado', cell: (row) => moneyOf(row.charged), align: 'end' },
-      { title: 'Pelo contrato', cell: (row) => moneyOf(row.agreed), align: 'end' },
-      { title: 'Diferença', cell: (row) => moneyOf(row.difference), align: 'end' },
+      { title: 'Pelo contrato', cell: (row) => moneyOf(isCovered(row) ? row.agreed : null), align: 'end' },
+      { title: 'Diferença', cell: (row) => moneyOf(isCovered(row) ? row.difference : null), align: 'end' },
       { title: 'Fora do contrato', cell: (row) => formatCount(row.differing), align: 'end' },
       { title: 'Sem contrato', cell: (row) => formatCount(row.uncovered), align: 'end' },
     ],
   });
+}
+
+function isCovered({ payments, uncovered }: { payments: number; uncovered: number }): boolean {
+  return uncovered < payments;
 }
 
 function byHandTable({ by_hand: rows }: PresentedFees, names: PlatformNames): Html {
@@ -100,11 +104,14 @@ function byHandTable({ by_hand: rows }: PresentedFees, names: PlatformNames): Ht
   });
 }
 
-function differingTable({ payments }: PresentedFees): Html {
+function differingTable({ payments, total }: PresentedFees): Html {
   return table({
     caption: 'Pagamentos fora do contrato',
     rows: payments,
-    empty: 'Nenhum: cada tarifa é a do contrato.',
+    empty:
+      total.uncovered === total.payments
+        ? 'Nenhum contrato cobre estes pagamentos.'
+        : 'Nenhum dos que um contrato cobre.',
     columns: [
       { title: 'Transação', cell: (row) => transactionLink(row.transaction_id) },
       { title: 'Quando', cell: (row) => formatWallTime(row.at) },
