@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Context } from '../../context.ts';
+import { compileOnce } from '../../database/compile-once.ts';
 import { selectTransactions, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Database } from '../../database/tables.ts';
 import type { CorrectedFacts } from '../../domain/observation.ts';
@@ -163,12 +164,7 @@ function listSeqs(callbacks: Renderable[], field: 'transactionSeq' | 'eventSeq')
 /** Events with their transactions, in one query: this runs thousands of times a second. */
 async function readEvents(context: Context, seqs: number[]): Promise<Map<number, Event>> {
   if (seqs.length === 0) return new Map();
-  const rows = await selectTransactions(context.db)
-    .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
-    .select(['events.seq as event_seq', 'events.status as event_status', 'events.at_wall'])
-    .select('events.sequence as event_sequence')
-    .where('events.seq', 'in', seqs)
-    .execute();
+  const { rows } = await selectEvents(context.db, { seqs });
   return new Map(
     rows.map((row) => [
       row.event_seq,
@@ -179,3 +175,11 @@ async function readEvents(context: Context, seqs: number[]): Promise<Map<number,
     ]),
   );
 }
+
+const selectEvents = compileOnce((db, { seqs }: { seqs: number[] }) =>
+  selectTransactions(db)
+    .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
+    .select(['events.seq as event_seq', 'events.status as event_status', 'events.at_wall'])
+    .select('events.sequence as event_sequence')
+    .where('events.seq', 'in', seqs),
+);

@@ -105,7 +105,7 @@ test('a part that the database is too slow for is said to be missing, and the ve
     try {
       const page = await ops.get('/');
       expect(page.status).toBe(200);
-      expect(page.text).toContain('O banco demorou demais para ler esta parte');
+      expect(page.text).toContain('O banco de dados demorou demais para ler esta parte');
       expect(page.text).toContain('Divergências em aberto por tipo');
     } finally {
       await sql`UNLOCK TABLES`.execute(db);
