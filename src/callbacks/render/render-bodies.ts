@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { compileOnce } from '../../database/compile-once.ts';
 import { selectTransactions, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Database } from '../../database/tables.ts';
+import { seqsOf } from '../../domain/lists.ts';
 import type { CorrectedFacts } from '../../domain/observation.ts';
 import { type LedgerTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { EXPECTED_SOURCE, MANIFEST_SOURCE } from '../health/callback-sources.ts';
@@ -47,10 +48,7 @@ export async function renderBodies(context: Context, callbacks: Renderable[]): P
   const ofSource = (source: string) => callbacks.filter((callback) => callback.source === source);
   const [manifests, expected] = [ofSource(MANIFEST_SOURCE), ofSource(EXPECTED_SOURCE)];
   const bodies = new Map([
-    ...(await renderManifests(
-      context.db,
-      manifests.map(({ seq }) => seq),
-    )),
+    ...(await renderManifests(context.db, seqsOf(manifests))),
     ...(await renderExpected(context.db, expected)),
   ]);
   const others = callbacks.filter(({ source }) => source !== MANIFEST_SOURCE && source !== EXPECTED_SOURCE);
