@@ -31,6 +31,7 @@ export const PORTAL_EN = {
     'Those that it may read and write, with blanks between; none, if it only uses the portal.',
   'Até 20 origens, cada uma de letras minúsculas, algarismos, ponto, _ e -.':
     'Up to 20 sources, each of small letters, digits, dot, _ and -.',
+  '{n} tentativas': '{n} attempts',
   'Pedidos demais': 'Too many requests',
   'Vieram pedidos demais em pouco tempo. Espere um pouco e recarregue a página.':
     'Too many requests came in a short time. Wait a moment and reload the page.',
