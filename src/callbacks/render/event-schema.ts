@@ -13,6 +13,9 @@ const status = z
   .string()
   .describe('pending, in_process, in_analysis, paid, denied, canceled, expired or refund; be ready for another');
 
+/** Marks an example. */
+const test = z.literal(true).optional().describe('an example that you asked for: answer it with 2xx and do nothing');
+
 /** The transaction of a message, as of its event. */
 export const eventTransactionSchema = z.object({
   id: z.string().describe('the same in every event of the transaction'),
@@ -51,6 +54,7 @@ export const transactionEventSchema = z
       .regex(/^pix\.(cashin|cashout)\.\S+$/)
       .describe('pix.<operation>.<status>'),
     timestamp: instant.describe('when the event happened'),
+    test,
     data: z.object({
       transaction: eventTransactionSchema,
       previous_status: status.nullable().describe('null: the first event'),
@@ -130,6 +134,7 @@ export const expectedEventSchema = z
       .regex(/^pix\.expected\.\S+$/)
       .describe('pix.expected.<state>'),
     timestamp: instant.describe('when the state changed'),
+    test,
     data: z.object({ expected_payment: expectedPaymentSchema }),
   })
   .meta({ title: 'A change of an expected payment' });
@@ -181,6 +186,7 @@ export const manifestEventSchema = z
   .object({
     type: z.literal(MANIFEST_TYPE),
     timestamp: instant.describe('when it was made'),
+    test,
     data: signedManifestSchema,
   })
   .meta({ title: 'The manifest of a day' });

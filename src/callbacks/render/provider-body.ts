@@ -16,6 +16,7 @@ export const providerBodySchema = z
     date_created: z.string().describe("when this status began, on the provider's clock: YYYY-MM-DD HH:mm:ss"),
     status: z.string(),
     path: z.string().describe("of the transaction in the provider's API"),
+    test: z.literal(true).optional().describe('an example that you asked for: answer it with 2xx and do nothing'),
   })
   .meta({ title: 'A change of a transaction, as the provider posts it' });
 
@@ -35,10 +36,10 @@ const ID_BITS_MAX = 53n;
  * @returns undefined for a message that the provider has no body for: a correction, or one about no transaction but a test.
  */
 export function toProviderBody(body: object, webhookId: string): ProviderBody | undefined {
-  const { type, timestamp, data } = body as z.infer<typeof callbackBodySchema>;
+  const { type, timestamp, data, ...marks } = body as z.infer<typeof callbackBodySchema>;
   if (CORRECTED.test(type)) return undefined;
   if (type === TEST_TYPE) return flatten({ ...TESTED, status_at: timestamp }, webhookId);
-  return 'transaction' in data ? flatten(data.transaction, webhookId) : undefined;
+  return 'transaction' in data ? { ...flatten(data.transaction, webhookId), ...marks } : undefined;
 }
 
 type Facts = {
