@@ -4,7 +4,7 @@ import { countRequest } from '../../merchants/count-request.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { generateWebhookId } from '../queue/derive-webhook-id.ts';
-import { TEST_TYPE } from '../render/render-bodies.ts';
+import { TEST_TYPE } from '../render/renderable.ts';
 import { type CallbackRow, findCallback } from './read-callbacks.ts';
 
 /**

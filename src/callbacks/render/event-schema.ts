@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OPERATIONS } from '../../domain/statuses.ts';
-import { TEST_TYPE } from './render-bodies.ts';
 import { MANIFEST_TYPE } from './render-manifests.ts';
+import { TEST_TYPE } from './renderable.ts';
 
 const amount = z
   .string()
@@ -199,3 +199,20 @@ export const callbackBodySchema = z.union([
   manifestEventSchema,
   testEventSchema,
 ]);
+
+/** The flat body that the provider posts, as its public clients read it. A text that is not known is empty. */
+export const providerBodySchema = z
+  .object({
+    id: z.int().describe('of the message: the same on every try; up to 2^53'),
+    transaction_id: z.string(),
+    transaction_amount: z.string().describe('a decimal text with two decimals'),
+    transaction_e2e_id: z.string(),
+    transaction_operation: z.enum(['in', 'out']),
+    transaction_reference: z.string(),
+    extra: z.string(),
+    date_created: z.string().describe("when this status began, on the provider's clock: YYYY-MM-DD HH:mm:ss"),
+    status: z.string(),
+    path: z.string().describe("of the transaction in the provider's API"),
+    test: z.literal(true).optional().describe('an example that you asked for: answer it with 2xx and do nothing'),
+  })
+  .meta({ title: 'A change of a transaction, as the provider posts it' });

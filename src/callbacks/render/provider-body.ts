@@ -1,24 +1,7 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
-import type { callbackBodySchema } from './event-schema.ts';
-import { TEST_TYPE } from './render-bodies.ts';
-
-/** The flat body that the provider posts, as its public clients read it. A text that is not known is empty. */
-export const providerBodySchema = z
-  .object({
-    id: z.int().describe('of the message: the same on every try; up to 2^53'),
-    transaction_id: z.string(),
-    transaction_amount: z.string().describe('a decimal text with two decimals'),
-    transaction_e2e_id: z.string(),
-    transaction_operation: z.enum(['in', 'out']),
-    transaction_reference: z.string(),
-    extra: z.string(),
-    date_created: z.string().describe("when this status began, on the provider's clock: YYYY-MM-DD HH:mm:ss"),
-    status: z.string(),
-    path: z.string().describe("of the transaction in the provider's API"),
-    test: z.literal(true).optional().describe('an example that you asked for: answer it with 2xx and do nothing'),
-  })
-  .meta({ title: 'A change of a transaction, as the provider posts it' });
+import type { z } from 'zod';
+import type { callbackBodySchema, providerBodySchema } from './event-schema.ts';
+import { TEST_TYPE } from './renderable.ts';
 
 export type ProviderBody = z.infer<typeof providerBodySchema>;
 

@@ -6,9 +6,7 @@ import { EXPECTED_SOURCE, MANIFEST_SOURCE, TEST_SOURCE } from '../health/callbac
 import { renderExamples } from './render-examples.ts';
 import { renderExpected } from './render-expected.ts';
 import { renderManifests } from './render-manifests.ts';
-import { type Renderable, type RenderableRow, toRenderable } from './renderable.ts';
-
-export const TEST_TYPE = 'confere.test';
+import { type Renderable, type RenderableRow, TEST_TYPE, toRenderable } from './renderable.ts';
 
 type Event = { seq: number; status: string; atWall: string; sequence: number; transaction: LedgerTransaction };
 

@@ -1,6 +1,8 @@
 import type { Selectable } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 
+export const TEST_TYPE = 'confere.test';
+
 /** A callback, as far as its body needs it. */
 export type Renderable = {
   seq: number;

@@ -1,6 +1,6 @@
 import { EXPECTED_TYPE } from '../../callbacks/health/callback-sources.ts';
-import { TEST_TYPE } from '../../callbacks/render/render-bodies.ts';
 import { MANIFEST_TYPE } from '../../callbacks/render/render-manifests.ts';
+import { TEST_TYPE } from '../../callbacks/render/renderable.ts';
 import { OPERATIONS, STATUSES } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
 
@@ -12,5 +12,5 @@ export const MESSAGE_TYPES: readonly string[] = [
   TEST_TYPE,
 ];
 
-/** Those of which a merchant gets an example: a test is one by itself. */
+/** Types that a merchant gets an example of: a test is one by itself. */
 export const EXAMPLE_TYPES = MESSAGE_TYPES.filter((type) => type !== TEST_TYPE);

@@ -47,6 +47,8 @@ export const PORTAL_EN = {
   'A sua mensagem mais nova deste tipo.': 'Your newest message of this type.',
   'Exemplos na fila: recarregue a página para ver o resultado de cada um.':
     'The examples are queued: reload the page to see the outcome of each.',
+  '{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help':
+    '{tool} gets, verifies and triggers messages on your machine: npx ./confere-cli.tgz --help',
   'O cursor': 'The cursor',
   'Token de busca': 'Pull token',
   'não há: peça-o à operação': 'there is none: ask the operators for it',

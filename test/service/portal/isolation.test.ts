@@ -57,6 +57,7 @@ const PORTAL: Record<string, string> = {
   'get /portal/manifests/:day': '422 422',
   'get /portal/manifests/:day/ids': '422 422',
   'get /portal/docs': OWN,
+  'get /portal/confere-cli.tgz': OWN,
   'post /portal/pause': '303 303',
   'post /portal/resume': '303 303',
   'post /portal/logout': '303 303',

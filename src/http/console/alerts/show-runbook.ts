@@ -13,8 +13,8 @@ import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { type Html, html } from '../parts/html.ts';
-import { readDocument, renderDocument } from '../parts/render-document.ts';
 import { sendPage } from '../parts/send-page.ts';
+import { readDocument, renderDocument } from '../system/render-document.ts';
 
 const FILES = { 'pt-BR': 'runbooks.pt-BR.md', en: 'runbooks.md' } as const;
 

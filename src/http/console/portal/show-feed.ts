@@ -39,7 +39,7 @@ export function feedPages({ calendar, config }: PortalContext): Router {
         {
           title: 'Arquivos',
           cell: ({ day }) =>
-            html`<a href="/portal/manifests/${day}" download="${day}.json">${t('Assinado')}</a> · <a href="/portal/manifests/${day}/ids" download="${day}.txt">webhook-ids</a>`,
+            html`<a href="/portal/manifests/${day}" download="${day}.json">${t('Assinado')}</a> · <a href="/portal/manifests/${day}/ids" download="${day}.txt">${'webhook-ids'}</a>`,
         },
       ],
     })}</section>`;

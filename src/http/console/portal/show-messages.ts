@@ -37,7 +37,7 @@ ${table({
 <h1><code>${type}</code></h1>
 ${isExample && sendForm(response, type)}
 ${example && html`<section><h2>${t('Exemplo')}</h2><p>${example.isInvented ? t('Inventado: você ainda não tem mensagem deste tipo.') : t('A sua mensagem mais nova deste tipo.')}</p><pre>${JSON.stringify(example.body, null, 2)}</pre></section>`}
-<section><h2>${t('Esquema')}</h2><p>JSON Schema 2020-12</p><pre lang="en">${JSON.stringify(describeOutput(message.body), null, 2)}</pre></section>`;
+<section><h2>${t('Esquema')}</h2><p>${'JSON Schema 2020-12'}</p><pre lang="en">${JSON.stringify(describeOutput(message.body), null, 2)}</pre></section>`;
     sendPage(request, response, { title: type, body });
   });
   return router;

@@ -1,7 +1,7 @@
 /** Renders our own documents. Their source is trusted, so the markup is not sanitised. */
 import { readFileSync } from 'node:fs';
 import { Marked, Renderer } from 'marked';
-import { type Html, trustedHtml } from './html.ts';
+import { type Html, trustedHtml } from '../parts/html.ts';
 
 /** Reads a document of `docs/`. */
 export function readDocument(file: string): string {
