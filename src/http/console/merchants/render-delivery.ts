@@ -82,7 +82,7 @@ function describeFailing(
   if (merchant.failing_since === null || merchant.state !== 'enabled') return undefined;
   const failingMs = context.clock.now().getTime() - Date.parse(merchant.failing_since);
   const age = formatDuration(Math.round(failingMs / 1000));
-  const after = formatDuration(Math.round(context.config.CALLBACK_ALERT_AFTER / 1000));
+  const after = formatDuration(Math.round(context.config.LIMITS.callbackAlertMs / 1000));
   const answer =
     last &&
     html`<p>${tHtml('A resposta que recebemos: {outcome}', { outcome: describeOutcome(last.status, last.errorClass) })}</p>${last.body !== null && html`<pre>${last.body}</pre>`}`;
