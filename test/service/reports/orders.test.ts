@@ -6,6 +6,7 @@ import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
+import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { findReportDays } from '../../../src/reports/serve/find-report-days.ts';
@@ -266,6 +267,23 @@ test('a correction cuts what people matched: the sheets still add up, and older 
   await rm(old.file);
   const again = await openReport(context, { day: DAY, format: 'xlsx', revision: report.revision });
   expect(again.sha256).toBe(old.sha256);
+});
+
+test('a file of one platform has the mismatches of its orders alone, and of those that name none', async () => {
+  const { context } = books;
+  const pay = (reference: string, platform: string) =>
+    transactionOf('cashin', 100n, [['paid', '2026-03-11 16:30:00']], { reference, platform });
+  await applyTransactions(context, [pay('so-a', PLATFORM_A), pay('so-b', PLATFORM_B)]);
+  const ids = [
+    await put('so-a', '5.00', { references: ['so-a'] }),
+    await put('so-b', '5.00', { references: ['so-b'], platform: PLATFORM_B }),
+  ];
+  await decideAll(context);
+  const list = async (platform: string): Promise<(string | null)[]> => {
+    const found = await listMismatches(context, { platform, kind: 'amount_not_expected', limit: 200 });
+    return found.map((one) => one.expected_payment_id).filter((id) => ids.includes(id ?? ''));
+  };
+  expect([await list(PLATFORM_A), await list(PLATFORM_B)]).toEqual([[ids[0]], [ids[1]]]);
 });
 
 test('a report waits for what was committed before, and says since when the follower is behind', async () => {
