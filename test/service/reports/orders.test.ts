@@ -269,6 +269,20 @@ test('a correction cuts what people matched: the sheets still add up, and older 
   expect(again.sha256).toBe(old.sha256);
 });
 
+test('a day that shows an order only because it was paid is found too', async () => {
+  const { context } = books;
+  await applyTransactions(context, [
+    transactionOf('cashin', 800n, [['paid', '2026-03-11 15:30:00']], { reference: 'cedo', name: null, document: null }),
+  ]);
+  const given = { references: ['cedo'], issued_day: '2026-03-15', due_day: '2026-03-20' };
+  const id = await put('cedo', '8.00', { ...given, name: 'Bruna Lima', document: '529.982.247-25' });
+  await makeReport(context, DAY);
+  expect(JSON.stringify(sheetOf(await read(), 'A receber').rows)).toContain('Bruna Lima');
+  const versions = context.db.selectFrom('expected_versions').select('seq').where('expected_id', '=', id);
+  const orders = [(await versions.executeTakeFirstOrThrow()).seq];
+  expect(await findReportDays(context, { transactions: [], changes: [], orders })).toContain(DAY);
+});
+
 test('a file of one platform has the mismatches of its orders alone, and of those that name none', async () => {
   const { context } = books;
   const pay = (reference: string, platform: string) =>
