@@ -7,6 +7,9 @@ import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-h
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
+import { readReceivables } from '../../../src/reports/orders/read-receivables.ts';
+import { takeCut } from '../../../src/reports/plan/take-cut.ts';
+import { takeOrdersCut } from '../../../src/reports/plan/take-orders-cut.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { findReportDays } from '../../../src/reports/serve/find-report-days.ts';
@@ -298,6 +301,28 @@ test('a file of one platform has the mismatches of its orders alone, and of thos
     return found.map((one) => one.expected_payment_id).filter((id) => ids.includes(id ?? ''));
   };
   expect([await list(PLATFORM_A), await list(PLATFORM_B)]).toEqual([[ids[0]], [ids[1]]]);
+});
+
+test('a version that comes while the cut is taken is shown with the state that was decided by it', async () => {
+  const { context } = books;
+  await applyTransactions(context, [
+    transactionOf('cashin', 1_000n, [['paid', '2026-03-11 17:00:00']], { reference: 'revisto' }),
+  ]);
+  const id = await put('revisto', '20.00', { references: ['revisto'] });
+  await decideAll(context);
+  const cut = await takeOrdersCut(context);
+  await put('revisto', '10.00', { references: ['revisto'] });
+  const later = await takeOrdersCut(context);
+  if (!cut || !later) throw new Error('orders are expected');
+  const scope = {
+    ...{ from: DAY, to: DAY, start: `${DAY} 00:00:00`, end: '2026-03-12 00:00:00', platform: undefined },
+    ...{ calendar: context.calendar, cut: await takeCut(context), factsAtCut: { outOfForce: [] } },
+    orders: { ...later, versionSeq: cut.versionSeq },
+  };
+  const rows = (await Array.fromAsync(readReceivables(context.db, scope))).flat();
+  expect(rows.find((row) => row.id === id)).toMatchObject({
+    ...{ state: 'paid', amountCents: 1_000n, settledCents: 1_000n },
+  });
 });
 
 test('a report waits for what was committed before, and says since when the follower is behind', async () => {
