@@ -147,7 +147,7 @@ async function applyInTransaction(
         together,
         changes.map((change) => ({ ...change, before: change.loaded?.stored })),
       ),
-    (together) => compareNewCommissions(context, together, changes, seqs),
+    (together) => compareNewCommissions(context, together, changes, { seqs, policies }),
     (together) => findJsonExtras(together, batch),
     (together) => leaveExpectedWork(together, policies.expectsPayments ? listChanged(changes, seqs) : [], now),
   ]);

@@ -11,7 +11,11 @@ export type Policies = {
   forPlatform(platform: string | null): Policy;
   /** Whether payments are expected, or once were: each change of a payment leaves work for the follower then. */
   expectsPayments: boolean;
+  /** Whether any commission contract applies. */
+  hasContracts: boolean;
 };
+
+type PolicyRow = { kind: string; value: Buffer | null; platform: string | null; day: Day };
 
 type RefundRule = { from: Day; commission: 'kept' | 'returned' };
 
@@ -22,7 +26,7 @@ const EXPECTING = 'expects_payments';
 const LOCKS = { none: sql``, share: sql`LOCK IN SHARE MODE` };
 
 /**
- * Reads each platform's opening, the rule for commissions on refunds by day, and whether payments are expected. In a transaction it takes a shared
+ * Reads each platform's opening, the rule for commissions on refunds by day, and which other rows an applier needs. In a transaction it takes a shared
  * lock: entries posted under these policies commit before the policies change, so the repost after a change finds them.
  */
 export async function readPolicies(
@@ -32,19 +36,22 @@ export async function readPolicies(
 ): Promise<Policies> {
   const end = LOCKS[lock];
   // one statement, since each change of a transaction reads all; the rules first: their lock orders it with the writers
-  const { rows } = await sql<{ rules: Buffer | null; expects: number | null; platform: string | null; day: Day }>`
-    (SELECT value AS rules, NULL AS expects, NULL AS platform, NULL AS day FROM settings WHERE name = ${SETTING} ${end})
+  const { rows } = await sql<PolicyRow>`
+    (SELECT 'rules' AS kind, value, NULL AS platform, NULL AS day FROM settings WHERE name = ${SETTING} ${end})
     UNION ALL
-    (SELECT NULL, 1, NULL, NULL FROM settings WHERE name = ${EXPECTING} ${end})
+    (SELECT 'expects', NULL, NULL, NULL FROM settings WHERE name = ${EXPECTING} ${end})
     UNION ALL
-    (SELECT NULL, NULL, platform, day FROM openings WHERE in_force = 1 ${end})`.execute(trx ?? context.db);
-  const rules = rows.flatMap((row) => (row.rules ? parseRules(row.rules) : []));
+    (SELECT 'contracts', NULL, NULL, NULL FROM commission_contracts WHERE withdrawn_at IS NULL LIMIT 1 ${end})
+    UNION ALL
+    (SELECT 'opening', NULL, platform, day FROM openings WHERE in_force = 1 ${end})`.execute(trx ?? context.db);
+  const rules = rows.flatMap((row) => (row.value ? parseRules(row.value) : []));
   const days = new Map(rows.flatMap((row) => (row.platform === null ? [] : [[row.platform, row.day]])));
   const returnsCommission = (day: Day): boolean =>
     rules.findLast((rule) => rule.from <= day)?.commission === 'returned';
   return {
     forPlatform: (platform) => ({ openingDay: days.get(platform ?? NO_PLATFORM), returnsCommission }),
-    expectsPayments: rows.some((row) => row.expects !== null),
+    expectsPayments: rows.some(({ kind }) => kind === 'expects'),
+    hasContracts: rows.some(({ kind }) => kind === 'contracts'),
   };
 }
 

@@ -37,10 +37,19 @@ export const BALANCES_EN = {
   Estornado: 'Reversed',
   Estornar: 'Reverse',
   'Em vigor': 'In force',
-  'Banco (saque ou depósito)': 'Bank (withdrawal or deposit)',
+  'O dinheiro sai do provedor e entra no banco.': 'The money leaves the provider and goes to the bank.',
+  'O dinheiro sai do banco e entra no provedor.': 'The money leaves the bank and goes to the provider.',
+  'O provedor fica com o dinheiro: é uma despesa.': 'The provider keeps the money: it is an expense.',
+  'O provedor devolve o dinheiro de uma tarifa.': 'The provider returns the money of a fee.',
+  'O provedor bloqueia o dinheiro: ele continua nosso, mas não está disponível.':
+    'The provider blocks the money: it is still ours, but not available.',
+  'O provedor desbloqueia o dinheiro: ele fica disponível de novo.':
+    'The provider unblocks the money: it is available again.',
+  'O dinheiro sai do disponível.': 'The money leaves the available balance.',
+  'O dinheiro entra no disponível.': 'The money enters the available balance.',
+  'Escreva o valor sem sinal: o tipo diz para onde o dinheiro vai.':
+    'Write the amount without a sign: the kind says where the money goes.',
   Tarifa: 'Fee',
-  Bloqueio: 'Block',
-  Outro: 'Other',
   // names of platforms
   'Outra plataforma já tem este nome.': 'Another platform has this name.',
   'O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.':
@@ -49,7 +58,7 @@ export const BALANCES_EN = {
   'Nenhuma plataforma tem nome até agora.': 'No platform has a name.',
   'Vazio retira o nome.': 'Empty removes the name.',
   'Dar um nome': 'Give a name',
-  Guardar: 'Save',
+  Salvar: 'Save',
   'Sem plataforma': 'No platform',
   // fields
   'Como {example}.': 'Such as {example}.',
@@ -83,10 +92,9 @@ export const BALANCES_EN = {
   'O saldo informado não é o do razão. A divergência “Saldo não bate” abre, ou continua aberta, assim que o dia estiver lido até esse instante; um ajuste que a explique a resolve.':
     'The stated balance is not the ledger’s. The mismatch “Balance differs” opens, or stays open, once the day is read until that instant; an adjustment that explains it resolves it.',
   'Lançar um ajuste': 'Enter an adjustment',
-  'Um movimento que a lista do provedor não mostra. Positivo aumenta o disponível, negativo o diminui; entra no começo do dia.':
-    'A movement that the provider’s list does not show. A positive one increases the available balance, a negative one decreases it; it is dated at the start of the day.',
+  'Um movimento que a lista do provedor não mostra. Entra no começo do dia.':
+    'A movement that the provider’s list does not show. It is dated at the start of the day.',
   'Valor, em R$': 'Amount, in R$',
-  'Com - na frente se o dinheiro saiu do disponível.': 'With a leading - if money left the available balance.',
   'Informar um saldo inicial': 'State an opening balance',
   'O saldo (disponível mais retido) do painel do provedor no começo de um dia: ali começam os livros da plataforma. O que o razão tem de antes desse dia é estornado.':
     'The balance (available plus held) of the provider’s dashboard at the start of a day: the platform’s books begin there. What the ledger has from before that day is reversed.',
@@ -99,9 +107,9 @@ export const BALANCES_EN = {
   'Este dia vem antes dos livros, que começam em {first}: {n} dias a mais passam a ter um relatório por fazer. Se o dinheiro já estava na conta, informe um saldo inicial.':
     'This day is before the books, which begin on {first}: {n} more days get a report to make. If the money was in the account already, state an opening balance.',
   'Desde {day}, {n} dia encerrado está sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e o lê; até lá o veredito e o fechamento do mês esperam.':
-    'Since {day}, {n} ended day is not proven. Once you confirm, a run begins 96 days before the books and reads it; until then the verdict and the closing of the month wait.',
+    'Since {day}, {n} ended day is not proven. Once you confirm, a reconciliation begins 96 days before the books and reads it; until then the verdict and the closing of the month wait.',
   'Desde {day}, {n} dias encerrados estão sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e os lê; até lá o veredito e o fechamento do mês esperam.':
-    'Since {day}, {n} ended days are not proven. Once you confirm, a run begins 96 days before the books and reads them; until then the verdict and the closing of the month wait.',
+    'Since {day}, {n} ended days are not proven. Once you confirm, a reconciliation begins 96 days before the books and reads them; until then the verdict and the closing of the month wait.',
   // reversals
   'Estornar um ajuste': 'Reverse an adjustment',
   'O estorno entra no mesmo dia, com o sinal trocado. O ajuste e o estorno continuam na lista.':
@@ -133,11 +141,11 @@ export const BALANCES_EN = {
   'Um dia já relatado ganha uma nova revisão: {list}.': 'One reported day gets a new revision: {list}.',
   '{count} dias já relatados ganham uma nova revisão: {list}.': '{count} reported days get a new revision: {list}.',
   'linha {row}: um ajuste deste dia e valor já está lançado: {note} ({who}, {when}).':
-    'row {row}: an adjustment of this day and amount is booked already: {note} ({who}, {when}).',
+    'row {row}: an adjustment of this day and amount is posted already: {note} ({who}, {when}).',
   'linha {row}: este saldo já foi informado ({who}, {when}).':
     'row {row}: this balance is stated already ({who}, {when}).',
   'Importar também as linhas {list}: não são as que já estão lançadas.':
-    'Import also the rows {list}: they are not those that are booked already.',
+    'Import also the rows {list}: they are not those that are posted already.',
   'Um ajuste deste dia e valor já está lançado: {note} ({who}, {when}). Confirme só se este é outro movimento.':
-    'An adjustment of this day and amount is booked already: {note} ({who}, {when}). Confirm only if this is another movement.',
+    'An adjustment of this day and amount is posted already: {note} ({who}, {when}). Confirm only if this is another movement.',
 };

@@ -164,18 +164,25 @@ test('a contract that is stated while payments are checked decides about those t
   expect(await checked).toEqual({ payments: 1, uncovered: 0, raised: 0 });
 });
 
-test('a payment that was compared with the contracts of before is checked against a contract stated since', async () => {
-  await using environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-  const { context } = environment;
-  const reads = holdReads(context, 'commission_contracts');
-  reads.hold();
-  const row = makeShownTransaction(['pending@0', 'paid@1'], { id: randomUUID(), amount: '100.00', commission: '0.50' });
-  const applied = applyObservations(reads.context, [observeNow(context, row)]);
-  await eventually('the contracts were read', () => reads.held() === 1);
-  await stateContract(context, { ...CONTRACT, fixedCents: 99n, basisPoints: 0 });
-  const checked = checkCommissions(context, RANGE);
-  await Promise.race([checked, waitForLockWaits(context)]);
-  reads.release();
-  await applied;
-  expect(await checked).toEqual({ payments: 1, uncovered: 0, raised: 1 });
-});
+test.each([false, true])(
+  'a contract waits for payments that are booked without it, and they are checked (another one: %s)',
+  async (other) => {
+    await using environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+    const { context } = environment;
+    if (other) await stateContract(context, { ...CONTRACT, fixedCents: 50n, basisPoints: 0 });
+    const reads = holdReads(context, 'merchants');
+    reads.hold();
+    const row = makeShownTransaction(['pending@0', 'paid@1'], {
+      id: randomUUID(),
+      amount: '100.00',
+      commission: '0.50',
+    });
+    const applied = applyObservations(reads.context, [observeNow(context, row)]);
+    await eventually('the contracts were read', () => reads.held() === 1);
+    const stated = stateContract(context, { ...CONTRACT, fixedCents: 99n, basisPoints: 0 });
+    await waitForLockWaits(context);
+    reads.release();
+    await Promise.all([applied, stated]);
+    expect(await checkCommissions(context, RANGE)).toEqual({ payments: 1, uncovered: 0, raised: 1 });
+  },
+);

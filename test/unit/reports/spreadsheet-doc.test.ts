@@ -39,7 +39,7 @@ test.each(Object.entries(TABLE_COLUMNS))('docs/sheets.md lists the columns of %s
   const documented = tableUnder(`## ${pt.sheets[sheet]} (${en.sheets[sheet]})`, sheets);
   const are = list.map((one) => [pt.columns[one.name], en.columns[one.name], one.type, one.totals ? 'sum' : '']);
   expect(documented.map((row) => row.slice(0, 4))).toEqual(are);
-  for (const [header, , , , is, from] of documented)
+  for (const [header = '', , , , is, from] of documented)
     expect([header, is === '', from === '']).toEqual(
       common.has(header) && is === '' ? [header, true, true] : [header, false, false],
     );

@@ -9,8 +9,9 @@ import { describeCode } from '../../../texts/fill.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { nameActors } from '../access/name-actors.ts';
 import { serveAction } from '../forms/serve-action.ts';
-import { formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
+import { formatDay, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, facts, idText, say, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
@@ -43,6 +44,11 @@ export function expectedPages(context: Context): Router {
     const row = await oneExpected.read(context, { caller: getCaller(response), id, via: 'console' });
     const payments = await readOrderPayments(context, response, [row]);
     const story = await readStory(context.db, id);
+    const nameOf = await nameActors(
+      context,
+      response,
+      story.map(({ by }) => by),
+    );
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
 <div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
 ${row.reason && html`<p class="lead">${say(await readStateReason(context.db, id))}</p>`}
@@ -57,7 +63,7 @@ ${facts([
 ${row.candidates.length > 0 && html`<section><h2>${t('A decidir')}</h2>${candidateTable(context, response, { row, payments })}</section>`}
 ${renderActions(response, row)}
 <section><h2>${t('Fatos')}</h2>${describeFacts(row)}</section>
-<section><h2>${t('História')}</h2>${storyTable(context, response, story)}</section>`;
+<section><h2>${t('História')}</h2>${storyTable(context, response, { story, nameOf })}</section>`;
     sendPage(request, response, { title: row.number, body });
   });
   return router;
@@ -122,7 +128,9 @@ const STEP_WORDS: Record<string, string> = words({
   state: 'Estado',
 });
 
-function storyTable(context: Context, response: Response, story: StoryStep[]): Html {
+type Story = { story: StoryStep[]; nameOf: Awaited<ReturnType<typeof nameActors>> };
+
+function storyTable(context: Context, response: Response, { story, nameOf }: Story): Html {
   const full = canSeePersonalData(response);
   return table({
     caption: 'O que aconteceu com o pedido',
@@ -131,7 +139,7 @@ function storyTable(context: Context, response: Response, story: StoryStep[]): H
     columns: [
       { title: 'Quando', cell: (step) => moment(context.calendar, step.at) },
       { title: 'O que', cell: (step) => html`${describeCode(STEP_WORDS, step.kind)} ${describeStep(step)}` },
-      { title: 'Quem', cell: (step) => step.by && shortId(step.by) },
+      { title: 'Quem', cell: (step) => (step.by === null ? null : nameOf(step.by)) },
       { title: 'Observação', cell: (step) => ('note' in step ? (full ? step.note : maskNote(step.note)) : null) },
     ],
   });

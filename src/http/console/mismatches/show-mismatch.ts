@@ -1,5 +1,4 @@
-import type { Request, Router } from 'express';
-import { readActorNames } from '../../../access/users.ts';
+import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
@@ -12,8 +11,9 @@ import { refuse } from '../../../texts/refuse.ts';
 import { plural, t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { nameActors } from '../access/name-actors.ts';
 import { formatCount, moment, money, shortId } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
@@ -44,7 +44,7 @@ ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(r
 ${mismatch.state !== 'resolved' && (await renderAssign(context, response, mismatch))}
 <section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names, await readLastPass(context, mismatch))}</section>
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch, { owner, order: orders.get(mismatch.expected_payment_id ?? '')?.number })}</section>
-<section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, mismatch, canSeePersonalData(response))}</section>`;
+<section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, response, mismatch)}</section>`;
     sendPage(request, response, { title, body });
   });
   return router;
@@ -104,15 +104,17 @@ async function readLastPass({ db }: Context, { run_id: id, actual }: PresentedMi
   return window && readError(window);
 }
 
-async function renderChanges(context: Context, mismatch: PresentedMismatch, full: boolean): Promise<Html> {
+async function renderChanges(context: Context, response: Response, mismatch: PresentedMismatch): Promise<Html> {
+  const full = canSeePersonalData(response);
   const changes = await context.db
     .selectFrom('mismatch_changes')
     .select(['at', 'state', 'resolution', 'note', 'actor'])
     .where('mismatch_seq', '=', mismatch.seq)
     .orderBy('seq', 'desc')
     .execute();
-  const names = await readActorNames(
-    context.db,
+  const nameOf = await nameActors(
+    context,
+    response,
     changes.map(({ actor }) => actor),
   );
   return html`<ol class="story">${changes.map(
@@ -120,7 +122,7 @@ async function renderChanges(context: Context, mismatch: PresentedMismatch, full
       change,
       index,
     ) => html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
-<p class="hint">${t('por {actor}', { actor: names.get(change.actor) ?? change.actor })}${change.resolution && html`: ${describeCode(RESOLUTION_WORDS, change.resolution)}`}${
+<p class="hint">${tHtml('por {actor}', { actor: nameOf(change.actor) })}${change.resolution && html`: ${describeCode(RESOLUTION_WORDS, change.resolution)}`}${
       changes[index + 1]?.state === change.state && `: ${t('outra evidência')}`
     }</p>${change.note && html`<p class="note">${full ? change.note : maskNote(change.note)}</p>`}</li>`,
   )}</ol>`;
