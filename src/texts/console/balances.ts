@@ -25,7 +25,8 @@ export const BALANCES_EN = {
   Ajustes: 'Adjustments',
   'Saldos iniciais': 'Opening balances',
   'Saldos informados, os mais novos primeiro': 'Stated balances, the newest first',
-  'Ninguém informou um saldo até agora.': 'Nobody has stated a balance.',
+  'Ninguém informou um saldo até agora: informe o que o painel do provedor mostra.':
+    'Nobody has stated a balance: state the one that the provider’s dashboard shows.',
   Informado: 'Stated',
   'No razão': 'In the ledger',
   'Ajustes, os mais novos primeiro': 'Adjustments, the newest first',

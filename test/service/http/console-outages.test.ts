@@ -124,7 +124,7 @@ test('a restored database says so on each page, and shows no alert of before as 
   await raise('old machine');
   await env.timers.advance(1_000);
   await recordRestore(context, new Date(context.clock.now().getTime() - 3_600_000));
-  const notice = /Banco restaurado, e ainda não confirmado\./;
+  const notice = /Banco de dados restaurado, e ainda não confirmado\./;
   for (const address of ['/', '/transactions', '/alerts', '/balances', '/reports', '/system', '/transactions/none'])
     expect((await ops.get(address)).text, address).toMatch(notice);
   const before = await ops.get('/');

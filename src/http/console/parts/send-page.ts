@@ -225,6 +225,7 @@ const DONE = words({
   paused: 'Lojista em pausa: os callbacks ficam retidos até que seja reativado.',
   tested: 'Callback de teste na fila: esta página se atualiza até o resultado.',
   merchant_changed: 'Lojista salvo.',
+  examples: 'Exemplos na fila: recarregue a página para ver o resultado de cada um.',
   filter_chosen: 'Filtro salvo: o que já foi enfileirado segue como está.',
   token_revoked: 'Token de busca revogado: não abre mais os eventos.',
   replayed: 'Os callbacks voltaram para a fila, com os mesmos webhook-ids.',
