@@ -6,7 +6,6 @@ import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';
 import { logIn } from '../../support/open-console-session.ts';
 import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
 import { openSurfaces } from '../../support/open-surfaces.ts';
-import { readRow } from '../../support/read-rows.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 import { lineOf, readWorkbook, sheetOf } from './read-workbook.ts';
 
