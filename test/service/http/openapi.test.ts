@@ -162,6 +162,8 @@ async function askLedger(): Promise<void> {
   await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 201 });
   await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 409 });
   await ask('get', '/api/v1/commissions');
+  await ask('get', '/api/v1/fees?month=2026-10');
+  await ask('get', '/api/v1/fees?month=x', { status: 422 });
 }
 
 async function askBank(): Promise<void> {

@@ -47,7 +47,9 @@ export function callbackListPages(context: Context): Router {
     }
     const { rows, next } = await readListPage(context, callbacks, request, response, { filter: given });
     const areSet = isFiltered(given);
-    const empty = areSet ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.';
+    const empty = areSet
+      ? 'Nenhum callback com estes filtros: tire um deles.'
+      : 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.';
     sendList(request, response, {
       ...LIST,
       filters: { fields, areSet },

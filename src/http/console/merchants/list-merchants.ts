@@ -27,7 +27,7 @@ export function merchantListPages(context: Context): Router {
     const list = table({
       caption: 'Lojistas, na ordem em que entraram',
       rows,
-      empty: 'Nenhum lojista recebe callbacks até agora.',
+      empty: 'Nenhum lojista recebe callbacks até agora: a operação cria o primeiro com Novo lojista.',
       columns: [
         { title: 'Lojista', cell: (row) => html`<a href="/merchants/${row.id}">${row.name}</a>` },
         { title: 'Estado', cell: (row) => merchantBadges(row) },

@@ -45,7 +45,7 @@ ${renderDelivery(context, merchant, await readDelivery(context, row), {
   item: ({ callback }) => `/callbacks/${callback}`,
 })}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, merchant, await readPlatformNames(context, response))}</section>
-<section><h2>${t('Últimos callbacks')}</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', { on: 'merchant' })}
+<section><h2>${t('Últimos callbacks')}</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.', { on: 'merchant' })}
 <p><a href="/callbacks?merchant=${merchant.id}">${t('Todos os callbacks deste lojista')}</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body, refreshS: REFRESH_S });
   });

@@ -48,7 +48,9 @@ export function ownCallbackPages(context: PortalContext): Router {
       parsePage(request),
     );
     const areSet = isFiltered(filters);
-    const empty = areSet ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.';
+    const empty = areSet
+      ? 'Nenhum callback com estes filtros: tire um deles.'
+      : 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.';
     sendList(request, response, {
       ...CALLBACKS,
       filters: { ...form(response, draft), areSet },
