@@ -36,7 +36,7 @@ export function merchantPages(context: Context): Router {
     const page = { limit: CALLBACKS_SHOWN, before: undefined };
     const callbacks = await listCallbacks(context.db, { merchant: merchant.id }, page);
     const body = html`<p class="crumb"><a href="/merchants">${t('Lojistas')}</a></p>
-<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(context, merchant)}</div>
+<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
 ${explainWhoMayChange(context, response, merchant)}
 ${merchantActions(response, merchant, row.pull_token_hash !== null)}
