@@ -34,6 +34,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   manifests: async () => (await import('./merchants/manifests.ts')).manifestsCommand,
   listen: async () => (await import('./developer/listen.ts')).listenCommand,
   events: async () => (await import('./developer/trigger.ts')).eventsCommand,
+  mcp: async () => (await import('./mcp.ts')).mcpCommand,
   tokens: async () => (await import('./access/tokens.ts')).tokensCommand,
   users: async () => (await import('./access/users.ts')).usersCommand,
   audit: async () => (await import('./access/audit.ts')).auditCommand,

@@ -66,7 +66,7 @@ export const MESSAGES_EN = {
     '{name} lets this user not read the members of its group: run what confere migrate --grants prints',
   'doctor.member_lost': '{name} sees {member} as {state}',
   'doctor.few_members': '{name} sees {n} members of its group: with fewer than 3 none may be lost',
-  'doctor.not_guarded': 'nothing prevents this user from: {list}. See docs/operating.md, Grants',
+  'doctor.not_guarded': 'nothing prevents this user from: {list}. See docs/configure.md, Grants',
   'doctor.triggers_alone':
     'only triggers prevent this user from {list}; run confere migrate --grants for restricted privileges',
   'doctor.guarded': 'this user can add to {tables}, and not change them',
@@ -92,7 +92,7 @@ export const MESSAGES_EN = {
   'doctor.table_size': '{name} ({size} in all)',
   'doctor.disk_filling': 'the disk of {name} has {free} free, and is full in {n} days',
   'doctor.disk': 'the disk of {name} has {free} free',
-  'doctor.disk_short': 'less than DISK_FREE_MIN ({size})',
+  'doctor.disk_short': 'less than {size}',
   'doctor.no_archive': 'no archive is left',
   'doctor.audit_archived': '{n} files have rows of the audit, the first is {file}: run confere migrate',
   'doctor.bodies_archived':

@@ -66,7 +66,7 @@ export const MESSAGES_PT_BR: { [Name in keyof typeof MESSAGES_EN]: string } = {
     '{name} não deixa este usuário ler os membros do grupo: rode o que confere migrate --grants imprime',
   'doctor.member_lost': '{name} vê {member} como {state}',
   'doctor.few_members': '{name} vê {n} membros do grupo: com menos de 3, nenhum pode faltar',
-  'doctor.not_guarded': 'nada impede este usuário de: {list}. Veja Grants em docs/operating.md',
+  'doctor.not_guarded': 'nada impede este usuário de: {list}. Veja Grants em docs/configure.md',
   'doctor.triggers_alone':
     'só gatilhos impedem este usuário de {list}; rode confere migrate --grants para restringir as permissões',
   'doctor.guarded': 'este usuário pode acrescentar a {tables}, e não alterar',
@@ -92,7 +92,7 @@ export const MESSAGES_PT_BR: { [Name in keyof typeof MESSAGES_EN]: string } = {
   'doctor.table_size': '{name} ({size} ao todo)',
   'doctor.disk_filling': 'o disco de {name} tem {free} livres e enche em {n} dias',
   'doctor.disk': 'o disco de {name} tem {free} livres',
-  'doctor.disk_short': 'menos que DISK_FREE_MIN ({size})',
+  'doctor.disk_short': 'menos que {size}',
   'doctor.no_archive': 'nenhum arquivo restou',
   'doctor.audit_archived': '{n} arquivos têm linhas da auditoria; o primeiro é {file}: rode confere migrate',
   'doctor.bodies_archived':

@@ -68,7 +68,7 @@ const INNER: Record<string, string[]> = {
   'src/reports': ['xlsx', 'plan', 'read', 'orders', 'render', 'readback', 'revisions', 'serve', 'months'],
   'src/expected': ['decide', 'follow'],
   'src/operations': ['rows', 'figures', 'books', 'merchants', 'access'],
-  'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
+  'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'mcp', 'console'],
   'src/http/console': [
     'parts',
     'forms',

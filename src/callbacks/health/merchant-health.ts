@@ -5,7 +5,7 @@ export const DISABLE_AFTER_MS = 5 * 24 * 3_600_000;
 
 /**
  * Health of a merchant's endpoint. A success resets it. 10 failures in a row over at least 5 minutes open the breaker: its
- * callbacks are held, and one is sent as a probe every 5 minutes, until a success closes the breaker. CALLBACK_ALERT_AFTER
+ * callbacks are held, and one is sent as a probe every 5 minutes, until a success closes the breaker. LIMITS.callbackAlertMs
  * without a success is reported to ops and to the merchant; 5 days disable the merchant.
  */
 export type MerchantHealth = {

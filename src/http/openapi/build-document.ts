@@ -72,7 +72,12 @@ function describe(operation: Operation): Json {
     ],
     parameters: [...inPath, ...(query ? describeQuery(query) : []), ...(isChange(operation) ? [IDEMPOTENCY_KEY] : [])],
     ...(body
-      ? { requestBody: { required: true, content: { [bodyType ?? 'application/json']: { schema: input(body) } } } }
+      ? {
+          requestBody: {
+            required: true,
+            content: { [bodyType ?? 'application/json']: { schema: describeInput(body) } },
+          },
+        }
       : {}),
     responses: {
       ...Object.fromEntries(
@@ -128,7 +133,10 @@ function content({ schema, contentType }: OperationResponse): Json {
 }
 
 function describeQuery(query: z.ZodObject): Json[] {
-  const { properties = {}, required = [] } = input(query) as { properties?: Record<string, Json>; required?: string[] };
+  const { properties = {}, required = [] } = describeInput(query) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
@@ -138,7 +146,7 @@ function describeQuery(query: z.ZodObject): Json[] {
   }));
 }
 
-function input(schema: z.ZodType): Json {
+export function describeInput(schema: z.ZodType): Json {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return json;
 }
@@ -182,7 +190,7 @@ function refTo(id: string): string {
 }
 
 /** Names an operation: `get /api/v1/mismatches/{id}` is `getMismatchesById`. */
-function nameOperation(method: string, path: string): string {
+export function nameOperation(method: string, path: string): string {
   const words = path
     .replace('/api/v1', '')
     .replace(/\{(\w+)\}/g, 'by $1')

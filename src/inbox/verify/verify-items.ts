@@ -34,7 +34,7 @@ const APPLY_ITEMS_MAX = 100;
 const APPLYING_MAX = 1;
 const RECORDING_MAX = 1;
 /** The observations are applied by then. Their items wait for others, since each batch costs statements. */
-const RECORD_GATHER_MS = 25;
+const RECORD_GATHER_MS = 100;
 const APPLY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
 /** Items that one fetch verifies, with the key that they share. */

@@ -1,6 +1,6 @@
 /**
  * The texts of alerts. An alert stores its facts, and its texts are made from them in the language in which they are read:
- * a channel's in ALERT_LOCALE, the console's in that of its reader. `summary`, for the log and the API, is the English text
+ * a channel's in REPORT_LOCALE, the console's in that of its reader. `summary`, for the log and the API, is the English text
  * with instants in UTC.
  */
 import type { Calendar } from '../../domain/calendar.ts';
@@ -102,7 +102,7 @@ function sayOf(locale: AlertLocale, name: string): Say {
 
 /** Pages of alerts about neither a mismatch, a run nor a merchant. */
 const PAGES: Partial<Record<AlertKind, string>> = {
-  baseline_mismatches: '/mismatches',
+  baseline_mismatches: '/mismatches?baseline=yes',
   callbacks_behind: '/callbacks?state=pending',
   clock_differs: '/system',
   database_read_only: '/system',

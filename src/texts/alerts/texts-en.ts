@@ -82,7 +82,10 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     title: 'Amount not expected',
     todo: 'Compare what was paid with the order: charge or return the difference, or correct the order.',
   },
-  paid_twice: { title: 'Order paid twice', todo: 'Return one of the payments, unless the customer meant both.' },
+  paid_twice: {
+    title: 'Order paid more than once',
+    todo: 'Return what is too much, unless the customer meant all of it.',
+  },
   paid_after_cancel: {
     title: 'Cancelled order paid',
     todo: 'Return the payment, or reopen the expected payment and deliver.',

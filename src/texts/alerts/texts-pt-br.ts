@@ -94,8 +94,8 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     todo: 'Compare o que foi pago com o pedido: cobre ou devolva a diferença, ou corrija o pedido.',
   },
   paid_twice: {
-    title: 'Pedido pago duas vezes',
-    todo: 'Devolva um dos pagamentos, a não ser que o cliente queira os dois.',
+    title: 'Pedido pago mais de uma vez',
+    todo: 'Devolva o que sobra, a não ser que o cliente queira pagar tudo.',
   },
   paid_after_cancel: {
     title: 'Pedido cancelado foi pago',

@@ -37,10 +37,19 @@ export const BALANCES_EN = {
   Estornado: 'Reversed',
   Estornar: 'Reverse',
   'Em vigor': 'In force',
-  'Banco (saque ou depósito)': 'Bank (withdrawal or deposit)',
+  'O dinheiro sai do provedor e entra no banco.': 'The money leaves the provider and goes to the bank.',
+  'O dinheiro sai do banco e entra no provedor.': 'The money leaves the bank and goes to the provider.',
+  'O provedor fica com o dinheiro: é uma despesa.': 'The provider keeps the money: it is an expense.',
+  'O provedor devolve o dinheiro de uma tarifa.': 'The provider returns the money of a fee.',
+  'O provedor bloqueia o dinheiro: ele continua nosso, mas não está disponível.':
+    'The provider blocks the money: it is still ours, but not available.',
+  'O provedor desbloqueia o dinheiro: ele fica disponível de novo.':
+    'The provider unblocks the money: it is available again.',
+  'O dinheiro sai do disponível.': 'The money leaves the available balance.',
+  'O dinheiro entra no disponível.': 'The money enters the available balance.',
+  'Escreva o valor sem sinal: o tipo diz para onde o dinheiro vai.':
+    'Write the amount without a sign: the kind says where the money goes.',
   Tarifa: 'Fee',
-  Bloqueio: 'Block',
-  Outro: 'Other',
   // names of platforms
   'Outra plataforma já tem este nome.': 'Another platform has this name.',
   'O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.':
@@ -83,10 +92,9 @@ export const BALANCES_EN = {
   'O saldo informado não é o do razão. A divergência “Saldo não bate” abre, ou continua aberta, assim que o dia estiver lido até esse instante; um ajuste que a explique a resolve.':
     'The stated balance is not the ledger’s. The mismatch “Balance differs” opens, or stays open, once the day is read until that instant; an adjustment that explains it resolves it.',
   'Lançar um ajuste': 'Enter an adjustment',
-  'Um movimento que a lista do provedor não mostra. Positivo aumenta o disponível, negativo o diminui; entra no começo do dia.':
-    'A movement that the provider’s list does not show. A positive one increases the available balance, a negative one decreases it; it is dated at the start of the day.',
+  'Um movimento que a lista do provedor não mostra. Entra no começo do dia.':
+    'A movement that the provider’s list does not show. It is dated at the start of the day.',
   'Valor, em R$': 'Amount, in R$',
-  'Com - na frente se o dinheiro saiu do disponível.': 'With a leading - if money left the available balance.',
   'Informar um saldo inicial': 'State an opening balance',
   'O saldo (disponível mais retido) do painel do provedor no começo de um dia: ali começam os livros da plataforma. O que o razão tem de antes desse dia é estornado.':
     'The balance (available plus held) of the provider’s dashboard at the start of a day: the platform’s books begin there. What the ledger has from before that day is reversed.',

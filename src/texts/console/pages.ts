@@ -110,6 +110,7 @@ export const PAGES_EN = {
   '{n} vez': '{n} time',
   '{n} vezes': '{n} times',
   'Base inicial': 'Baseline',
+  'Só as da base inicial': 'Only those of the baseline',
   'sim: é de antes de os webhooks serem devidos': 'yes: it is from before webhooks were due',
   'por {actor}': 'by {actor}',
   'outra evidência': 'other evidence',

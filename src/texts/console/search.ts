@@ -67,6 +67,8 @@ export const SEARCH_EN = {
     'What was paid and refunded on {day} is in the <a href="{path}">report of the day</a>.',
   'Contam-se até {n}: estreite a busca para o total exato.':
     'Up to {n} are counted: narrow the search for the exact total.',
+  'Valor de': 'Amount from',
+  'Valor até': 'Amount to',
   'Baixar o que se vê, em todas as páginas:': 'Download what is shown, of all pages:',
   'Até {n} linhas, as mais novas primeiro; fica registrado quem baixou e o quê.':
     'Up to {n} rows, the newest first; who downloaded which is on record.',

@@ -46,12 +46,6 @@ export const WORDS_EN = {
   Ajuste: 'Adjustment',
   Estorno: 'Reversal',
   // how a mismatch ended
-  'aplicada na hora': 'applied at once',
-  'uma leitura mais nova mostrou que acabou': 'a newer reading showed that it is over',
-  'o webhook foi reprocessado com sucesso': 'the webhook was reprocessed',
-  'a nova revisão do relatório saiu': 'the new revision of the report was made',
-  'resolvida por uma pessoa: a nossa versão fica': 'resolved by a person: our version stays',
-  'uma pessoa aceitou a versão do provedor': 'a person accepted the provider’s version',
   // what starts a run
   API: 'API',
   Console: 'Console',

@@ -1,5 +1,6 @@
 import { CHANGES_PT_BR } from './texts-changes.ts';
 import { CHARTS_PT_BR } from './texts-charts.ts';
+import { CODES_PT_BR } from './texts-codes.ts';
 import { EVIDENCE_CODES_PT_BR, EVIDENCE_PT_BR, WEBHOOK_REASONS_PT_BR } from './texts-evidence.ts';
 import { MISMATCHES_PT_BR } from './texts-mismatches.ts';
 import { ORDER_STATES_PT_BR, ORDERS_PT_BR } from './texts-orders.ts';
@@ -226,6 +227,7 @@ export const PT_BR = {
   evidence: EVIDENCE_PT_BR,
   evidenceCodes: EVIDENCE_CODES_PT_BR,
   webhookReasons: WEBHOOK_REASONS_PT_BR,
+  ...CODES_PT_BR,
   decimal: ',',
   grouping: '.',
   changes: CHANGES_PT_BR,

@@ -49,6 +49,7 @@ const SHOWING = [
   '/api/v1/callbacks/:id',
   '/api/v1/reports/:file',
   '/expected',
+  '/expected/export',
   '/expected/:id',
   '/transactions',
   '/transactions/export',

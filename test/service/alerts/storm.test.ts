@@ -45,7 +45,7 @@ test('a storm of false claims is one page and one alert that counts, which a per
     env: {
       ...{ WEBHOOK_GRACE: '1s', JOB_WATCH: 'off' },
       ...{ ALERTMANAGER_URL: `${sink.url}/am`, SLACK_WEBHOOK_URL: `${sink.url}/slack` },
-      ...{ PAGERDUTY_ROUTING_KEY: 'R0UT1NGK3Y', PAGERDUTY_URL: `${sink.url}/pd` },
+      ...{ PAGERDUTY_ROUTING_KEY: `${sink.url.replace('://', '://R0UT1NGK3Y@')}/pd` },
     },
   });
   const claim = (row: { id: string }) => served.webhook({ transaction_id: row.id, status: 'refund' });

@@ -20,6 +20,7 @@ const OTHERS = [
     'months',
     'listen',
     'events trigger',
+    'mcp',
     'audit',
     'retention',
     'forget',

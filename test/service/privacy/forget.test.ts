@@ -76,11 +76,10 @@ beforeAll(async () => {
         response.writeHead(200).end(`recebi: ${body}`);
   }
   const DATA_DIR = path.join(home.path, 'data');
-  const ARCHIVE_DIR = path.join(home.path, 'archive');
-  served = stack.use(await openServedEnvironment({ providerUrl: provider.url, env: { DATA_DIR, ARCHIVE_DIR } }));
+  served = stack.use(await openServedEnvironment({ providerUrl: provider.url, env: { DATA_DIR } }));
   ({ context } = served);
   const { DATABASE_URL = '', SECRET_KEY = '' } = served.env;
-  env = { DATABASE_URL, SECRET_KEY, DATA_DIR, ARCHIVE_DIR };
+  env = { DATABASE_URL, SECRET_KEY, DATA_DIR };
   await served.api.call('POST', '/merchants', {
     name: 'Todas',
     url: `${shop.url}/all`,

@@ -75,7 +75,7 @@ function describeFailing(context: Clocked, merchant: PresentedMerchant): Html | 
   if (merchant.failing_since === null || !isFailing(merchant.failing_since, context.clock.now())) return undefined;
   const failingMs = context.clock.now().getTime() - Date.parse(merchant.failing_since);
   const age = formatDuration(Math.round(failingMs / 1000));
-  const after = formatDuration(Math.round(context.config.CALLBACK_ALERT_AFTER / 1000));
+  const after = formatDuration(Math.round(context.config.LIMITS.callbackAlertMs / 1000));
   return html`<p class="explain bad">${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de {after}.', { age, after })}</p>`;
 }
 

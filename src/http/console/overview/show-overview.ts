@@ -17,12 +17,13 @@ import { type Coverage, readCoverage } from '../../../reconciliation/numbers/rea
 import { listRuns } from '../../../reconciliation/numbers/read-runs.ts';
 import { readLostProcesses } from '../../../runtime/read-processes.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
+import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { placeMoney, renderMoved } from '../charts/render-money.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
-import { EXPECTED, EXPECTED_STATE_WORDS, UNDECIDED } from '../expected/describe-expected.ts';
+import { EXPECTED, OPERATION_CHOICES, UNDECIDED } from '../expected/describe-expected.ts';
 import { explainMismatch } from '../mismatches/explain-mismatch.ts';
 import {
   formatAge,
@@ -40,7 +41,7 @@ import { type PlatformBalance, readPlatformBalances } from '../parts/read-platfo
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { restoredSince } from '../parts/restored.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
-import { SEVERITY_WORDS } from '../parts/words.ts';
+import { ORDER_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 import { runTable } from '../runs/list-runs.ts';
 import { decideVerdict } from './decide-verdict.ts';
 import {
@@ -116,13 +117,20 @@ function renderOrders({ day, isUsed, states, undecided }: Orders): Html {
   if (!isUsed) return html``;
   const due = `due_from=${day}&due_to=${day}`;
   const figures = states.map(
-    ({ state, count }, index) =>
-      html`${index > 0 && ', '}<a href="${EXPECTED.address}?${due}&state=${state}">${EXPECTED_STATE_WORDS[state]} ${formatCount(count)}</a>`,
+    ({ state, count, cents }, index) =>
+      html`${index > 0 && ', '}<a href="${EXPECTED.address}?${due}&state=${state}">${describeCode(ORDER_STATE_WORDS, state)} ${formatCount(count)}</a> (${describeSums(cents)})`,
   );
   return html`<p class="strip">${tHtml('Pedidos de ontem: {states}; a decidir: {undecided}.', {
     states: figures.length === 0 ? t('nenhum') : figures,
     undecided: html`<a href="${UNDECIDED.address}?${due}">${formatCount(undecided)}</a>`,
   })}</p>`;
+}
+
+/** Amounts to receive and to pay, each with its word where there are both. */
+function describeSums(sums: Orders['states'][number]['cents']): Html {
+  const one = ({ operation, cents }: (typeof sums)[number], index: number): Html =>
+    html`${index > 0 && ', '}${money(cents)}${sums.length > 1 && html` ${describeCode(OPERATION_CHOICES, operation)}`}`;
+  return html`${sums.map(one)}`;
 }
 
 /** Reads a part of the page; undefined where the database takes too long for it: the other parts are shown all the same. */

@@ -7,6 +7,7 @@ import express, { type Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { pauseOwn, redeliverOwn, resumeOwn, testOwn } from '../../../operations/merchants/portal.ts';
 import { findScopeBySession } from '../../../portal/open-scope.ts';
+import { readLogo } from '../../../portal/read-logo.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { keepScope, limitScope } from '../../access/require-scope.ts';
@@ -35,7 +36,8 @@ const PORTAL_PATH = /^\/portal(?:\/|$)/;
 /** Routes of the portal. Other addresses pass on to the next handler. */
 export function portalPages(context: Context, guard: AuthGuard): Router {
   const router = createRouter();
-  const site = createSite(context);
+  const logo = readLogo(context.config);
+  const site = createSite(context, logo);
   const limit = limitScope(context);
   router.use((request, response, next) => {
     const isOurs = PORTAL_PATH.test(request.path);
@@ -45,7 +47,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
   const errors = showErrors(context);
   router.use(chooseLanguage(), setSecurityHeaders(), answerWithoutDatabase(context, errors));
   router.use(express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
-  router.use(logoRoutes(context), portalLogin(context, guard));
+  router.use(logoRoutes(logo), portalLogin(context, guard));
   router.use(
     requireLogin(context, guard, findScopeBySession, (response, scope) => {
       keepScope(response, scope);
