@@ -68,7 +68,7 @@ async function waitUntilWhole(): Promise<void> {
 
 /** All servers start again. The one with the most transactions founds the group, as docs/scaling.md says. */
 async function foundAgain(): Promise<void> {
-  for (const node of group.nodes) await node.launch();
+  await Promise.all(group.nodes.map((node) => node.launch()));
   const sets = await Promise.all(
     group.nodes.map(async (node) =>
       String((await node.query('SELECT @@global.gtid_executed AS executed'))[0]?.executed),
@@ -80,7 +80,7 @@ async function foundAgain(): Promise<void> {
     );
     if (row?.most !== 1) continue;
     await node.join(true);
-    for (const [other, follower] of group.nodes.entries()) if (other !== index) await follower.join();
+    await Promise.all(group.nodes.filter((_, other) => other !== index).map((follower) => follower.join()));
     return;
   }
   throw new Error('no node has all transactions');
