@@ -99,9 +99,10 @@ function collect(trx: Transaction<Database>): Transaction<Database> {
 }
 
 async function sendAll(connection: DatabaseConnection, queries: CompiledQuery[]): Promise<QueryResult<unknown>[]> {
-  if (queries.length > 1 && sendsTogether(connection) && isSmall(queries)) {
+  if (sendsTogether(connection) && isSmall(queries)) {
     const begin = takeBegin(connection);
-    return (await sendOnce(connection, [...begin, ...queries])).slice(begin.length);
+    const all = [...begin, ...queries];
+    if (all.length > 1) return (await sendOnce(connection, all)).slice(begin.length);
   }
   const results: QueryResult<unknown>[] = [];
   for (const query of queries) results.push(await connection.executeQuery(query));

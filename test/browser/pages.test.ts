@@ -141,7 +141,7 @@ beforeAll(async () => {
     ['not-found', '/transactions/no-such', 'Não encontrado', 404],
     ['unknown-address', '/conciliacoes', 'Não encontrado', 404],
     ['wrong-filter', '/mismatches?kind=nonsense', 'Divergências', 422],
-    ['wrong-request', '/transactions?cursor=nonsense', 'Pedido inválido', 422],
+    ['wrong-request', '/transactions?cursor=nonsense', 'Requisição inválida', 422],
     ['account-map', '/reports/accounts', 'Plano de contas'],
     ['report', `/reports/${addDays(env.today, -3)}?from=1&to=2`, /^\d\d\/\d\d\/\d{4}$/],
     ['merchants', '/merchants', 'Lojistas'],
@@ -390,9 +390,9 @@ test('a missing item and an invalid filter are answered with pages', async () =>
     ['/reports/2026-13-40-r1.xlsx', 404, 'Não encontrado'],
     ['/callbacks/cb_999999', 404, 'Não encontrado'],
     ['/mismatches?kind=nonsense', 422, 'Divergências'],
-    ['/transactions?cursor=nonsense', 422, 'Pedido inválido'],
+    ['/transactions?cursor=nonsense', 422, 'Requisição inválida'],
     ['/transactions?from=2026-02-30', 422, 'Transações'],
-    ['/transactions/%E0%A4%A', 400, 'Pedido inválido'],
+    ['/transactions/%E0%A4%A', 400, 'Requisição inválida'],
   ] as const) {
     const answer = await page.goto(`${env.url}${address}`);
     expect(answer?.status(), address).toBe(status);

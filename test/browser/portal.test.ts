@@ -133,7 +133,7 @@ test('an engineer of a merchant tests, finds, repeats, filters and rotates, on p
   await examine();
   expect(await page.getByRole('main').textContent()).toMatch(/Dos 1 eventos.*o filtro aceita 0\. O de hoje aceita 1/);
   await press('Confirmar');
-  await page.getByRole('status').filter({ hasText: 'Filtro gravado' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'Filtro salvo' }).waitFor();
 
   await link('Trocar o segredo');
   await title('Trocar o segredo');

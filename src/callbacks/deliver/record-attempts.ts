@@ -1,6 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { caseBySeq } from '../../database/case-by-seq.ts';
+import { compileOnce } from '../../database/compile-once.ts';
+import { insertRows } from '../../database/insert-returning.ts';
 import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
@@ -41,7 +43,7 @@ export async function recordAttempts(
 
 async function writeAttempts(context: Context, trx: Transaction<Database>, attempts: Attempt[]): Promise<Recorded> {
   const now = context.clock.now();
-  const health = await updateHealth(trx, attempts, now);
+  const [health] = await runTogether(trx, [(together) => updateHealth(together, attempts, now)]);
   const outcomes = attempts.map(({ callback, response }): Decided => {
     const state = health.get(callback.merchantSeq) ?? { holdsBack: false, failingSince: null };
     const tried = { ...callback, isTest: callback.source === TEST_SOURCE };
@@ -95,7 +97,7 @@ async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): 
     response_body: callback.transactionSeq !== null && forgotten.has(callback.transactionSeq) ? null : response.body,
     request_headers: storeHeaders(merchantHeaders),
   }));
-  await trx.insertInto('callback_attempts').values(rows).execute();
+  await insertRows(trx, 'callback_attempts', rows);
 }
 
 /** A merchant's answer about a forgotten person's transaction or order may name the person: its body is not stored. */
@@ -133,7 +135,11 @@ async function findForgottenOrders(trx: Transaction<Database>, expectedSeqs: num
 async function writeDelivered(trx: Transaction<Database>, decided: Decided[], now: Date): Promise<void> {
   const seqs = decided.filter(({ outcome }) => outcome.state === 'delivered').map(({ callback }) => callback.seq);
   if (seqs.length === 0) return;
-  await trx
+  await updateDelivered(trx, { seqs, now });
+}
+
+const updateDelivered = compileOnce((db, { seqs, now }: { seqs: number[]; now: Date }) =>
+  db
     .updateTable('callbacks')
     .set((eb) => ({
       state: 'delivered',
@@ -144,9 +150,8 @@ async function writeDelivered(trx: Transaction<Database>, decided: Decided[], no
       lease_until: null,
       delivered_at: now,
     }))
-    .where('seq', 'in', seqs)
-    .execute();
-}
+    .where('seq', 'in', seqs),
+);
 
 async function writeUndelivered(
   context: Context,

@@ -1,7 +1,9 @@
 import type { Selectable } from 'kysely';
 import type { Context } from '../../context.ts';
+import { compileOnce } from '../../database/compile-once.ts';
 import { selectTransactions, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Database } from '../../database/tables.ts';
+import { seqsOf } from '../../domain/lists.ts';
 import type { CorrectedFacts } from '../../domain/observation.ts';
 import { type LedgerTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { EXPECTED_SOURCE, MANIFEST_SOURCE } from '../health/callback-sources.ts';
@@ -46,10 +48,7 @@ export async function renderBodies(context: Context, callbacks: Renderable[]): P
   const ofSource = (source: string) => callbacks.filter((callback) => callback.source === source);
   const [manifests, expected] = [ofSource(MANIFEST_SOURCE), ofSource(EXPECTED_SOURCE)];
   const bodies = new Map([
-    ...(await renderManifests(
-      context.db,
-      manifests.map(({ seq }) => seq),
-    )),
+    ...(await renderManifests(context.db, seqsOf(manifests))),
     ...(await renderExpected(context.db, expected)),
   ]);
   const others = callbacks.filter(({ source }) => source !== MANIFEST_SOURCE && source !== EXPECTED_SOURCE);
@@ -163,12 +162,7 @@ function listSeqs(callbacks: Renderable[], field: 'transactionSeq' | 'eventSeq')
 /** Events with their transactions, in one query: this runs thousands of times a second. */
 async function readEvents(context: Context, seqs: number[]): Promise<Map<number, Event>> {
   if (seqs.length === 0) return new Map();
-  const rows = await selectTransactions(context.db)
-    .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
-    .select(['events.seq as event_seq', 'events.status as event_status', 'events.at_wall'])
-    .select('events.sequence as event_sequence')
-    .where('events.seq', 'in', seqs)
-    .execute();
+  const { rows } = await selectEvents(context.db, { seqs });
   return new Map(
     rows.map((row) => [
       row.event_seq,
@@ -179,3 +173,11 @@ async function readEvents(context: Context, seqs: number[]): Promise<Map<number,
     ]),
   );
 }
+
+const selectEvents = compileOnce((db, { seqs }: { seqs: number[] }) =>
+  selectTransactions(db)
+    .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
+    .select(['events.seq as event_seq', 'events.status as event_status', 'events.at_wall'])
+    .select('events.sequence as event_sequence')
+    .where('events.seq', 'in', seqs),
+);

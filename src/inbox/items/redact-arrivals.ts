@@ -2,7 +2,7 @@ import type { NotNull, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { webhookIdOf } from '../../domain/ids.ts';
-import { groupValues } from '../../domain/lists.ts';
+import { groupValues, seqsOf } from '../../domain/lists.ts';
 import { decodeText } from '../../domain/person/decode-text.ts';
 import { describeError } from '../../log.ts';
 import { redactForgotten } from '../../privacy/redact-forgotten.ts';
@@ -44,11 +44,7 @@ export async function redactArrivals(context: Context, trx: Transaction<Database
   await trx
     .updateTable('webhooks')
     .set({ state: 'quarantined', reason: NOT_REDACTED })
-    .where(
-      'seq',
-      'in',
-      quarantined.map(({ seq }) => seq),
-    )
+    .where('seq', 'in', seqsOf(quarantined))
     .execute();
   await raiseQuarantine(context, trx, quarantined);
 }

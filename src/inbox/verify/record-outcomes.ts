@@ -5,7 +5,7 @@ import { compileOnce } from '../../database/compile-once.ts';
 import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { append } from '../../domain/lists.ts';
+import { append, seqsOf } from '../../domain/lists.ts';
 import { itemsVerified, verificationSeconds } from '../../metrics/metrics.ts';
 import { secondsSince } from '../../metrics/reading.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
@@ -31,16 +31,13 @@ export async function recordOutcomes(context: Context, fetches: ItemFetch[]): Pr
       items.map((item) => ({ item, outcome: classifyItem(item, result, now, grace), result: result.kind })),
     )
     .sort((a, b) => a.item.seq - b.item.seq);
+  const webhookSeqs = outcomes.map(({ item }) => item.webhookSeq);
   const applied = outcomes.filter(({ outcome }) => outcome.kind === 'applied').map(({ item }) => item.webhookSeq);
   await transact(
     context.ledgerDb,
     async (trx) => {
       const [webhooks, named] = await runTogether(trx, [
-        (together) =>
-          lockWebhooks(
-            together,
-            outcomes.map(({ item }) => item.webhookSeq),
-          ),
+        (together) => lockWebhooks(together, webhookSeqs),
         // sent after the lock: a mismatch of another outcome of these webhooks is then read
         (together) => findQuarantines(together, applied),
       ]);
@@ -67,8 +64,8 @@ export async function recordOutcomes(context: Context, fetches: ItemFetch[]): Pr
       if (several.length > 0) append(closed, await closeWebhooks(trx, await readStates(trx, several)));
       const ended = named.filter((one) => closed.includes(one.webhook_seq ?? 0));
       await resolveQuarantine(trx, ended, now);
-      if ([...webhooks.values()].some((row) => row.anyone_forgotten))
-        await redactArrivals(context, trx, [...webhooks.keys()]);
+      const isAnyoneForgotten = [...webhooks.values()].some((row) => row.anyone_forgotten);
+      if (isAnyoneForgotten) await redactArrivals(context, trx, webhookSeqs);
     },
     { retryDuplicates: true },
   );
@@ -113,11 +110,7 @@ async function refetchRepeated(trx: Transaction<Database>, items: ClaimedItem[],
     await trx
       .updateTable('webhook_items')
       .set({ next_look_at: sql`LEAST(COALESCE(next_look_at, ${at}), ${at})`, state: 'pending' })
-      .where(
-        'seq',
-        'in',
-        some.map(({ seq }) => seq),
-      )
+      .where('seq', 'in', seqsOf(some))
       .execute();
   }
 }

@@ -9,7 +9,7 @@
 
 import type { Context } from '../../context.ts';
 import { webhookIdOf } from '../../domain/ids.ts';
-import { append, largest } from '../../domain/lists.ts';
+import { append, largest, seqsOf } from '../../domain/lists.ts';
 import type { Observation } from '../../domain/observation.ts';
 import { applyObservations } from '../../ledger/apply/apply-observations.ts';
 import { applyShownRow } from '../../ledger/apply/fetch-and-apply.ts';
@@ -237,10 +237,6 @@ async function deferItems(context: Context, items: ClaimedItem[], pauseMs: numbe
       lease_holder: null,
       lease_until: null,
     })
-    .where(
-      'seq',
-      'in',
-      items.map((item) => item.seq),
-    )
+    .where('seq', 'in', seqsOf(items))
     .execute();
 }

@@ -3,7 +3,7 @@
  * a channel's in REPORT_LOCALE, the console's in that of its reader. `summary`, for the log and the API, is the English text
  * with instants in UTC.
  */
-import type { Calendar } from '../../domain/calendar.ts';
+import { type Calendar, isDay } from '../../domain/calendar.ts';
 import { formatDay, formatWallTime, LANGUAGES, type Language } from '../../domain/language/language.ts';
 import { formatAmount, formatMoney } from '../../domain/money.ts';
 import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
@@ -19,6 +19,7 @@ const SAY = { 'pt-BR': PT_BR_SAY, en: EN_SAY };
 export const ALERT_WORDS = { 'pt-BR': PT_BR_WORDS, en: EN_WORDS };
 
 const SUMMARY_CHARS_MAX = 500;
+const DAY_CHARS = '2026-11-20'.length;
 const SUMMARY_FORMATS: Formats = {
   at: (iso) => iso ?? '',
   money: (cents) => `R$ ${formatAmount(BigInt(cents))}`,
@@ -66,7 +67,7 @@ export function describeAlert(calendar: Calendar, locale: AlertLocale, alert: St
   return {
     title,
     todo,
-    text: facts ? sayOf(locale, name)(spellPlatform(alert, facts), formats) : alert.summary,
+    text: facts ? sayOf(locale, name)(spellDay(spellPlatform(alert, facts), formats), formats) : alert.summary,
     severity: ALERT_WORDS[locale].severities[alert.severity] ?? alert.severity,
     since: at(alert.raisedAt),
     until: alert.endedAt ? at(alert.endedAt) : undefined,
@@ -89,6 +90,13 @@ function spellPlatform(alert: StoredAlert, facts: AlertFacts): AlertFacts {
   const spelt = `${alert.platformName} (${id})`;
   if (facts.platform !== undefined) return { ...facts, platform: spelt };
   return { ...facts, about: `${facts.about?.slice(0, -id.length)}${spelt}` };
+}
+
+/** The facts with the day that a scope begins with, as `list_unstable` has it, as its reader writes days. */
+function spellDay(facts: AlertFacts, { day }: Formats): AlertFacts {
+  const start = facts.about?.slice(0, DAY_CHARS);
+  if (start === undefined || !isDay(start)) return facts;
+  return { ...facts, about: `${day(start)}${facts.about?.slice(DAY_CHARS)}` };
 }
 
 export function parseFacts(text: string | null): AlertFacts | null {

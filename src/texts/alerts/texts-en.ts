@@ -28,7 +28,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   illegal_transition: {
     title: 'Impossible transition',
-    todo: 'It is booked as shown: confirm the final status with the provider and resolve with its answer.',
+    todo: 'It is posted as shown: confirm the final status with the provider and resolve with its answer.',
   },
   amount_differs: {
     title: 'Amount changed',
@@ -49,19 +49,19 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   list_omission: {
     title: 'Left out of the list',
-    todo: 'Wait for the next complete run, and inform the provider if it stays.',
+    todo: 'Wait for the next complete reconciliation, and inform the provider if it stays.',
   },
   list_unstable: {
     title: 'Day not proven',
-    todo: 'Start a run of that day at a quiet hour: without a proof, nothing is known about absences.',
+    todo: 'Start a reconciliation of that day at a quiet hour: without a proof, nothing is known about absences.',
   },
   stuck: { title: 'Stuck', todo: 'Check a payment at the provider before you pay it again.' },
-  row_refused: { title: 'Unreadable row', todo: 'It is stored and not booked: ask the provider to correct it.' },
+  row_refused: { title: 'Unreadable row', todo: 'It is stored and not posted: ask the provider to correct it.' },
   field_unreadable: {
     title: 'Unreadable field',
-    todo: 'The transaction is booked without it (an `extra` that is no text: as its JSON): ask the provider to correct it.',
+    todo: 'The transaction is posted without it (an `extra` that is no text: as its JSON): ask the provider to correct it.',
   },
-  unknown_status: { title: 'Unknown status', todo: 'Nothing is booked for it: ask the provider what it means.' },
+  unknown_status: { title: 'Unknown status', todo: 'Nothing is posted for it: ask the provider what it means.' },
   webhook_quarantined: {
     title: 'Webhook in quarantine',
     todo: 'See the reason, remove the cause, and reprocess the webhook.',
@@ -88,7 +88,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   paid_after_cancel: {
     title: 'Cancelled order paid',
-    todo: 'Return the payment, or reopen the expected payment and deliver.',
+    todo: 'Return the payment, or reopen the order and deliver.',
   },
   receipt_unidentified: {
     title: 'Receipt of no order',
@@ -96,7 +96,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   books_broken: {
     title: 'Books broken',
-    todo: 'Stop closing reports and run confere doctor --books: it says where.',
+    todo: 'Stop closing months and run confere doctor --books: it says where.',
   },
   baseline_mismatches: { title: 'Mismatches of the baseline', todo: 'Review them once and resolve what is explained.' },
   callback_failed: {
@@ -110,7 +110,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   clock_differs: { title: 'A clock is wrong', todo: 'Set the clocks of that machine and of the database by NTP.' },
   database_read_only: {
     title: 'The database takes no writes',
-    todo: 'Make it writable again, or move to the primary: until then nothing is verified, booked or delivered.',
+    todo: 'Make it writable again, or move to the primary: until then nothing is verified, posted or delivered.',
   },
   disk_full: { title: 'Disk nearly full', todo: 'Free space: a full disk stops the database and the receiver.' },
   expected_behind: {
@@ -137,11 +137,11 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   no_complete_run: {
     title: 'Today is not read completely',
-    todo: 'See the error of the newest runs: without them, nobody knows what no webhook announced.',
+    todo: 'See the error of the newest reconciliations: without them, nobody knows what no webhook announced.',
   },
   opening_to_come: {
-    title: 'Opening in the future',
-    todo: 'Reverse the opening and state it again with the intended day.',
+    title: 'Opening balance in the future',
+    todo: 'Reverse the opening balance and state it again with the intended day.',
   },
   provider_failing: {
     title: 'The provider fails',
@@ -162,8 +162,8 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     todo: 'Run confere doctor --restored, read what it says, and confirm.',
   },
   run_failed: {
-    title: 'Run failed',
-    todo: 'See whether the provider answers: the next run of its kind tries again.',
+    title: 'Reconciliation failed',
+    todo: 'See whether the provider answers: the next one of its kind tries again.',
   },
   time_zone_differs: {
     title: 'Wrong time zone',
@@ -171,7 +171,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   two_writers: {
     title: 'Two database servers take writes',
-    todo: 'Make all but one read-only: what is booked on one is missing on the other.',
+    todo: 'Make all but one read-only: what is posted on one is missing on the other.',
   },
   webhook_loss_rate: {
     title: 'Too many webhooks lost',
@@ -184,21 +184,22 @@ const stakeOf = ({ cents = '0' }: AlertFacts, { money }: Formats): string =>
   cents === '0' ? '' : `, ${money(cents)} at stake`;
 
 const sayMismatches: Say = (facts, as) => {
-  const { count = 1, cause, transaction, expected, mismatch, about } = facts;
-  const order = expected && `expected payment ${expected}`;
+  const { count = 1, transaction, expected, mismatch, about } = facts;
+  const order = expected && `order ${expected}`;
   const one = transaction ? `transaction ${transaction}` : (order ?? (mismatch ? `mismatch ${mismatch}` : about));
   const stake = stakeOf(facts, as);
-  return count === 1 ? `${one}${stake}` : `${count} of one cause (${cause})${stake}; one of them: ${one}`;
+  return count === 1 ? `${one}${stake}` : `${count} mismatches of one cause${stake}; one of them: ${one}`;
 };
-const sayRun: Say = ({ error, trigger, run }) => (run ? `${error} (${trigger}, run ${run})` : `${error}`);
+const sayRun: Say = ({ error, trigger, run }) => (run ? `${error} (${trigger}, reconciliation ${run})` : `${error}`);
 const sayMerchant: Say = ({ merchant, merchantName, since }, { at }) =>
   `merchant ${[merchantName, merchant].filter(Boolean).join(' ')}, since ${at(since)}`;
 
 export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say> = {
   mismatches: sayMismatches,
   baseline_mismatches: (facts, as) => {
-    const list = Object.entries(facts.kinds ?? {}).map(([kind, count]) => `${count} ${kind}`);
-    return `${facts.count} from before WEBHOOKS_SINCE${stakeOf(facts, as)}: ${list.join(', ')}`;
+    const titles = EN_TEXTS as Record<string, AlertText>;
+    const list = Object.entries(facts.kinds ?? {}).map(([kind, count]) => `${count} × ${titles[kind]?.title ?? kind}`);
+    return `${facts.count} mismatches from before WEBHOOKS_SINCE${stakeOf(facts, as)}: ${list.join(', ')}`;
   },
   callback_failed: ({ merchant, merchantName, count }) =>
     `merchant ${[merchantName, merchant].filter(Boolean).join(' ')} accepted ${count} callbacks on no attempt in the last 24 h`,
@@ -212,7 +213,7 @@ export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say
       .join(', '),
   database_read_only: ({ error, since }, { at }) => `the database has refused writes since ${at(since)} (${error})`,
   disk_full: ({ disks = [] }) =>
-    `nearly: ${disks.map(({ part, host, holder = host, mib }) => `${part} of ${holder} has ${mib} MiB`).join(', ')} free`,
+    disks.map(({ part, host, holder = host, mib }) => `${part} of ${holder} has ${mib} MiB free`).join(', '),
   expected_behind: ({ since }, { at }) => `what changed since ${at(since)} is not matched with the orders`,
   inbound_silence: ({ since, hours }, { at }) =>
     since
@@ -225,9 +226,9 @@ export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say
     `job ${job} ${isRunning ? 'takes too long or was abandoned' : 'did not start in time'} (${since ? `its last tick was due at ${at(since)}` : 'it never ran'}): see confere jobs`,
   merchant_disabled: sayMerchant,
   merchant_failing: sayMerchant,
-  no_complete_run: ({ since }, { at }) => `no run since ${at(since)} has read today completely`,
+  no_complete_run: ({ since }, { at }) => `no reconciliation since ${at(since)} has read today completely`,
   opening_to_come: ({ opening, days = [], platform }, { day }) =>
-    `opening ${opening} is of ${day(days[0] ?? '')}, a day to come: nothing of platform ${platform} is booked; confere open --undo ${opening}`,
+    `opening balance ${opening} is of ${day(days[0] ?? '')}, a day to come: nothing of platform ${platform} is posted; confere open --undo ${opening}`,
   provider_failing: ({ operation, percent, error, since }, { at }) =>
     `${percent} % of its ${operation} requests fail or are slow since ${at(since)} (${error})`,
   provider_unauthorized: sayRun,

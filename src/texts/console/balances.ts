@@ -58,7 +58,7 @@ export const BALANCES_EN = {
   'Nenhuma plataforma tem nome até agora.': 'No platform has a name.',
   'Vazio retira o nome.': 'Empty removes the name.',
   'Dar um nome': 'Give a name',
-  Guardar: 'Save',
+  Salvar: 'Save',
   'Sem plataforma': 'No platform',
   // fields
   'Como {example}.': 'Such as {example}.',
@@ -107,9 +107,9 @@ export const BALANCES_EN = {
   'Este dia vem antes dos livros, que começam em {first}: {n} dias a mais passam a ter um relatório por fazer. Se o dinheiro já estava na conta, informe um saldo inicial.':
     'This day is before the books, which begin on {first}: {n} more days get a report to make. If the money was in the account already, state an opening balance.',
   'Desde {day}, {n} dia encerrado está sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e o lê; até lá o veredito e o fechamento do mês esperam.':
-    'Since {day}, {n} ended day is not proven. Once you confirm, a run begins 96 days before the books and reads it; until then the verdict and the closing of the month wait.',
+    'Since {day}, {n} ended day is not proven. Once you confirm, a reconciliation begins 96 days before the books and reads it; until then the verdict and the closing of the month wait.',
   'Desde {day}, {n} dias encerrados estão sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e os lê; até lá o veredito e o fechamento do mês esperam.':
-    'Since {day}, {n} ended days are not proven. Once you confirm, a run begins 96 days before the books and reads them; until then the verdict and the closing of the month wait.',
+    'Since {day}, {n} ended days are not proven. Once you confirm, a reconciliation begins 96 days before the books and reads them; until then the verdict and the closing of the month wait.',
   // reversals
   'Estornar um ajuste': 'Reverse an adjustment',
   'O estorno entra no mesmo dia, com o sinal trocado. O ajuste e o estorno continuam na lista.':
@@ -141,11 +141,11 @@ export const BALANCES_EN = {
   'Um dia já relatado ganha uma nova revisão: {list}.': 'One reported day gets a new revision: {list}.',
   '{count} dias já relatados ganham uma nova revisão: {list}.': '{count} reported days get a new revision: {list}.',
   'linha {row}: um ajuste deste dia e valor já está lançado: {note} ({who}, {when}).':
-    'row {row}: an adjustment of this day and amount is booked already: {note} ({who}, {when}).',
+    'row {row}: an adjustment of this day and amount is posted already: {note} ({who}, {when}).',
   'linha {row}: este saldo já foi informado ({who}, {when}).':
     'row {row}: this balance is stated already ({who}, {when}).',
   'Importar também as linhas {list}: não são as que já estão lançadas.':
-    'Import also the rows {list}: they are not those that are booked already.',
+    'Import also the rows {list}: they are not those that are posted already.',
   'Um ajuste deste dia e valor já está lançado: {note} ({who}, {when}). Confirme só se este é outro movimento.':
-    'An adjustment of this day and amount is booked already: {note} ({who}, {when}). Confirm only if this is another movement.',
+    'An adjustment of this day and amount is posted already: {note} ({who}, {when}). Confirm only if this is another movement.',
 };

@@ -2,7 +2,7 @@
 export const EXPECTED_EN = {
   Pedidos: 'Orders',
   Pagamento: 'Payment',
-  'O pedido está gravado.': 'The order is saved.',
+  'O pedido está salvo.': 'The order is saved.',
   'A decidir': 'To decide',
   Pago: 'Paid',
   Devolvido: 'Refunded',

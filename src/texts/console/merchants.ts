@@ -56,7 +56,7 @@ export const MERCHANTS_EN = {
     'The provider’s is the body and the token that it sends itself: an integration that exists changes only its address. It has no corrections.',
   'O que o lojista confere em authorization. *** é o de hoje, que fica. Vazio: nenhum.':
     'What the merchant compares in authorization. *** is the one of today, which stays. Empty: none.',
-  'Um nome: valor por linha, em cada pedido. *** é o valor de hoje, que fica; uma linha apagada sai.':
+  'Um nome: valor por linha, em cada requisição. *** é o valor de hoje, que fica; uma linha apagada sai.':
     'One name: value a line, in each request. *** is the value of today, which stays; a deleted line ends.',
   'Uma linha é nome: valor.': 'A line is name: value.',
   // adding and changing

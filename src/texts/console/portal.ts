@@ -15,7 +15,7 @@ export const PORTAL_EN = {
   'ele mesmo': 'the merchant itself',
   'Do que a operação envia, você recebe só o que o seu filtro aceita. Um filtro mais largo envia também os eventos anteriores que agora passam.':
     'Of what the operators send, you receive only what your filter accepts. A wider filter also sends the past events that now pass.',
-  'Filtro gravado: o que já foi enfileirado segue como está.': 'The filter is saved: what is queued stays as it is.',
+  'Filtro salvo: o que já foi enfileirado segue como está.': 'The filter is saved: what is queued stays as it is.',
   'Um segredo novo confere a assinatura dos callbacks. Instale-o no seu sistema enquanto o de hoje ainda vale.':
     'A new secret verifies the signature of callbacks. Install it in your system while today’s is still valid.',
   'Já guardei': 'I have kept it',
@@ -31,7 +31,7 @@ export const PORTAL_EN = {
     'Those that it may read and write, with blanks between; none, if it only uses the portal.',
   'Até 20 origens, cada uma de letras minúsculas, algarismos, ponto, _ e -.':
     'Up to 20 sources, each of small letters, digits, dot, _ and -.',
-  'Pedidos demais': 'Too many requests',
-  'Vieram pedidos demais em pouco tempo. Espere um pouco e recarregue a página.':
+  'Requisições demais': 'Too many requests',
+  'Vieram requisições demais em pouco tempo. Espere um pouco e recarregue a página.':
     'Too many requests came in a short time. Wait a moment and reload the page.',
 };

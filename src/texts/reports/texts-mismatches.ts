@@ -2,8 +2,8 @@ import type { MismatchCause } from '../../domain/mismatch.ts';
 
 /** Names of the causes of mismatches in a report. */
 export const MISMATCHES_PT_BR = {
-  webhook_lost: 'O aviso de uma mudança nunca chegou; foi achada pela conferência e aplicada',
-  webhook_contradiction: 'Um aviso disse o que o provedor não mostra',
+  webhook_lost: 'O webhook de uma mudança nunca chegou; ela foi achada pela conferência e aplicada',
+  webhook_contradiction: 'Um webhook disse o que o provedor não mostra',
   status_differs: 'O provedor contradiz a história que temos',
   illegal_transition: 'A transação saiu de uma situação final',
   amount_differs: 'O valor ou a operação mudou no provedor',
@@ -19,7 +19,7 @@ export const MISMATCHES_PT_BR = {
   row_refused: 'Uma linha do provedor não pôde ser lida',
   field_unreadable: 'Um campo da transação não pôde ser lido; ela foi lançada sem ele',
   unknown_status: 'Situação que não conhecemos',
-  webhook_quarantined: 'Um aviso não pôde ser associado a uma transação',
+  webhook_quarantined: 'Um webhook não pôde ser associado a uma transação',
   e2e_date_differs: 'A data no id E2E está longe da data do pagamento',
   closed_day_changed: 'Um dia que já tinha relatório mudou',
   balance_differs: 'O saldo informado não é o do razão',
@@ -46,7 +46,7 @@ export const MISMATCHES_EN: Record<MismatchCause, string> = {
   list_unstable: 'It could not be proven that the day was read in full',
   stuck: 'Open for too long',
   row_refused: "A row of the provider's could not be read",
-  field_unreadable: 'A field of the transaction could not be read; it was booked without it',
+  field_unreadable: 'A field of the transaction could not be read; it was posted without it',
   unknown_status: 'A status that we do not know',
   webhook_quarantined: 'A webhook could not be matched with a transaction',
   e2e_date_differs: 'The date in the E2E id is far from the payment',

@@ -126,7 +126,7 @@ export const PT_BR = {
     intro: 'O relatório de {day} está pronto: revisão {revision}, {state}.',
     proven: 'O dia foi conferido por inteiro com o provedor.',
     notProven: 'O dia ainda não foi conferido por inteiro com o provedor.',
-    changed: 'O que mudou desde a revisão anterior está na planilha Alterações.',
+    changed: 'O que mudou desde a revisão anterior está na aba Alterações.',
     download: 'Para baixar (é preciso entrar no console)',
     digest: 'SHA-256 das linhas',
     outro: 'Este e-mail não contém dados do dia.',

@@ -275,7 +275,7 @@ describe('a failing merchant', () => {
     });
     const own = mails.mails.filter((mail) => mail.to.includes('loja@example.com'));
     expect(own).toHaveLength(1);
-    expect(own[0]?.text).toMatch(/não está aceitando[\s\S]*is taking no notices/);
+    expect(own[0]?.text).toMatch(/não está aceitando[\s\S]*is taking no callbacks/);
     expect(own[0]?.text).not.toMatch(/Zuleica|s3cret/);
     expect(mails.mails.flatMap((mail) => mail.to)).not.toContain(REFUSED_MAILBOX);
     await end({ name: 'merchant_failing', severity: 'high', scope: read.id, summary: '' });

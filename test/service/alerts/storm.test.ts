@@ -64,7 +64,7 @@ test('a storm of false claims is one page and one alert that counts, which a per
   await advanceUntilOpen(CLAIMS);
 
   await watch(served.context);
-  const counted = `${CLAIMS} de uma causa`;
+  const counted = `${CLAIMS} divergências de uma causa`;
   await eventually('the count at Alertmanager', async () => {
     await served.timers.advance(10_000);
     return listShown(sink).some(({ annotations }) => annotations.summary.includes(counted));
@@ -85,7 +85,7 @@ test('a storm of false claims is one page and one alert that counts, which a per
   await watch(served.context);
   await eventually('the lower count', async () => {
     await served.timers.advance(10_000);
-    return listShown(sink).some(({ annotations }) => annotations.summary.includes('50 de uma causa'));
+    return listShown(sink).some(({ annotations }) => annotations.summary.includes('50 divergências de uma causa'));
   });
   expect(await resolve({ kind: KIND, note })).toEqual({ resolved: 50, more: false });
   expect(await resolve({ kind: KIND, note })).toEqual({ resolved: 0, more: false });

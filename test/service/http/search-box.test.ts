@@ -192,7 +192,7 @@ describe('a wrong search keeps the form and says which field', () => {
     expect(html).toMatch(new RegExp(`id="${field}-fault" role="alert">${fault.replace(/[.$]/g, '\\$&')}`));
     for (const [name, value] of Object.entries(given)) if (name !== 'as') expect(html).toContain(`value="${value}"`);
     expect(html).toContain('<option value="paid" selected>');
-    expect(text).not.toContain('Pedido inválido');
+    expect(text).not.toContain('Requisição inválida');
   });
 
   it('a search of another session', async () => {

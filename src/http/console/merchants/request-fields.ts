@@ -64,7 +64,7 @@ export function readRequestFields(draft: Draft, row: MerchantRow | undefined): R
 
 export function requestFields(draft: Draft): Html {
   const hint: PlainText =
-    'Um nome: valor por linha, em cada pedido. *** é o valor de hoje, que fica; uma linha apagada sai.';
+    'Um nome: valor por linha, em cada requisição. *** é o valor de hoje, que fica; uma linha apagada sai.';
   return html`<h2>${t('Como chega')}</h2><div class="fields wide">${choiceField(draft, {
     ...{ name: 'format', label: 'Formato', words: FORMAT_WORDS },
     hint: 'O do provedor é o corpo e o token que ele mesmo envia: uma integração que já existe muda só o endereço. Não tem correções.',

@@ -42,13 +42,13 @@ const RUNBOOKS = new Map([
 
 const LIMITED: ErrorPage = {
   status: 429,
-  title: 'Pedidos demais',
-  text: 'Vieram pedidos demais em pouco tempo. Espere um pouco e recarregue a página.',
+  title: 'Requisições demais',
+  text: 'Vieram requisições demais em pouco tempo. Espere um pouco e recarregue a página.',
 };
 
 const ERROR_PAGES: Partial<Record<ErrorCode, ErrorPage>> = {
   not_found: { status: 404, title: 'Não encontrado', text: 'Não há nada neste endereço, ou o id não é de nada nosso.' },
-  invalid_request: { status: 422, title: 'Pedido inválido', text: 'Um campo não pôde ser lido. Volte e corrija.' },
+  invalid_request: { status: 422, title: 'Requisição inválida', text: 'Um campo não pôde ser lido. Volte e corrija.' },
   conflict: {
     status: 409,
     title: 'Mudou no meio do caminho',
@@ -63,7 +63,7 @@ const ERROR_PAGES: Partial<Record<ErrorCode, ErrorPage>> = {
   too_many_requests: {
     status: 429,
     title: 'Buscas demais',
-    text: 'O papel de leitura busca poucos documentos por hora. Tente mais tarde, ou peça a um operador.',
+    text: 'O papel de leitura busca poucos documentos por hora. Tente mais tarde, ou peça à operação.',
   },
   unavailable: {
     status: 503,
@@ -108,7 +108,7 @@ function describe(error: unknown): ErrorPage {
   }
   const { status } = (error ?? {}) as { status?: number };
   if (error instanceof URIError || (status !== undefined && status >= 400 && status < 500)) {
-    return { status: 400, title: 'Pedido inválido', text: 'O endereço ou o formulário não pôde ser lido.' };
+    return { status: 400, title: 'Requisição inválida', text: 'O endereço ou o formulário não pôde ser lido.' };
   }
   return UNEXPECTED;
 }

@@ -122,7 +122,7 @@ export const PART_WORDS: Record<string, string> = words({
 
 export const CHECK_WORDS: Record<string, string> = words({
   database: 'Banco de dados',
-  grants: 'Permissões no banco',
+  grants: 'Permissões no banco de dados',
   clock: 'Relógio',
   data: 'Diretório de dados',
   spool: 'Arquivos do spool',
