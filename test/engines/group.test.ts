@@ -127,13 +127,12 @@ test(
     const counts = Object.entries(work.facts).map(([kind, facts]) => [kind, facts.length] as const);
     const facts = { webhooks: work.webhooks.size, ...Object.fromEntries(counts), audited: work.audited.length };
     console.info(JSON.stringify({ rounds: ROUNDS, took, facts, statuses: work.statuses }));
-    expect(
-      Object.values(took)
-        .flat()
-        .every((seconds) => seconds <= GO_ON_S_MAX),
-    ).toBe(true);
     await compareFacts(work, replica);
     await restoreElsewhere();
+    const late = Object.values(took)
+      .flat()
+      .filter((seconds) => seconds > GO_ON_S_MAX);
+    expect(late).toEqual([]);
   },
   ROUNDS * ROUND_MS_MAX,
 );
