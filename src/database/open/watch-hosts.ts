@@ -64,7 +64,10 @@ export function watchHosts(
  * Decides which hosts must not be moved to: another server that takes writes while the one in use does. It stays one, also while
  * the one in use is away, until it says that it takes none.
  */
-export function decideRivals({ current, rivals }: HostChoice, reports: HostReport[]): ReadonlySet<string> {
+export function decideRivals(
+  { current, rivals }: Pick<HostChoice, 'current' | 'rivals'>,
+  reports: HostReport[],
+): ReadonlySet<string> {
   const used = reports.find(({ name }) => name === current)?.state;
   const next = new Set(rivals);
   for (const { name, state } of reports) {
