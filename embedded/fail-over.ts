@@ -38,10 +38,15 @@ export type HostChoice = {
    * refused, waiting for it would delay each caller.
    */
   doubts: Map<string, { retryAtMs: number; isSilent: boolean }>;
+  /**
+   * Hosts that said when they were last asked that they take no writes. Their open connections are asked too: a copy still writes for
+   * a user with the privilege to.
+   */
+  refusing: ReadonlySet<string>;
 };
 
 export function createHostChoice(): HostChoice {
-  return { current: undefined, rivals: new Set(), doubts: new Map() };
+  return { current: undefined, rivals: new Set(), doubts: new Map(), refusing: new Set() };
 }
 
 type Host = {
@@ -145,7 +150,7 @@ type Checked = { known: WeakSet<PoolConnection>; now: () => number; isAlone: boo
 /** Takes a connection of a host. A host that gives none is skipped for a while; one that gives one again is not. */
 function takeReady(host: Host, checked: Checked, callback: OnConnection): void {
   const { choice, now } = checked;
-  const isDoubted = choice.doubts.has(host.name);
+  const isDoubted = choice.doubts.has(host.name) || choice.refusing.has(host.name);
   // other callers skip it while this one tries it
   if (isDoubted) markUnavailable(choice, host.name, now());
   openReady(host, { ...checked, isDoubted }, (error, connection) => {

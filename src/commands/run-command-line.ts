@@ -33,6 +33,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   callbacks: async () => (await import('./merchants/callbacks.ts')).callbacksCommand,
   manifests: async () => (await import('./merchants/manifests.ts')).manifestsCommand,
   listen: async () => (await import('./developer/listen.ts')).listenCommand,
+  verify: async () => (await import('./developer/verify.ts')).verifyCommand,
   events: async () => (await import('./developer/trigger.ts')).eventsCommand,
   mcp: async () => (await import('./mcp.ts')).mcpCommand,
   tokens: async () => (await import('./access/tokens.ts')).tokensCommand,

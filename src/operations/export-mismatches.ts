@@ -10,6 +10,7 @@ import { readCases } from '../imports/decisions/read-cases.ts';
 import { renderCases, type ShownCase } from '../imports/decisions/render-cases.ts';
 import { DECISIONS_MAX } from '../imports/kinds/decisions.ts';
 import { readList } from './define-list.ts';
+import { maskMismatches } from './mask-texts.ts';
 import { mismatches, mismatchFilters } from './mismatches.ts';
 
 /** The filters of the list: the workbook has those alone that are to be decided. */
@@ -26,17 +27,20 @@ export async function renderDecisionWorkbook(context: Context, { language, ...wa
     context,
     rows.map(({ id }) => id),
   );
+  const full = maySeePersons(wanted.caller.role);
+  // not the rows of the list: what is shown is what is hashed, also where it changed between the two
+  const hashed = rows.flatMap(({ id }) => cases.get(id)?.mismatch ?? []);
+  const seen = full ? hashed : await maskMismatches(context.db, hashed);
   const owners = await readActorNames(
     context.db,
     rows.flatMap(({ owner }) => owner ?? []),
   );
-  const full = maySeePersons(wanted.caller.role);
   const orders = await readOrderKeys(
     context.db,
     rows.flatMap(({ expected_payment_id: id }) => id ?? []),
     { mask: !full },
   );
-  const shown = rows.flatMap((mismatch): ShownCase[] => {
+  const shown = seen.flatMap((mismatch): ShownCase[] => {
     const { transaction_id, expected_payment_id: order, owner } = mismatch;
     const found = cases.get(mismatch.id);
     if (!found) return [];

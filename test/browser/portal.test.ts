@@ -210,7 +210,7 @@ test('another merchant sees its own pages alone, in English and without scripts'
   portuguese.preview = await findPortuguese(page, ['Pagamentos Azul']);
   await open(`/portal/callbacks/${await idOf('Aurora')}`, 404);
   await page.goto(`${env.url}/portal/callbacks?reference=Aurora-1`);
-  expect(await page.getByRole('main').textContent()).toContain('No callbacks with these filters.');
+  expect(await page.getByRole('main').textContent()).toContain('No callbacks with these filters: remove one of them.');
   await page.goto(`${env.url}/transactions`);
   await page.getByRole('heading', { level: 1, name: 'Log in' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/login');

@@ -40,7 +40,7 @@ export function holdsBack(merchant: {
   return merchant.state !== 'enabled' || merchant.deleted_at !== null || merchant.breaker_opened_at !== null;
 }
 
-/** Whether no attempt has succeeded for as long as opens the breaker: such a merchant is shown as failing. */
+/** Whether no attempt has succeeded for as long as opens the breaker: only then is it for operators to act. */
 export function isFailing(failingSince: Date | string | null, now: Date): boolean {
   return failingSince !== null && now.getTime() - new Date(failingSince).getTime() >= BREAKER_WINDOW_MS;
 }

@@ -112,7 +112,7 @@ function describeWebhook({ type, summary, body, headers = {} }: CallbackMessage)
     parameters: Object.entries({ ...CALLBACK_HEADERS, ...headers }).map(([name, description]) => ({
       ...{ name, in: 'header', required: true, description, schema: { type: 'string' } },
     })),
-    requestBody: { required: true, content: { 'application/json': { schema: output(body) } } },
+    requestBody: { required: true, content: { 'application/json': { schema: describeOutput(body) } } },
     responses: {
       '2XX': { description: 'Delivered, if it comes within 15 s' },
       '410': { description: 'The merchant is disabled: nothing more is sent' },
@@ -129,7 +129,7 @@ function describeResponse(response: OperationResponse): Json {
 
 function content({ schema, contentType }: OperationResponse): Json {
   if (!schema && !contentType) return {};
-  return { content: { [contentType ?? 'application/json']: schema ? { schema: output(schema) } : {} } };
+  return { content: { [contentType ?? 'application/json']: schema ? { schema: describeOutput(schema) } : {} } };
 }
 
 function describeQuery(query: z.ZodObject): Json[] {
@@ -152,7 +152,7 @@ export function describeInput(schema: z.ZodType): Json {
 }
 
 /** The JSON schema of a response. Components become references to `#/components/schemas/<id>`. */
-function output(schema: z.ZodType): Json {
+export function describeOutput(schema: z.ZodType): Json {
   const named = components.get(schema);
   if (named) return { $ref: refTo(named.id) };
   const {

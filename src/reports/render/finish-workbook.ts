@@ -84,7 +84,7 @@ export async function finishWorkbook<Plan extends AnyPlan>(
   await writeWorkbook(work.files.xlsx, parts, properties, factory.scratch);
 }
 
-/** Who accepted what a day's list lacks, and who closed the month. */
+/** The actor who accepted a surplus of the day, or closed the month. */
 function listActors(plan: AnyPlan): string[] {
   const actor = 'days' in plan ? plan.close?.actor : plan.reading?.surplus?.actor;
   return actor === undefined ? [] : [actor];

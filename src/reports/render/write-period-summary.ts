@@ -56,7 +56,7 @@ function listFacts(summary: Summary<RangePlan>): Fact[] {
   const proven = plan.days.filter((day) => day.proven).length;
   const count = fill(words.provenText, { count: proven, days: plan.days.length });
   const days: Fact = [words.proven, { text: count, style: proven === plan.days.length ? 'good' : 'bad' }];
-  // a closed month is final, whatever its days are
+  // a closed month is final: the state of its days says nothing more
   if (plan.close)
     return [
       [words.monthClosed, { text: describeClose(summary, plan.close, words.monthClosedText), style: 'good' }],

@@ -118,7 +118,7 @@ async function planRange(context: Context, wanted: WantedRange): Promise<RangePl
   };
 }
 
-/** Of a range whose month is not closed: that of its least final day. */
+/** Returns the state of the least final day. */
 function lowestState(days: RangeDay[]): ReportState {
   return days.reduce<ReportState>(
     (lowest, { state }) => (STATE_RANK[state] < STATE_RANK[lowest] ? state : lowest),

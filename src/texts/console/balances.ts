@@ -25,7 +25,8 @@ export const BALANCES_EN = {
   Ajustes: 'Adjustments',
   'Saldos iniciais': 'Opening balances',
   'Saldos informados, os mais novos primeiro': 'Stated balances, the newest first',
-  'Ninguém informou um saldo até agora.': 'Nobody has stated a balance.',
+  'Ninguém informou um saldo até agora: informe o que o painel do provedor mostra.':
+    'Nobody has stated a balance: state the one that the provider’s dashboard shows.',
   Informado: 'Stated',
   'No razão': 'In the ledger',
   'Ajustes, os mais novos primeiro': 'Adjustments, the newest first',
@@ -50,6 +51,32 @@ export const BALANCES_EN = {
   'Escreva o valor sem sinal: o tipo diz para onde o dinheiro vai.':
     'Write the amount without a sign: the kind says where the money goes.',
   Tarifa: 'Fee',
+  Total: 'Total',
+  'Informar um contrato': 'State a contract',
+  'O que o provedor pode cobrar por pagamento: um valor fixo mais uma parte do valor. O contrato mais novo vale sobre os anteriores.':
+    'What the provider may charge for a payment: a fixed amount and a part of the amount. A newer contract takes precedence.',
+  'Valor fixo, em R$': 'Fixed amount, in R$',
+  'Parte do valor, em %': 'Part of the amount, in %',
+  'Duas casas no máximo.': 'At most two decimals.',
+  'Vazio: até que outro seja informado.': 'Empty: until another one is stated.',
+  'Escreva o valor sem sinal.': 'Write the amount without a sign.',
+  'De 0 a 100 %.': '0 to 100 %.',
+  'Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.':
+    'By this contract, {month} would have cost {agreed}; {charged} was charged.',
+  'Contrato informado: vale para os pagamentos dos seus dias.':
+    'Contract stated: it holds for the payments of its days.',
+  'Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.':
+    'Of the payments paid in the month, with their commission of now. The difference counts those that a contract covers.',
+  'Tarifas por plataforma e operação': 'Fees by platform and operation',
+  'Nada foi pago neste mês.': 'Nothing was paid in this month.',
+  Cobrado: 'Charged',
+  'Pelo contrato': 'By the contract',
+  'Fora do contrato': 'Not the contract’s',
+  'Sem contrato': 'No contract',
+  'Tarifas lançadas por pessoas': 'Fees entered by people',
+  'Pagamentos fora do contrato': 'Payments that differ from the contract',
+  'Nenhum dos que um contrato cobre.': 'None of those that a contract covers.',
+  'Nenhum contrato cobre estes pagamentos.': 'No contract covers these payments.',
   // names of platforms
   'Outra plataforma já tem este nome.': 'Another platform has this name.',
   'O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.':

@@ -37,6 +37,8 @@ export const EXPECTED_EN = {
   'Novo pedido': 'New order',
   'Pedidos, os mais novos primeiro': 'Orders, newest first',
   'Nenhum pedido.': 'No orders.',
+  'Nenhum pedido: tire um filtro, ou crie um com Novo pedido.':
+    'No orders: remove a filter, or make one with New order.',
   'Totais por estado': 'Totals by state',
   'Somam os {count} mais novos: filtre para somar outros.': 'Totals of the newest {count}: filter to sum others.',
   Quantos: 'How many',

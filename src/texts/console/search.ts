@@ -76,6 +76,7 @@ export const SEARCH_EN = {
     'Up to {n} rows, the newest first; with personal data masked.',
   // the table
   'Transações, as mais novas primeiro': 'Transactions, the newest first',
-  'Nenhuma transação com estes filtros.': 'No transaction with these filters.',
-  'O razão ainda não tem transações.': 'The ledger has no transactions yet.',
+  'Nenhuma transação com estes filtros: tire um deles.': 'No transactions with these filters: remove one of them.',
+  'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.':
+    'The ledger has no transactions yet: they come with the first reconciliation or the first webhook.',
 };

@@ -3,7 +3,7 @@ import { EN_TEXTS } from '../alerts/texts-en.ts';
 import { PT_BR_TEXTS } from '../alerts/texts-pt-br.ts';
 
 export const CODES_PT_BR = {
-  /** What a column has, beside its header: up to 255 characters. */
+  /** Help beside the header of a column: up to 255 characters. */
   help: {
     kind: 'Retenção: dinheiro de um pagamento que ainda não saiu; continua no saldo, mas não está disponível. Liberação: o mesmo dinheiro volta a estar disponível, porque o pagamento foi pago ou recusado. Nenhuma das duas muda o saldo.',
     heldChange: 'Quanto este movimento retém (positivo) ou libera (negativo). O retido faz parte do saldo.',

@@ -182,6 +182,7 @@ async function listExamples(): Promise<Record<string, string>> {
     '/api/v1/reports/:file': `/api/v1/reports/${today}.csv`,
     '/api/v1/imports/:kind/:file': '/api/v1/imports/statements/template.csv',
     '/balances/imports/:kind/:file': '/balances/imports/statements/template.csv',
+    '/api/v1/fees': '/api/v1/fees?month=2026-10',
     '/api/v1/numbers': `/api/v1/numbers?from=${today}&to=${today}`,
     '/transactions/export': '/transactions/export?format=csv',
     '/transactions/:id': `/transactions/${ONE}`,

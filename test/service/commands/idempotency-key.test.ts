@@ -19,6 +19,7 @@ const OTHERS = [
     'mismatches export',
     'months',
     'listen',
+    'verify',
     'events trigger',
     'mcp',
     'audit',

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { openSession } from '../../../src/access/sessions.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
+import { formatAmount } from '../../../src/domain/money.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { previewChange } from '../../../src/ledger/read/preview-change.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
@@ -496,4 +497,38 @@ test('a platform gets a name in the console, and its pages show the id once besi
   const { id, platform } = env.paid;
   const shown = (await get('operator', `/transactions/${id}`)).text;
   expect(shown.includes('<b>Loja Centro</b>')).toBe(platform === A);
+});
+
+test('an accountant states a contract, and Tarifas says what the month was charged beside it', async () => {
+  const month = env.today.slice(0, 7);
+  const address = '/balances/fees/new';
+  const typed = { platform: '', operation: 'cashin', fixed: '0,10', percent: '0,50', from: `${month}-01`, to: '' };
+  const preview = await post('accountant', address, typed);
+  expect(text(preview)).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
+  expect((await confirm('accountant', address, preview)).to).toBe('/balances/fees?done=contract_stated');
+  const answer = await fetch(`${env.url}/api/v1/fees?month=${month}`, {
+    headers: { authorization: `Bearer ${env.tokens.accountant}` },
+  });
+  const { total, rows } = (await answer.json()) as { total: Record<string, string>; rows: Record<string, unknown>[] };
+  const paid = await env.context.db
+    .selectFrom('events')
+    .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+    .select(['transactions.operation', 'amount_cents', 'commission_cents'])
+    .where('events.status', '=', 'paid')
+    .where('events.at_wall', '>=', `${month}-01 00:00:00`)
+    .execute();
+  const sum = (of: (row: (typeof paid)[number]) => bigint, rows = paid) => rows.reduce((all, row) => all + of(row), 0n);
+  const charged = sum((row) => row.commission_cents ?? 0n);
+  const priced = paid.filter((row) => row.operation === 'cashin' && row.commission_cents !== null);
+  const agreed = sum((row) => 10n + (row.amount_cents * 50n + 5_000n) / 10_000n, priced);
+  const difference = sum((row) => row.commission_cents ?? 0n, priced) - agreed;
+  expect(total).toMatchObject({
+    ...{ payments: paid.length, charged: formatAmount(charged), agreed: formatAmount(agreed) },
+    ...{ difference: formatAmount(difference), uncovered: paid.length - priced.length },
+  });
+  expect(rows.length).toBeGreaterThan(1);
+  const page = text(await get('viewer', `/balances/fees?month=${month}`));
+  expect(page).toContain('Pagamentos fora do contrato');
+  expect(page).not.toContain('Informar um contrato');
+  expect((await post('accountant', address, { ...typed, percent: '101,00', fixed: '-1,00' })).status).toBe(422);
 });

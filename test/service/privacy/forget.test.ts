@@ -123,6 +123,15 @@ async function sendAll(bodies: unknown[]): Promise<void> {
   });
 }
 
+/** A source that leaves out the document of the order, and names the person. */
+async function putWithoutDocument(revision: string): Promise<void> {
+  const facts = expectedFactsSchema.parse({
+    ...{ operation: 'cashin', amount: '77.70', due_day: DAY, issued_day: MENTION_DAY, references: [theirs.reference] },
+    ...{ name: person.name, extra: person.extra, description: `revisão ${revision}` },
+  });
+  await putExpected(context, { arrivals: [{ source: 'shop', number: '1', facts }], actor: 'test' });
+}
+
 type Expected = { document: string | null; name: string | null; state: string; matches: { transaction_id: string }[] };
 const findExpected = () => call<Expected>('GET', '/expected-payments/shop/1');
 
@@ -214,6 +223,7 @@ it('plants a person in every place there is', async () => {
   // its check digits are wrong, which no door takes
   const arrivals = [{ source: 'shop', number: '1', facts: { ...facts, document: PLAIN } }];
   const [expected] = await putExpected(context, { arrivals, actor: 'test' });
+  await putWithoutDocument('10');
   await eventually(async () => (await findExpected()).matches.length > 0);
   await call('POST', `/expected-payments/${expected?.id}/unmatch`, { transaction_id: theirs.id, note: `de ${PLAIN}` });
   const again = { transaction_id: theirs.id, note: `é de ${person.name}, ${DOCUMENT}` };
@@ -391,6 +401,7 @@ it('writes nothing back: a list, a change, a late webhook, a row that is refused
   expect(reported.map((one) => one.json.data.transaction)).toMatchObject([
     { id: theirs.id, name: null, extra: null, amount: '77.70' },
   ]);
+  await putWithoutDocument('11');
   const { mismatches } = await call<{ mismatches: { kind: string }[] }>('GET', '/mismatches?kind=reference_differs');
   expect(mismatches).toEqual([]);
   expect((await scanWithoutNamesake()).filter((at) => at !== 'document')).toEqual([]);

@@ -10,7 +10,8 @@ const PAGE_WORDS_MAX = 1_500;
 const CELL_WORDS_MAX = 25;
 
 /** Decisions, changelog, translations, runbooks (an alert each), the page that is made from the schema, the history of figures, and READMEs beside the code of `src`. */
-const APART = /^(?:docs\/(?:decisions\/|benchmarks-history\.|runbooks\.|configuration\.)|CHANGELOG|src\/|test\/fixtures\/)|\.pt-BR\.md$/;
+const APART =
+  /^(?:docs\/(?:decisions\/|benchmarks-history\.|runbooks\.|configuration\.)|CHANGELOG|src\/|test\/fixtures\/)|\.pt-BR\.md$/;
 
 const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: root, encoding: 'utf8' })
   .split('\n')

@@ -19,7 +19,7 @@ export async function nameActors(
   return (actor) => (actor ? label(actor) : EMPTY_VALUE);
 }
 
-/** The same for one actor, of a form whose readers see persons. */
+/** Names one actor, in a form whose readers see persons. */
 export async function nameWriter({ db }: Pick<Context, 'db'>, actor: string): Promise<string> {
   return (await labelActors(db, [actor], { full: true, roles: textsOf(language()).roles }))(actor);
 }

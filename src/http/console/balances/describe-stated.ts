@@ -34,9 +34,12 @@ export const LISTS = {
 /** The page of the company's bank account. */
 export const BANK = { address: '/balances/bank', title: 'Banco' } as const;
 
+/** The page of what the provider charged. */
+export const FEES = { address: '/balances/fees', title: 'Tarifas' } as const;
+
 /** Links to the pages about balances, and to the forms that this caller may use. */
 export function balanceTabs(response: Response, here: string): Html {
-  const tabs = [{ address: '/balances', title: 'Saldos' } as const, ...Object.values(LISTS), BANK];
+  const tabs = [{ address: '/balances', title: 'Saldos' } as const, ...Object.values(LISTS), FEES, BANK];
   const forms = [
     { address: '/balances/statements/new', title: 'Informar um saldo', may: hasRole(response, 'accountant') },
     { address: '/balances/adjustments/new', title: 'Lançar um ajuste', may: hasRole(response, 'accountant') },

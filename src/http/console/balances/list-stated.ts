@@ -96,7 +96,7 @@ function statementTable(context: Context, rows: RowOf<typeof statements>[], { na
   return table({
     caption: 'Saldos informados, os mais novos primeiro',
     rows,
-    empty: 'Ninguém informou um saldo até agora.',
+    empty: 'Ninguém informou um saldo até agora: informe o que o painel do provedor mostra.',
     columns: [
       { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },
       { title: 'Instante', cell: (row) => moment(context.calendar, row.at) },

@@ -54,7 +54,7 @@ export function bankLists(context: Context): Router {
     const shown = table({
       caption: 'Pares, os mais novos primeiro',
       rows,
-      empty: 'Nenhum par até agora.',
+      empty: 'Nenhum par até agora: importe um extrato, ou case uma linha.',
       columns: [
         { title: 'Linha', cell: (row) => formatDay(row.day) },
         { title: 'Lançamento', cell: (row) => html`${describePaired(row)} ${formatDay(row.entry_day)}` },

@@ -174,7 +174,7 @@ export function expectedTable(rows: Row[]): Html {
   return table({
     caption: 'Pedidos, os mais novos primeiro',
     rows,
-    empty: 'Nenhum pedido.',
+    empty: 'Nenhum pedido: tire um filtro, ou crie um com Novo pedido.',
     columns: [
       { title: 'Número', cell: (row) => html`<a href="${EXPECTED.address}/${row.id}">${row.number}</a>` },
       { title: 'Nome', cell: (row) => row.name },

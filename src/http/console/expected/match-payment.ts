@@ -62,5 +62,5 @@ ${inputField(UNTYPED, { name: 'note', label: 'Observação' }, html` maxlength="
 <div class="actions"><button>${t('Casar com o pedido')}</button></div>`;
   return html`<section class="act"><h2>${t('Este pagamento não é de pedido nenhum')}</h2>
 ${postForm(response, `/transactions/${encodeURIComponent(payment.id)}/match`, match)}
-${postForm(response, `${EXPECTED.address}/new`, html`${hidden}<button class="secondary">${t('Novo pedido deste pagamento')}</button>`)}</section>`;
+${postForm(response, `${EXPECTED.address}/new`, html`${hidden}<div class="actions"><button class="secondary">${t('Novo pedido deste pagamento')}</button></div>`)}</section>`;
 }

@@ -2,11 +2,10 @@
  * Fields of a merchant's requests: their format, the bearer token and static headers. Values are secrets: the form shows `***`
  * for what is there, and what comes back as `***` stays.
  */
+import { CALLBACK_FORMATS, type CallbackFormat } from '../../../merchants/callback-formats.ts';
 import { headerNamesOf, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import {
   AUTHORIZATION,
-  CALLBACK_FORMATS,
-  type CallbackFormat,
   HEADER_NAME_FAULT,
   type HeaderChange,
   MASKED,

@@ -65,7 +65,9 @@ export function mismatchListPages(context: Context): Router {
     const filter = { ...filters, ...given, decided: decided === 'yes', baseline: baseline === 'yes' };
     const { rows, next } = await readListPage(context, mismatches, request, response, { filter, via: 'console' });
     const areSet = isFiltered({ ...filters, age, decided, baseline }) || shown !== 'unresolved';
-    const empty = areSet ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência por resolver.';
+    const empty = areSet
+      ? 'Nenhuma divergência com estes filtros: tire um deles.'
+      : 'Nenhuma divergência por resolver.';
     const { kind, cause } = filters;
     const hasCauses =
       (shown === 'unresolved' || shown === 'open') &&

@@ -86,7 +86,7 @@ export function showErrors(context: Context) {
     }
     const faults = error instanceof ConfereError ? sayFaults(error) : [];
     const said = error instanceof ConfereError ? sayRefusal(error) : undefined;
-    const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${t(shown.title)}</h1><p>${t(shown.text)}</p>
+    const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${t(shown.title)}</h1>${(said === undefined || shown.status !== 404) && html`<p>${t(shown.text)}</p>`}
 ${faults.length > 0 && html`<ul>${faults.map(({ field, text }) => html`<li><b>${field}</b>: ${text}</li>`)}</ul>`}
 ${said !== undefined && html`<p>${said}</p>`}
 ${error instanceof ConfereError && said === undefined && faults.length === 0 && html`<p class="technical" lang="en">${error.message}</p>`}

@@ -12,6 +12,10 @@ import { assetAddress } from '../parts/serve-assets.ts';
 
 export const HOME = { address: '/portal', title: 'Visão geral' } as const;
 export const CALLBACKS = { address: '/portal/callbacks', title: 'Callbacks' } as const;
+export const MESSAGES = { address: '/portal/messages', title: 'Mensagens' } as const;
+export const FEED = { address: '/portal/feed', title: 'Cursor e manifestos' } as const;
+export const DOCS = { address: '/portal/docs', title: 'Documentação' } as const;
+const PAGES = [HOME, CALLBACKS, MESSAGES, FEED, DOCS];
 
 const LOGO_PATH = '/portal/logo';
 
@@ -34,7 +38,7 @@ export function createSite({ config }: Pick<PortalContext, 'config'>, logo: Logo
         page === HOME ? request.path === page.address : request.path.startsWith(page.address);
       return html`<header class="frame">
 <a class="brand" href="${HOME.address}">${brand}</a>
-<nav aria-label="${t('Principal')}"><ul>${[HOME, CALLBACKS].map(
+<nav aria-label="${t('Principal')}"><ul>${PAGES.map(
         (page) =>
           html`<li><a href="${page.address}"${isHere(page) && html` aria-current="page"`}>${t(page.title)}</a></li>`,
       )}</ul></nav>
