@@ -17,7 +17,7 @@ export type Read = {
   route: string;
   roles: readonly [Role, ...Role[]];
   /** Answers as this caller may see it, and audits persons who are shown. @throws ConfereError. */
-  answer(context: Context, asked: Asked): Promise<object>;
+  answer: (context: Context, asked: Asked) => Promise<object>;
 };
 
 /** The lists, searches and items of a subject that have a route. */
@@ -35,19 +35,21 @@ export function listReads({ lists = [], searches = [], items = [] }: Subject): R
       };
       return [{ route, roles, answer }];
     }),
-    ...searches.map(({ route, roles, filters, name, find }): Read => {
+    ...searches.map((search): Read => {
+      const { route, roles, filters, name } = search;
       const answer: Read['answer'] = async (context, { caller, query }) => {
         const filter = parseInput(withoutPage(query), filters);
-        const { rows, next } = await find(context, parsePage({ query }), filter, caller);
+        const { rows, next } = await search.find(context, parsePage({ query }), filter, caller);
         return presentPage(name, rows, next);
       };
       return { route, roles, answer };
     }),
-    ...items.map(({ route, query: schema, read }): Read => {
+    ...items.map((item): Read => {
+      const { route, query: schema } = item;
       const answer: Read['answer'] = async (context, { caller, params, query }) => {
         const reading = { ...context, db: limitStatementTime(context.db) };
         const by = { caller, id: idOf(params), params };
-        return withoutSeq(await read(reading, by, schema && parseInput(query, schema)));
+        return withoutSeq(await item.read(reading, by, schema && parseInput(query, schema)));
       };
       return { route, roles: ['viewer'], answer };
     }),
@@ -55,7 +57,7 @@ export function listReads({ lists = [], searches = [], items = [] }: Subject): R
 }
 
 /** The item that the address names. */
-export function idOf(params: Readonly<Record<string, unknown>>): string {
+export function idOf(params: Request['params']): string {
   return String(Object.values(params)[0] ?? '');
 }
 

@@ -48,8 +48,11 @@ export class Load {
     const bounds = boundsOfMonth(this.month);
     await this.adjust(0, bounds.from);
     const { json } = await this.insist('POST', '/reconciliations', bounds);
-    this.audited.push(`reconciliations.start ${json.id}`);
-    await eventually('the run', async () => (await this.get<Json>(`/reconciliations/${json.id}`)).state === 'complete');
+    this.audited.push(`reconciliations.start ${String(json.id)}`);
+    await eventually(
+      'the run',
+      async () => (await this.get<Json>(`/reconciliations/${String(json.id)}`)).state === 'complete',
+    );
     const senders = Array.from({ length: SENDERS }, (_, sender) => this.sendWebhooks(sender));
     this.work.push(this.pay(sandbox), this.book(), ...senders);
   }
@@ -102,7 +105,7 @@ export class Load {
     const body = { platform: this.platform, day, kind: 'bank', amount: `-${n + 1}.00`, note, new_platform: true };
     const { json } = await this.insist('POST', '/adjustments', body);
     this.facts.adjustments?.push(note);
-    this.audited.push(`adjustments.create ${json.id}`);
+    this.audited.push(`adjustments.create ${String(json.id)}`);
     return { id: String(json.id), amount: `${n + 1}.00` };
   }
 
@@ -121,7 +124,7 @@ export class Load {
     const body = { line_id: lines[0]?.id, adjustment_id: booked.id, note };
     const { json } = await this.insist('POST', '/bank/matches', body);
     this.facts.matches?.push(note);
-    this.audited.push(`bank.match ${json.id}`);
+    this.audited.push(`bank.match ${String(json.id)}`);
   }
 
   private async changeMonth(n: number, action: 'close' | 'reopen'): Promise<void> {

@@ -76,16 +76,16 @@ async function call(context: Context, read: ReadTool, caller: Caller, given: Rec
   const texts = toTexts(given);
   assertKnownParameters({ query: texts }, read.names);
   const isInPath = ([name]: [string, unknown]): boolean => read.inPath.includes(name);
-  const params = Object.fromEntries(read.inPath.map((name) => [name, String(texts[name] ?? '')]));
+  const params = Object.fromEntries(read.inPath.map((name) => [name, texts[name] ?? '']));
   const query = Object.fromEntries(Object.entries(texts).filter((one) => !isInPath(one)));
   return await read.answer(context, { caller, params, query });
 }
 
 /** The arguments as a query has them: texts. One that is null is not given. */
-function toTexts(given: Record<string, unknown>): Request['query'] {
+function toTexts(given: Record<string, unknown>): Record<string, string> {
   const set = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(
-    set.map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)]),
+    set.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   );
 }
 

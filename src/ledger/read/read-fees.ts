@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, boundsOfMonth, type Day, type Month } from '../../domain/calendar.ts';
+import { append } from '../../domain/lists.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import { OPERATIONS, type Operation } from '../../domain/statuses.ts';
 import { type CommissionContract, findContract, readContracts } from '../journal/read-contracts.ts';
@@ -37,7 +38,7 @@ export async function readFees(db: Reader, month: Month, given?: CommissionContr
   for (const span of splitDays(contracts, { from, to })) {
     const paid = selectPaid(contracts, platforms, span);
     for (const row of (await sumPaid(paid).execute(db)).rows) add(rows, row);
-    if (payments.length < DIFFERING_MAX) payments.push(...(await listDiffering(paid).execute(db)).rows.map(toPayment));
+    if (payments.length < DIFFERING_MAX) append(payments, (await listDiffering(paid).execute(db)).rows.map(toPayment));
   }
   return {
     rows: [...rows.values()],

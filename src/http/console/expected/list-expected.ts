@@ -186,7 +186,7 @@ export function expectedTable(rows: Row[]): Html {
   });
 }
 
-type Totals = { newestMax: number | undefined; addressOf(path: string, more: Filters): string };
+type Totals = { newestMax: number | undefined; addressOf: (path: string, more: Filters) => string };
 
 /** @param of.addressOf the address of the list with the page's own filters, and more. */
 function totals(sums: Awaited<ReturnType<typeof sumExpected>>, { newestMax, addressOf }: Totals): Html {

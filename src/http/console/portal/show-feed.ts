@@ -15,7 +15,8 @@ import { FEED } from './site.ts';
 export function feedPages({ calendar, config }: PortalContext): Router {
   const router = createRouter();
   router.get(FEED.address, async (request, response) => {
-    const { merchant, listManifests } = getScope(response);
+    const scope = getScope(response);
+    const { merchant } = scope;
     const next = `GET ${config.PUBLIC_URL}/api/v1/events?after=${merchant.pulled_position}&limit=200`;
     const body = html`<h1>${t(FEED.title)}</h1>
 <section><h2>${t('O cursor')}</h2>${facts([
@@ -28,7 +29,7 @@ export function feedPages({ calendar, config }: PortalContext): Router {
     ])}${merchant.url !== null && html`<p class="hint">${t('Você tem endereço: um cursor não confirma nada.')}</p>`}</section>
 <section><h2>${t('Manifestos dos últimos 14 dias')}</h2>${table({
       caption: 'Manifestos dos últimos 14 dias',
-      rows: await listManifests(),
+      rows: await scope.listManifests(),
       empty: 'Nenhum manifesto até agora.',
       columns: [
         { title: 'Dia', cell: ({ day }) => formatDay(day) },
