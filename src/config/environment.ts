@@ -24,6 +24,7 @@ import {
   webhookAuth,
   webhookHmac,
 } from './fields.ts';
+import { logFields } from './log-fields.ts';
 import { oidcFields } from './oidc-fields.ts';
 import { portalFields } from './portal-fields.ts';
 import { retentionFields } from './retention-fields.ts';
@@ -45,6 +46,7 @@ export const environment = z.object({
   POOL_CONNECTIONS: intText(POOL_CONNECTIONS_MIN, 1_000).prefault('20'),
   DATA_DIR: z.string().min(1).default('./var'),
   MANIFESTS_DIR: z.string().min(1).optional(),
+  ...logFields,
   HOST: hostText.default('127.0.0.1'),
   PORT: intText(0, 65535).prefault('3000'),
   PUBLIC_URL: httpUrl.optional(),

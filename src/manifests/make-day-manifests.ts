@@ -16,12 +16,12 @@ import { transact } from '../database/transact.ts';
 import type { Day } from '../domain/calendar.ts';
 import { splitList } from '../domain/lists.ts';
 import { readNewestSeal, type Seal } from '../seal/read-seals.ts';
+import { readSigningKeys } from '../tlog/keys.ts';
+import { type SigningKey, signStatement } from '../tlog/sign-statement.ts';
 import { digestIds, hashFacts, type ManifestFacts, type Member, sumTypes, writeStatement } from './build-statement.ts';
 import { classifyManifestDay, type DayFlags, findImprovedDays } from './classify-manifest-day.ts';
 import { findDueDays, insertDue } from './find-due-days.ts';
-import { readSigningKeys } from './keys.ts';
 import { isDropped, readMembers } from './read-members.ts';
-import { type SigningKey, signStatement } from './sign-statement.ts';
 
 /** Merchants whose messages of one day are held in memory at once. */
 const MERCHANTS_MAX = 50;

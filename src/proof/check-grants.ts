@@ -23,6 +23,9 @@ const COLUMNS = {
   bank_matches: 'rule',
   imports: 'kind',
   day_manifests: 'revision',
+  log_hashes: 'kind',
+  log_origins: 'from_size',
+  log_checkpoints: 'size',
 } as const;
 /** The errors by which a server denies a statement on a table or a column. */
 const DENIED_ERRNOS = new Set([1142, 1143, 1044, 1227]);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import mysql from 'mysql2/promise';
 import { expect, test } from 'vitest';
-import { readSigningKeys } from '../../../src/manifests/keys.ts';
+import { readSigningKeys } from '../../../src/tlog/keys.ts';
 import { indexParties } from '../../../src/privacy/index-parties.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';

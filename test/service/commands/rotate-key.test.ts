@@ -11,7 +11,7 @@ import { KEY_CHECK, readSetting } from '../../../src/database/keys/settings.ts';
 import { createVault } from '../../../src/database/keys/vault.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { createLog } from '../../../src/log.ts';
-import { readSigningKeys } from '../../../src/manifests/keys.ts';
+import { readSigningKeys } from '../../../src/tlog/keys.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { readCredentials, rotateSecret } from '../../../src/merchants/secrets.ts';
 import { copyEmbeddedData } from '../../support/copy-embedded-data.ts';

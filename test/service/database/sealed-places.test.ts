@@ -14,7 +14,7 @@ import { encryptForStorage } from '../../../src/database/keys/settings.ts';
 import { createVault } from '../../../src/database/keys/vault.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { setLoginAttempt, takeLoginAttempt } from '../../../src/http/console/access/login-attempt.ts';
-import { readSigningKeys } from '../../../src/manifests/keys.ts';
+import { readSigningKeys } from '../../../src/tlog/keys.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { readCredentials } from '../../../src/merchants/secrets.ts';
 import { recordHeartbeat } from '../../../src/runtime/heartbeat.ts';

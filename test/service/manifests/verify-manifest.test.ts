@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { digestIds, listIds, sumTypes, writeStatement } from '../../../src/manifests/build-statement.ts';
-import { generateSigningKey, presentPublicKey, signStatement } from '../../../src/manifests/sign-statement.ts';
+import { generateSigningKey, presentPublicKey, signStatement } from '../../../src/tlog/sign-statement.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const SCRIPT = path.resolve(import.meta.dirname, '../../../docs/verify-manifest.sh');

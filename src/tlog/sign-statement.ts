@@ -5,11 +5,11 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
 /** `id`: the thumbprint of the public key (RFC 7638). */
-export type SigningKey = { id: string; privateKey: KeyObject };
+export type SigningKey = { id: string; publicKey: Buffer; privateKey: KeyObject };
 export type JwsSignature = { protected: string; signature: string };
 
 /** Generates a key pair. `publicKey`: its 32 bytes. */
-export function generateSigningKey(): SigningKey & { publicKey: Buffer } {
+export function generateSigningKey(): SigningKey {
   const pair = generateKeyPairSync('ed25519');
   const { x = '' } = pair.publicKey.export({ format: 'jwk' });
   return { id: thumbprintOf(x), privateKey: pair.privateKey, publicKey: Buffer.from(x, 'base64url') };
