@@ -31,7 +31,12 @@ export async function readManifestIds(context: Context, merchantSeq: number, que
   throw refuse('manifest_outdated');
 }
 
-async function findManifest(db: Reader, merchantSeq: number, { day, revision }: ManifestQuery): Promise<ManifestRow> {
+/** Finds it. @throws ConfereError `not_found`. */
+export async function findManifest(
+  db: Reader,
+  merchantSeq: number,
+  { day, revision }: ManifestQuery,
+): Promise<ManifestRow> {
   const row = await db
     .selectFrom('day_manifests')
     .selectAll()

@@ -26,6 +26,7 @@ const COLUMNS = {
   log_hashes: 'kind',
   log_origins: 'from_size',
   log_checkpoints: 'size',
+  log_cosignatures: 'line',
 } as const;
 /** The errors by which a server denies a statement on a table or a column. */
 const DENIED_ERRNOS = new Set([1142, 1143, 1044, 1227]);

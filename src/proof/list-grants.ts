@@ -13,7 +13,7 @@ export const APPEND_ONLY_TABLES = [
     'expected_changes',
   ] as const),
   ...(['audit_archives', 'bank_statements', 'bank_lines', 'bank_matches', 'imports', 'day_manifests'] as const),
-  ...(['log_hashes', 'log_origins', 'log_checkpoints'] as const),
+  ...(['log_hashes', 'log_origins', 'log_checkpoints', 'log_cosignatures'] as const),
 ] as const;
 
 /** The members of a MySQL group, and where its settings come from. */

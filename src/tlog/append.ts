@@ -13,7 +13,7 @@ export function writeSealLeaf({ position, hash }: { position: number; hash: Buff
   return `confere.seal/v1\n${position}\n${hash.toString('hex')}\n`;
 }
 
-/** What the leaf of a closed month says: the position and the balances that the close fixes. */
+/** The content of the leaf of a closed month: the position and the balances that the close fixes. */
 export type MonthLeaf = { seq: number; month: string; position: number; hash: Buffer; digest: Buffer };
 
 /** The text of the leaf of a closed month. */

@@ -106,7 +106,7 @@ const TABLES: Record<string, string> = {
   'src/backup': 'restores',
   'src/manifests': 'day_manifests|due_day_manifests',
   'src/seal': 'seals|seal_stragglers|sealing|balance_spans|refund_spans',
-  'src/tlog': 'log_hashes|log_queue|log_origins|log_checkpoints',
+  'src/tlog': 'log_hashes|log_queue|log_origins|log_checkpoints|log_cosignatures|log_witnesses',
   'src/proof': 'books_checks',
 };
 const FILES_MIN = 120;

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 import type { Optional } from './optional.ts';
 
-/** The Merkle log over the seals, merchants' days and closed months and its checkpoints. */
+/** The Merkle log over the seals, merchants' days and closed months, its checkpoints, and who countersigned them. */
 export type LogTables = {
   log_hashes: {
     level: number;
@@ -29,5 +29,16 @@ export type LogTables = {
     root: Buffer;
     note: string;
     made_at: Date;
+  };
+  log_cosignatures: {
+    checkpoint_seq: number;
+    witness: string;
+    line: string;
+    received_at: Date;
+  };
+  log_witnesses: {
+    name: string;
+    failing_since: Optional<Date>;
+    refused: Optional<string>;
   };
 };

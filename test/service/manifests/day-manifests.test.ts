@@ -12,12 +12,12 @@ import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { digestIds } from '../../../src/manifests/build-statement.ts';
-import { rotateManifestKey } from '../../../src/tlog/keys.ts';
 import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { readMembers } from '../../../src/manifests/read-members.ts';
 import { defaultEventsSince, setMerchantState } from '../../../src/merchants/change-merchants.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { rotateManifestKey } from '../../../src/tlog/keys.ts';
 import { callApi } from '../../support/call-api.ts';
 import { recordReadDays } from '../../support/make-report-transactions.ts';
 import {

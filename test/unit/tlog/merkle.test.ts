@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import {
   hashLeaf,
@@ -11,6 +10,7 @@ import {
   type ReadNode,
   rootOf,
 } from '../../../src/tlog/merkle.ts';
+import { rootOfInclusion, rootsOfConsistency } from '../../support/verify-tree.ts';
 
 /** The vectors of Certificate Transparency's reference implementation. */
 const CONTENTS = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];
@@ -113,43 +113,6 @@ test('roots, inclusion and consistency are those of the published vectors', () =
   for (const [leaf, size, path] of PATHS) expect(hex(proveInclusion(leaf, size, node))).toEqual(path);
   for (const [old, size, path] of CONSISTENCIES) expect(hex(proveConsistency(old, size, node))).toEqual(path);
 });
-
-/** Verifies as RFC 9162, sections 2.1.3.2 and 2.1.4.2, describe it. */
-const join = (left: Buffer, right: Buffer): Buffer =>
-  createHash('sha256')
-    .update(Buffer.from([1]))
-    .update(left)
-    .update(right)
-    .digest();
-
-function rootOfInclusion(leaf: number, size: number, hash: Buffer, path: Buffer[]): Buffer {
-  let [at, last, root] = [leaf, size - 1, hash];
-  for (const sibling of path) {
-    if (at % 2 === 1 || at === last) {
-      root = join(sibling, root);
-      while (at % 2 === 0 && at !== 0) [at, last] = [Math.floor(at / 2), Math.floor(last / 2)];
-    } else root = join(root, sibling);
-    [at, last] = [Math.floor(at / 2), Math.floor(last / 2)];
-  }
-  return root;
-}
-
-function rootsOfConsistency(old: number, size: number, oldRoot: Buffer, path: Buffer[]): [Buffer, Buffer] {
-  const isWhole = Number.isInteger(Math.log2(old));
-  const [first = oldRoot, ...rest] = isWhole ? [oldRoot, ...path] : path;
-  let [at, last] = [old - 1, size - 1];
-  while (at % 2 === 1) [at, last] = [Math.floor(at / 2), Math.floor(last / 2)];
-  let [before, after] = [first, first];
-  for (const hash of rest) {
-    if (at % 2 === 1 || at === last) {
-      before = join(hash, before);
-      after = join(hash, after);
-      while (at % 2 === 0 && at !== 0) [at, last] = [Math.floor(at / 2), Math.floor(last / 2)];
-    } else after = join(after, hash);
-    [at, last] = [Math.floor(at / 2), Math.floor(last / 2)];
-  }
-  return [before, after];
-}
 
 test('proofs over tiles verify, at the borders of tiles too', () => {
   const many = Array.from({ length: 65_793 }, (_, index) => hashLeaf(String(index)));
