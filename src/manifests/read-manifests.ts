@@ -12,8 +12,8 @@ export type ManifestQuery = { day: Day; revision?: number | undefined };
 type ManifestRow = Selectable<Database['day_manifests']>;
 
 /** A merchant's manifest of a day: the newest revision, or a given one. @throws ConfereError `not_found`. */
-export async function readManifest(db: Reader, merchantSeq: number, query: ManifestQuery) {
-  return presentManifest(await findManifest(db, merchantSeq, query));
+export async function readManifest(context: Context, merchantSeq: number, query: ManifestQuery) {
+  return await presentManifest(context, await findManifest(context.db, merchantSeq, query));
 }
 
 /**

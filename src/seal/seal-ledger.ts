@@ -23,7 +23,6 @@ import { awaitWatermark, readAwaitedFacts, readWatermark, type Watermark } from 
 import { catchUpRefunds, lockSealing } from './derive-refunds.ts';
 import { LATE_MS_MAX, type LateSearch, searchLate } from './find-late-entries.ts';
 import { readNewestSeal, type Seal } from './read-seals.ts';
-import { createHeadRecorder } from './record-heads.ts';
 import { findLateAuditRows } from './select-audit-rows.ts';
 import { isCut, NOTHING, reaches, reachesRows, type SealedCut, sealNext } from './write-seal.ts';
 
@@ -44,13 +43,11 @@ export async function sealLedger(context: Context): Promise<void> {
   /** The seal up to which this process knows the refunds to be counted. */
   let countedTo: number | undefined;
   let refundsAreBehind = true;
-  const recordHead = createHeadRecorder(context);
   const recordCheckpoint = createCheckpointer(context);
   await runWorkerLoop({
     name: 'sealer',
     hasWork: async () => {
       if (!rest || refundsAreBehind) return true;
-      await recordHead(rest.head);
       await recordCheckpoint();
       const { head } = rest;
       const now = context.clock.now();
@@ -59,7 +56,6 @@ export async function sealLedger(context: Context): Promise<void> {
     },
     work: async () => {
       const head = await readNewestSeal(context.db);
-      await recordHead(head);
       await recordCheckpoint();
       const now = context.clock.now();
       const lateSearch = head && isFarSearchDue(head, searchedFarAt, now) ? 'far' : 'near';

@@ -8,10 +8,10 @@ import path from 'node:path';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
-import { transact } from '../database/transact.ts';
 import { describeError } from '../log.ts';
 import { readPublicKeys, readSigningKeys } from './keys.ts';
 import { formatCheckpoint, signNote, type Verifier, verifierOf } from './note.ts';
+import { type Origin, readOrigin } from './origins.ts';
 import { readRoot, readSize } from './tree.ts';
 
 /** One file a day (UTC). */
@@ -20,43 +20,6 @@ const FILE_NAME = /^checkpoints-\d{4}-\d{2}-\d{2}\.jsonl$/;
 
 /** A stored checkpoint. `note`: signed by the log alone. */
 export type StoredCheckpoint = { seq: number; size: number; root: Buffer; note: string; made_at: Date };
-export type Origin = { seq: number; origin: string; from_size: number; started_at: Date };
-
-/** Reads all origins of the log, the oldest first. */
-export async function readOrigins(db: Reader): Promise<Origin[]> {
-  return await db.selectFrom('log_origins').selectAll().orderBy('seq').execute();
-}
-
-/**
- * Returns the log's origin. It is stored at first: LOG_ORIGIN, or the place of PUBLIC_URL. Another LOG_ORIGIN begins another
- * origin, which goes on with the same leaves.
- */
-export async function readOrigin(context: Pick<Context, 'db' | 'config' | 'clock'>): Promise<Origin> {
-  const { db, config } = context;
-  const known = (await readOrigins(db)).at(-1);
-  const { LOG_ORIGIN: chosen } = config;
-  const isChosen = chosen === undefined || known?.origin === chosen || known?.origin.startsWith(`${chosen}/`);
-  if (known && isChosen) return known;
-  return await beginOrigin(context, chosen ?? `${new URL(config.PUBLIC_URL).host}/log`);
-}
-
-/** Begins another origin with the leaves that are there. */
-export async function beginOrigin({ db, clock }: Pick<Context, 'db' | 'clock'>, origin: string): Promise<Origin> {
-  return await transact(
-    db,
-    async (trx) => {
-      const all = await readOrigins(trx);
-      const known = all.find((one) => one.origin === origin);
-      // another process began it; an origin that was left does not come back
-      if (known) return all.at(-1) ?? known;
-      const row = { seq: (all.at(-1)?.seq ?? 0) + 1, origin, from_size: await readSize(trx), started_at: clock.now() };
-      await trx.insertInto('log_origins').values(row).execute();
-      return row;
-    },
-    { retryDuplicates: true },
-  );
-}
-
 /** Returns the newest checkpoint of an origin. */
 export async function readNewestCheckpoint(db: Reader, origin: Origin): Promise<StoredCheckpoint | undefined> {
   return await db
@@ -100,16 +63,6 @@ export function checkpointsDirectory(config: Pick<Config, 'DATA_DIR'>): string {
   return path.resolve(config.DATA_DIR, 'manifests');
 }
 
-/** Lists the files of recorded checkpoints, oldest first. */
-export async function listCheckpointFiles(directory: string, name = FILE_NAME): Promise<string[]> {
-  try {
-    return (await readdir(directory)).filter((one) => name.test(one)).sort();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-}
-
 /**
  * Returns a function that makes and records the newest checkpoint, at most once a minute. A failure is logged and does not stop the
  * sealer; the next minute tries again.
@@ -139,6 +92,6 @@ async function append(directory: string, line: { at: Date; checkpoint: string })
   const name = `checkpoints-${line.at.toISOString().slice(0, 10)}.jsonl`;
   // the line feed comes first: a line that a crash cut short does not damage the next one
   await appendFile(path.join(directory, name), `\n${JSON.stringify(line)}`, { flush: true });
-  const names = await listCheckpointFiles(directory);
+  const names = (await readdir(directory)).filter((one) => FILE_NAME.test(one)).sort();
   for (const old of names.slice(0, -CHECKPOINT_LIMITS.files)) await rm(path.join(directory, old), { force: true });
 }

@@ -12,7 +12,9 @@ import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { DAY_MS } from '../domain/calendar.ts';
-import { generateSigningKey, presentPublicKey, type SigningKey } from './sign-statement.ts';
+import { formatVerifier } from './note.ts';
+import { readOrigin } from './origins.ts';
+import { generateSigningKey, presentPublicKey, type SigningKey } from './signing-key.ts';
 
 /** How long the key before keeps signing after a rotation. */
 export const OVERLAP_DAYS = 30;
@@ -46,9 +48,11 @@ export async function readPublicKeys(db: Reader): Promise<Buffer[]> {
 /** Returns all public keys as JSON Web Keys, the newest first. Makes the first key. */
 export async function listPublicKeys(context: Context) {
   await ensureKey(context);
+  const { origin } = await readOrigin(context);
   const rows = await context.db.selectFrom('manifest_keys').selectAll().orderBy('generation', 'desc').execute();
   return rows.map((row) => ({
     ...presentPublicKey(row.public_key),
+    vkey: formatVerifier(origin, row.public_key),
     created_at: row.created_at.toISOString(),
     signs_until: row.signs_until?.toISOString() ?? null,
   }));

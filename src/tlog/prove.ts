@@ -1,8 +1,9 @@
-/** What the log serves: its checkpoint with cosignatures, and proofs that a leaf is in it (c2sp.org/tlog-proof@v1). */
+/** Serves the log: its checkpoint with cosignatures, and proofs that a leaf is in it (c2sp.org/tlog-proof@v1). */
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
-import { readNewestCheckpoint, readOrigin, type StoredCheckpoint } from './checkpoints.ts';
+import { readNewestCheckpoint, type StoredCheckpoint } from './checkpoints.ts';
 import { proveInclusion } from './merkle.ts';
+import { readOrigin } from './origins.ts';
 import { findLeaf, type Leaf, openTree } from './tree.ts';
 import { listWitnesses, quorumOf } from './witness-list.ts';
 

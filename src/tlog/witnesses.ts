@@ -10,9 +10,10 @@ import type { Reader } from '../database/reader.ts';
 import { describeError } from '../log.ts';
 import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
 import { summarize } from '../texts/alerts/describe-alert.ts';
-import { readNewestCheckpoint, readOrigin, type StoredCheckpoint } from './checkpoints.ts';
+import { readNewestCheckpoint, type StoredCheckpoint } from './checkpoints.ts';
 import { proveConsistency } from './merkle.ts';
 import { findCosignature, parseSignatures } from './note.ts';
+import { readOrigin } from './origins.ts';
 import { openTree } from './tree.ts';
 import { listWitnesses, quorumOf, type Witness } from './witness-list.ts';
 
@@ -52,6 +53,18 @@ export async function submitNewest(context: Context): Promise<boolean> {
   const signed = await Promise.all(witnesses.map((witness) => submitTo(context, witness, checkpoint)));
   await alertWitnesses(context, witnesses);
   return signed.filter(Boolean).length >= quorumOf(config);
+}
+
+/** Whether enough witnesses still accept the newest checkpoint as the newest one that they saw. Stores nothing. */
+export async function isAccepted(context: Context): Promise<boolean> {
+  const { db, config } = context;
+  const witnesses = listWitnesses(config);
+  const checkpoint = await readNewestCheckpoint(db, await readOrigin(context));
+  if (!checkpoint || witnesses.length === 0) return false;
+  const outcomes = await Promise.all(
+    witnesses.map((witness) => submit(context, witness, { checkpoint, old: checkpoint.size })),
+  );
+  return outcomes.filter((outcome) => outcome !== 'behind' && 'line' in outcome).length >= quorumOf(config);
 }
 
 async function submitTo(context: Context, witness: Witness, checkpoint: StoredCheckpoint): Promise<boolean> {

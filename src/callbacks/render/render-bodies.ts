@@ -47,7 +47,7 @@ export async function renderBodies(context: Context, callbacks: Renderable[]): P
   const [manifests, expected] = [ofSource(MANIFEST_SOURCE), ofSource(EXPECTED_SOURCE)];
   const bodies = new Map([
     ...(await renderManifests(
-      context.db,
+      context,
       manifests.map(({ seq }) => seq),
     )),
     ...(await renderExpected(context.db, expected)),

@@ -4,15 +4,10 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
 import { sealLedger, sealNow } from '../../../src/seal/seal-ledger.ts';
-import {
-  beginOrigin,
-  CHECKPOINT_LIMITS,
-  makeCheckpoint,
-  readOrigin,
-  readVerifiers,
-} from '../../../src/tlog/checkpoints.ts';
+import { CHECKPOINT_LIMITS, makeCheckpoint, readVerifiers } from '../../../src/tlog/checkpoints.ts';
 import { rotateManifestKey } from '../../../src/tlog/keys.ts';
 import { isSignedNote, parseCheckpoint } from '../../../src/tlog/note.ts';
+import { beginOrigin, readOrigin } from '../../../src/tlog/origins.ts';
 import { readRoot } from '../../../src/tlog/tree.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';

@@ -64,7 +64,7 @@ export function manifestRoutes(context: Context, guard: AuthGuard, before: Reque
   router.use('/manifests', findOwn(context, guard), ...others);
   const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/manifests/:day', async (request, response) => {
-    response.json(await readManifest(reading.db, merchantOf(response), queryOf(request)));
+    response.json(await readManifest(reading, merchantOf(response), queryOf(request)));
   });
   router.get('/manifests/:day/ids', async (request, response) => {
     const text = await readManifestIds(reading, merchantOf(response), queryOf(request));
