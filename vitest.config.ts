@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { testDirectory } from './test/support/choose-test-directory.ts';
+import { CompareReadme } from './test/support/compare-readme.ts';
 
 /** Longer than any wait of a test (test/support/eventually.ts). Property tests take seconds on a busy machine, in the deep run minutes. */
 const TIMEOUT_MS = process.env.TEST_DEEP === '1' ? 300_000 : 60_000;
@@ -66,8 +67,12 @@ process.once('exit', () => {
   console.error(`processor: ${Math.round(seconds)} s`);
 });
 
+/** `npm test` without arguments: `vitest run` alone. */
+const isWhole = process.argv.slice(2).join(' ') === 'run';
+
 export default defineConfig({
   test: {
+    ...(isWhole ? { reporters: [...configDefaults.reporters, new CompareReadme()] } : {}),
     // a test spends half of its time waiting for the database, a browser or a process
     maxWorkers: availableParallelism() + 2,
     // a tenth of a worker's time was the collection of young objects; V8 would shrink their space while a test waits

@@ -4,25 +4,28 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import mysql, { type RowDataPacket } from 'mysql2/promise';
 import { Agent } from 'undici';
 import type { Programs } from '../demo/start-programs.ts';
 import { type Figure, figure, QUICK, quantile } from './figure.ts';
+import { type Meter, openMeter, type Usage } from './meter.ts';
 import { makeBody } from './receiver-load.ts';
-import { type Chain, startBullmq, startLimit, startOurs, startPgBoss } from './start-chain.ts';
+import { type MeasuredChain, startBullmq, startLimit, startOurs, startPgBoss } from './start-chain.ts';
 
-const PER_SECOND = 200;
+/** Shares of our capacity, as measured in this run, at which ours and its limit are driven. */
+const SHARES = [0.1, 0.5];
 const ROUNDS = QUICK ? 1 : 3;
-const SLICE_SECONDS = QUICK ? 4 : 15;
-const WARM_SECONDS = QUICK ? 2 : 3;
-const SUSTAIN_SECONDS = QUICK ? 3 : 60;
+const SLICE_SECONDS = QUICK ? 5 : 15;
+/** Webhooks before each slice, of which round trips are counted. */
+const COUNT_SECONDS = QUICK ? 2 : 4;
+const CAPACITY_SECONDS = QUICK ? 4 : 10;
+const SUSTAIN_SECONDS = QUICK ? 4 : 60;
 /** Webhooks on their way at once while a chain is measured at its peak: accepted and not yet delivered. */
 const ON_THEIR_WAY = 256;
 /** More than ours and its limit, or a queue, deliver in a second. */
 const PEAK_PER_SECOND = { chain: 2_500, queue: 12_000 };
 const CONNECTIONS = 64;
-/** Webhooks sent alone, one a second: nothing shares their statements. */
-const ALONE = QUICK ? 3 : 10;
+/** After the last delivery: what was gathered is recorded by then, and sealed. */
+const SETTLE_MS = 1_500;
 const WAIT_MS_MAX = 30_000;
 const CHUNK = 5_000;
 
@@ -31,7 +34,7 @@ export const quick = true;
 /**
  * From the first byte of a webhook to the merchant's 200: ours, which verifies by a fetch from the sandbox, books and
  * delivers in order; its limit, which does one statement for each step and nothing else; and two queues that only accept and
- * post. All are on this machine, with the driver and the merchant.
+ * post. All are on this machine, with the driver and the merchant. Rates are shares of the capacity that ours has in this run.
  */
 export async function run(): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack();
@@ -39,68 +42,103 @@ export async function run(): Promise<Figure[]> {
   stack.defer(() => rmSync(home, { recursive: true, force: true }));
   const merchant = stack.use(await openMerchant());
   const { chain: ours, programs, socketPath } = await startOurs(stack, home, merchant.url);
-  const limit = await startLimit(stack, { socketPath, merchantUrl: merchant.url, sandbox: programs.sandbox });
-  const take = async (chain: Chain, count: number): Promise<string[]> =>
-    chain === ours || chain === limit ? await makePaid(programs, count) : makeIds(count);
+  const reached = { socketPath, databasePid: ours.pids.database, merchantUrl: merchant.url };
+  const limit = await startLimit(stack, { ...reached, sandbox: programs.sandbox });
+  const meter = stack.use(await openMeter(socketPath));
+  const take = createTake(programs);
 
-  const slices: Record<string, number[][]> = { ours: [], limit: [] };
-  let statements = { before: await countStatements(socketPath), after: {} as Counts, webhooks: 0 };
-  let lost = 0;
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const chain of round % 2 === 0 ? [ours, limit] : [limit, ours]) {
-      const ids = await take(chain, PER_SECOND * (SLICE_SECONDS + WARM_SECONDS));
-      if (chain === ours && round === 0) statements.before = await countStatements(socketPath);
-      const latencies = await announce(chain, merchant, ids);
-      if (chain === ours && round === 0) {
-        statements = { ...statements, after: await countStatements(socketPath), webhooks: ids.length };
-      }
-      const counted = latencies.slice(PER_SECOND * WARM_SECONDS);
-      lost += counted.filter((ms) => !(ms >= 0)).length;
-      slices[chain.name]?.push(counted.filter((ms) => ms >= 0));
-    }
+  // first those that warm the processes
+  for (const chain of [limit, ours]) await sustain(chain, merchant, take, CAPACITY_SECONDS);
+  const capacity = await sustain(ours, merchant, take, CAPACITY_SECONDS);
+  const figures: Figure[] = [];
+  for (const share of SHARES) {
+    const slices = new Map<MeasuredChain, Slice[]>([ours, limit].map((chain) => [chain, []]));
+    for (let round = 0; round < ROUNDS; round++)
+      for (const chain of round % 2 === 0 ? [ours, limit] : [limit, ours])
+        slices.get(chain)?.push(await drive(chain, { meter, merchant, take, perSecond: capacity * share }));
+    figures.push(...compareSlices(share, capacity * share, slices.get(ours) ?? [], slices.get(limit) ?? []));
   }
-  const figures = compareLatencies(slices, lost);
-  figures.push(...describeStatements(statements));
-  figures.push(...(await countAlone(ours, merchant, await take(ours, ALONE), socketPath)));
 
   const peers = [
     await startBullmq(stack, { home, merchantUrl: merchant.url, works: true }),
     await startPgBoss(stack, { home, merchantUrl: merchant.url, works: true }),
   ];
-  const peaks = new Map<string, number>();
+  const peaks = new Map<string, Usage & { perSecond: number }>();
   for (const chain of [ours, limit, ...peers]) {
-    const ids = await take(
-      chain,
-      (chain === ours || chain === limit ? PEAK_PER_SECOND.chain : PEAK_PER_SECOND.queue) * SUSTAIN_SECONDS,
-    );
-    peaks.set(chain.name, await sustain(chain, merchant, ids));
+    const { result, ...usage } = await meter.measure(chain, 1, () => sustain(chain, merchant, take, SUSTAIN_SECONDS));
+    const count = result * SUSTAIN_SECONDS;
+    const each = Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, value / count])) as Usage;
+    peaks.set(chain.name, { ...each, perSecond: result });
+    process.stderr.write(`  sustained: ${chain.name} ${result.toFixed(0)}/s, ${describeUsage(each)}\n`);
   }
-  process.stderr.write(`  sustained: ${[...peaks].map(([name, rate]) => `${name} ${rate.toFixed(0)}/s`).join(', ')}\n`);
-  const peak = (name: string): number => peaks.get(name) ?? 0;
+  const peak = (chain: MeasuredChain): number => peaks.get(chain.name)?.perSecond ?? 0;
+  const [used, least] = [peaks.get('ours'), peaks.get('limit')];
   figures.push(
-    figure('webhooks through the whole chain a second, sustained', peak('ours'), 1, 'least'),
-    figure('… against the better queue', peak('ours') / Math.max(...peers.map(({ name }) => peak(name))), 2, 'least'),
-    figure('… against the chain limit', peak('ours') / peak('limit'), 0, 'least'),
+    figure('webhooks through the whole chain a second, sustained', peak(ours), 1, 'least'),
+    figure('… against the chain limit', peak(ours) / peak(limit), 0.55, 'least'),
+    figure('… processor a webhook against the chain limit', sumCpu(used) / sumCpu(least), 1.8),
+    figure('… against the better queue', peak(ours) / Math.max(...peers.map(peak)), 2, 'least'),
   );
   return figures;
 }
 
-function compareLatencies(slices: Record<string, number[][]>, lost: number): Figure[] {
-  const of = (name: string, share: number): number =>
+type Slice = Usage & { roundTrips: number; p50: number; p99: number; lost: number };
+type Take = (chain: MeasuredChain, count: number) => Promise<string[]>;
+type Drive = { meter: Meter; merchant: Merchant; take: Take; perSecond: number };
+
+/** Sends webhooks at a rate: some of which round trips are counted, then those that are measured. */
+async function drive(chain: MeasuredChain, { meter, merchant, take, perSecond }: Drive): Promise<Slice> {
+  const counted = await take(chain, Math.ceil(perSecond * COUNT_SECONDS));
+  const ids = await take(chain, Math.ceil(perSecond * SLICE_SECONDS));
+  const send = async (some: string[]): Promise<number[]> => {
+    const latencies = await announce(chain, merchant, some, perSecond);
+    await sleep(SETTLE_MS);
+    return latencies;
+  };
+  const roundTrips = await meter.countRoundTrips(counted.length, () => send(counted));
+  const { result, ...usage } = await meter.measure(chain, ids.length, () => send(ids));
+  const arrived = result.filter((ms) => ms >= 0);
+  const [p50, p99] = [quantile(arrived, 0.5), quantile(arrived, 0.99)];
+  return { ...usage, roundTrips, p50, p99, lost: result.length - arrived.length };
+}
+
+function compareSlices(share: number, perSecond: number, ours: Slice[], limit: Slice[]): Figure[] {
+  const [own, least] = [summarize(ours), summarize(limit)];
+  const at = `at ${100 * share} % (${perSecond.toFixed(0)}/s)`;
+  for (const [name, one] of Object.entries({ ours: own, limit: least }))
+    process.stderr.write(
+      `  ${at}: ${name} ${describeUsage(one)}, ${one.roundTrips.toFixed(1)} round trips, p50 ${one.p50.toFixed(1)}, p99 ${one.p99.toFixed(1)} ms\n`,
+    );
+  const lost = [...ours, ...limit].reduce((sum, one) => sum + one.lost, 0);
+  return [
+    figure(`${at}: processor a webhook against the chain limit`, sumCpu(own) / sumCpu(least), 3),
+    figure('… p50 against the chain limit', own.p50 / least.p50, 2.5),
+    figure('… p99 against the chain limit', own.p99 / least.p99, 2.5),
+    figure('… statements for the whole way of a webhook', own.statements, 15),
+    figure('… round trips', own.roundTrips, 12),
+    figure('… commits of transactions', own.commits, 3),
+    figure('… webhooks not delivered, or before they arrived (else the figures say nothing)', lost, 0),
+  ];
+}
+
+/** The median of each figure. */
+function summarize(slices: Slice[]): Slice {
+  const median = (name: keyof Slice): number =>
     quantile(
-      (slices[name] ?? []).map((one) => quantile(one, share)),
+      slices.map((one) => one[name]),
       0.5,
     );
-  const line = (name: string): string => `${name} p50 ${of(name, 0.5).toFixed(1)}, p99 ${of(name, 0.99).toFixed(1)} ms`;
-  process.stderr.write(`  at ${PER_SECOND}/s: ${line('ours')}; ${line('limit')}\n`);
-  const title = `webhook to the merchant's 200 at ${PER_SECOND}/s`;
-  return [
-    figure(`${title}, p50, ms`, of('ours', 0.5), 30),
-    figure(`${title}, p99, ms`, of('ours', 0.99), 150),
-    figure('… p50 against the chain limit', of('ours', 0.5) / of('limit', 0.5), 2),
-    figure('… p99 against the chain limit', of('ours', 0.99) / of('limit', 0.99), 2.5),
-    figure('of those webhooks, not delivered, or before they arrived (else the figures say nothing)', lost, 0),
-  ];
+  const names = Object.keys(slices[0] ?? {}) as (keyof Slice)[];
+  return Object.fromEntries(names.map((name) => [name, median(name)])) as Slice;
+}
+
+function sumCpu(usage: Usage | undefined): number {
+  return (usage?.serviceMs ?? 0) + (usage?.databaseMs ?? 0);
+}
+
+function describeUsage({ serviceMs, databaseMs, statements, commits }: Usage): string {
+  const cpu = `processor ${serviceMs.toFixed(2)} + ${databaseMs.toFixed(2)} ms`;
+  return `${cpu} a webhook, ${statements.toFixed(1)} statements, ${commits.toFixed(2)} commits`;
 }
 
 type Callback = { type: string; data: { transaction: { id: string } } };
@@ -137,23 +175,25 @@ async function openMerchant(): Promise<Merchant> {
   };
 }
 
-const makeIds = (count: number): string[] => Array.from({ length: count }, () => crypto.randomUUID());
-
-async function makePaid({ sandbox }: Programs, count: number): Promise<string[]> {
+/** Makes ids; those of chains that ask the sandbox are its payments. */
+function createTake({ sandbox }: Programs): Take {
   const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
   const one = { operation: 'cashin', amount: '12.34', status: 'paid', date_created: `${day} 12:00:00` };
-  const ids: string[] = [];
-  while (ids.length < count) {
-    const transactions = Array.from({ length: Math.min(CHUNK, count - ids.length) }, () => one);
-    const made = await sandbox.call<{ transactions: { id: string }[] }>('POST', '/sandbox/transactions', {
-      transactions,
-    });
-    ids.push(...made.transactions.map(({ id }) => id));
-  }
-  return ids;
+  return async (chain, count) => {
+    if (chain.isQueue) return Array.from({ length: count }, () => crypto.randomUUID());
+    const ids: string[] = [];
+    while (ids.length < count) {
+      const transactions = Array.from({ length: Math.min(CHUNK, count - ids.length) }, () => one);
+      const made = await sandbox.call<{ transactions: { id: string }[] }>('POST', '/sandbox/transactions', {
+        transactions,
+      });
+      ids.push(...made.transactions.map(({ id }) => id));
+    }
+    return ids;
+  };
 }
 
-function openSender({ url, secret }: Chain): { send(id: string): Promise<void>; close(): Promise<void> } {
+function openSender({ url, secret }: MeasuredChain): { send(id: string): Promise<void>; close(): Promise<void> } {
   const agent = new Agent({ connections: CONNECTIONS, pipelining: 1 });
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
   return {
@@ -168,16 +208,16 @@ function openSender({ url, secret }: Chain): { send(id: string): Promise<void>; 
 }
 
 /**
- * Sends one webhook each 1/PER_SECOND, independent of the answers: a slow receiver does not slow the load down.
+ * Sends webhooks at a rate, independent of the answers: a slow receiver does not slow the load down.
  * @returns ms from sending each to its arrival; NaN for one that did not arrive.
  */
-async function announce(chain: Chain, merchant: Merchant, ids: string[]): Promise<number[]> {
+async function announce(chain: MeasuredChain, merchant: Merchant, ids: string[], perSecond: number): Promise<number[]> {
   const sender = openSender(chain);
   const sentMs = new Map<string, number>();
   const answers: Promise<void>[] = [];
   const beganMs = performance.now();
   for (const [index, id] of ids.entries()) {
-    await sleep(Math.max(0, beganMs + (index * 1000) / PER_SECOND - performance.now()));
+    await sleep(Math.max(0, beganMs + (index * 1000) / perSecond - performance.now()));
     sentMs.set(id, performance.now());
     const answer = sender.send(id);
     // awaited below; a rejection that nobody handles until then would end this process and leave the servers running
@@ -192,90 +232,24 @@ async function announce(chain: Chain, merchant: Merchant, ids: string[]): Promis
 }
 
 /** Keeps ON_THEIR_WAY webhooks on their way: what is accepted is delivered, and nothing piles up. @returns a second. */
-async function sustain(chain: Chain, merchant: Merchant, ids: string[]): Promise<number> {
+async function sustain(chain: MeasuredChain, merchant: Merchant, take: Take, seconds: number): Promise<number> {
+  const ids = await take(chain, seconds * (chain.isQueue ? PEAK_PER_SECOND.queue : PEAK_PER_SECOND.chain));
   const sender = openSender(chain);
   const beganMs = performance.now();
-  const endMs = beganMs + SUSTAIN_SECONDS * 1000;
-  let next = 0;
+  const endMs = beganMs + seconds * 1000;
   let delivered = 0;
   const send = async (): Promise<void> => {
     while (performance.now() < endMs) {
-      const id = ids[next++];
-      if (id === undefined) throw new Error(`${chain.name} was faster than its ${ids.length} webhooks`);
+      const id = ids.pop();
+      if (id === undefined) throw new Error(`${chain.name} was faster than its webhooks`);
       await sender.send(id);
       await merchant.arrival(id);
       if (performance.now() < endMs) delivered++;
     }
   };
   const all = Promise.all(Array.from({ length: ON_THEIR_WAY }, send));
-  const tooLate = sleep(SUSTAIN_SECONDS * 1000 + WAIT_MS_MAX, 'late', { ref: false });
+  const tooLate = sleep(seconds * 1000 + WAIT_MS_MAX, 'late', { ref: false });
   if ((await Promise.race([all, tooLate])) === 'late') throw new Error(`${chain.name} lost a webhook`);
   await sender.close();
-  return delivered / SUSTAIN_SECONDS;
-}
-
-type Counts = Record<string, number>;
-
-async function countStatements(socketPath: string): Promise<Counts> {
-  const rows = await query(socketPath, 'SHOW GLOBAL STATUS');
-  return Object.fromEntries(rows.map((row) => [String(row.Variable_name), Number(row.Value)]));
-}
-
-/** Commits are those of transactions; a statement outside of one that writes is a commit of its own. */
-function describeStatements({
-  before,
-  after,
-  webhooks,
-}: {
-  before: Counts;
-  after: Counts;
-  webhooks: number;
-}): Figure[] {
-  const each = (name: string): number => ((after[name] ?? 0) - (before[name] ?? 0)) / webhooks;
-  const parts = [
-    'Com_select',
-    'Com_insert',
-    'Com_update',
-    'Com_delete',
-    'Com_insert_select',
-    'Com_begin',
-    'Com_commit',
-  ];
-  process.stderr.write(`  a webhook: ${parts.map((name) => `${name} ${each(name).toFixed(2)}`).join(', ')}\n`);
-  return [
-    figure('statements for the whole way of a webhook, at 200/s', each('Questions'), 15),
-    figure('… and commits of transactions', each('Com_commit'), 3),
-  ];
-}
-
-/** Statements of a webhook that nothing shares, without those that an idle service sends in the same time. */
-async function countAlone(ours: Chain, merchant: Merchant, ids: string[], socketPath: string): Promise<Figure[]> {
-  const sender = openSender(ours);
-  const before = await countStatements(socketPath);
-  await sleep(ALONE * 1000);
-  const idle = await countStatements(socketPath);
-  for (const id of ids) {
-    const pause = sleep(1000);
-    await sender.send(id);
-    await merchant.arrival(id);
-    await pause;
-  }
-  const after = await countStatements(socketPath);
-  await sender.close();
-  const each = (name: string): number =>
-    ((after[name] ?? 0) - 2 * (idle[name] ?? 0) + (before[name] ?? 0)) / ids.length;
-  return [
-    figure('statements for the whole way of a webhook that is alone', each('Questions'), 26),
-    figure('… and commits of transactions', each('Com_commit'), 3),
-  ];
-}
-
-async function query(socketPath: string, statement: string): Promise<RowDataPacket[]> {
-  const connection = await mysql.createConnection({ socketPath, user: 'root' });
-  try {
-    const [rows] = await connection.query<RowDataPacket[]>(statement);
-    return rows;
-  } finally {
-    await connection.end();
-  }
+  return delivered / seconds;
 }

@@ -12,37 +12,43 @@ import type { ChainOptions } from './programs/chain-server.ts';
 
 const START_MS_MAX = 30_000;
 const SECRET = 'whk_0123456789abcdef0123456789abcdef';
-/** Something that takes webhooks at `/webhooks/pix` and calls a merchant for each. */
-export type Chain = { name: string; url: string; secret: string };
-/** One whose CPU time can be read (read-cpu.ts). */
-export type MeasuredChain = Chain & { pids: { service: number; database: number } };
+/** Something that takes webhooks at `/webhooks/pix` and calls a merchant for each. `isQueue`: it asks no provider. */
+export type MeasuredChain = {
+  name: string;
+  url: string;
+  secret: string;
+  isQueue?: boolean;
+  /** Their CPU time can be read (read-cpu.ts). */
+  pids: { service: number; database: number };
+};
 
 /** Starts our sandbox and `serve`, with a merchant that takes payments: one callback for each webhook, as the peers send. Disposing the stack ends them. */
 export async function startOurs(
   stack: AsyncDisposableStack,
   home: string,
   merchantUrl: string,
-): Promise<{ chain: Chain; programs: Programs; socketPath: string }> {
+): Promise<{ chain: MeasuredChain; programs: Programs; socketPath: string }> {
   const signal = new AbortController().signal;
   const programs = stack.use(await startPrograms({ home, seed: '1', rate: undefined, signal }));
   const { app } = programs;
   const merchant = { name: 'bench', url: merchantUrl, events_since: '2020-01-01T00:00:00Z' };
   await app.call('POST', '/merchants', { ...merchant, filter: { statuses: ['paid'] } });
-  const socketPath = readServerRecord(path.join(home, 'data/mariadb'))?.socketPath ?? '';
-  return { chain: { name: 'ours', url: app.url, secret: app.webhookSecret }, programs, socketPath };
+  const { socketPath = '', identity = '' } = readServerRecord(path.join(home, 'data/mariadb')) ?? {};
+  const pids = { service: app.pid, database: Number(identity.split(':', 1)[0]) };
+  return { chain: { name: 'ours', url: app.url, secret: app.webhookSecret, pids }, programs, socketPath };
 }
 
 /** Starts the chain's limit on a database of its own on our server. */
 export async function startLimit(
   stack: AsyncDisposableStack,
-  options: { socketPath: string; merchantUrl: string; sandbox: { url: string; apiKey: string } },
-): Promise<Chain> {
-  const { socketPath, merchantUrl, sandbox } = options;
+  options: { socketPath: string; databasePid: number; merchantUrl: string; sandbox: { url: string; apiKey: string } },
+): Promise<MeasuredChain> {
+  const { socketPath, databasePid, merchantUrl, sandbox } = options;
   const database = 'bench_limit';
   await ensureDatabase({ socketPath, user: 'root' }, database);
   const reached = { socketPath, database, merchantUrl, providerUrl: sandbox.url, apiKey: sandbox.apiKey };
-  const { url } = await startServer(stack, 'programs/chain-limit.ts', reached);
-  return { name: 'limit', url, secret: SECRET };
+  const { url, pid } = await startServer(stack, 'programs/chain-limit.ts', reached);
+  return { name: 'limit', url, secret: SECRET, pids: { service: pid, database: databasePid } };
 }
 
 /** Starts Redis, which syncs each write, and a service on BullMQ. @param options.works whether a worker posts. */
@@ -60,7 +66,7 @@ export async function startBullmq(
   stack.defer(() => end(server));
   await waitForSocket(socketPath);
   const { url, pid } = await startServer(stack, 'peers/bullmq.ts', { ...options, socketPath });
-  return { name: 'bullmq', url, secret: SECRET, pids: { service: pid, database: server.pid ?? 0 } };
+  return { name: 'bullmq', url, secret: SECRET, isQueue: true, pids: { service: pid, database: server.pid ?? 0 } };
 }
 
 /** Starts PostgreSQL with its default durability, and a service on pg-boss. @param options.works whether workers post. */
@@ -94,7 +100,7 @@ export async function startPgBoss(
   await waitForSocket(path.join(home, '.s.PGSQL.5432'));
   const { url, pid } = await startServer(stack, 'peers/pg-boss.ts', { ...options, socketPath: home });
   // its server works in a process for each connection: their time is not in its own
-  return { name: 'pg-boss', url, secret: SECRET, pids: { service: pid, database: server.pid ?? 0 } };
+  return { name: 'pg-boss', url, secret: SECRET, isQueue: true, pids: { service: pid, database: server.pid ?? 0 } };
 }
 
 /** PostgreSQL refuses to run as root: Debian's package makes a user for it. */

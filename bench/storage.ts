@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import mysql, { type RowDataPacket } from 'mysql2/promise';
 import { Agent } from 'undici';
 import { type Figure, figure, QUICK } from './figure.ts';
-import { type Chain, startOurs } from './start-chain.ts';
+import { type MeasuredChain, startOurs } from './start-chain.ts';
 
 const TRANSACTIONS = QUICK ? 4_200 : 21_000;
 const CHUNK = 2_100;
@@ -60,7 +60,7 @@ export async function run(): Promise<Figure[]> {
 
 type Ask = (statement: string) => Promise<RowDataPacket[]>;
 
-/** As docs/operating.md says, before the first row. InnoDB compresses what it writes to disk: its pages stay as many. */
+/** As docs/configure.md says, before the first row. InnoDB compresses what it writes to disk: its pages stay as many. */
 async function compressPages(ask: Ask): Promise<void> {
   await ask('SET GLOBAL innodb_compression_level = 1');
   for (const table of COMPRESSED)
@@ -118,7 +118,7 @@ function makeBody(shown: Shown): string {
   return JSON.stringify({ ...fields, token: randomBytes(BODY_BYTES).toString('base64').slice(0, Math.max(0, room)) });
 }
 
-async function announce({ url, secret }: Chain, transactions: Shown[]): Promise<void> {
+async function announce({ url, secret }: MeasuredChain, transactions: Shown[]): Promise<void> {
   const agent = new Agent({ connections: CONNECTIONS });
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
   // in the order of their times, as they come

@@ -22,7 +22,7 @@ export type Api = {
 };
 
 export type Programs = AsyncDisposable & {
-  app: Api & { token: string; webhookSecret: string };
+  app: Api & { token: string; webhookSecret: string; pid: number };
   sandbox: Api & { apiKey: string };
   /** What the first program that ended by itself left in its log, undefined while all run. */
   describeEnded(): string | undefined;
@@ -59,7 +59,7 @@ export async function startPrograms(options: {
   const serve = stack.use(await startServe(home, { env, port, signal }));
   const owned = stack.move();
   return {
-    app: { ...createApi(serve.url, '/api/v1', token), token, webhookSecret },
+    app: { ...createApi(serve.url, '/api/v1', token), token, webhookSecret, pid: serve.child.pid ?? 0 },
     sandbox: { ...createApi(sandbox.url, '', apiKey), apiKey },
     describeEnded() {
       const ended = [sandbox, serve].find(hasEnded);

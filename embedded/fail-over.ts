@@ -33,10 +33,15 @@ export type HostChoice = {
   current: string | undefined;
   /** Hosts that take writes beside the current one, and are another server: they are not moved to. */
   rivals: ReadonlySet<string>;
+  /**
+   * Hosts that said when they were last asked that they take no writes. Their open connections are asked too: a copy still writes for
+   * a user with the privilege to.
+   */
+  refusing: ReadonlySet<string>;
 };
 
 export function createHostChoice(): HostChoice {
-  return { current: undefined, rivals: new Set() };
+  return { current: undefined, rivals: new Set(), refusing: new Set() };
 }
 
 type Host = {
@@ -68,7 +73,8 @@ export function createFailOverPool(
     const host: Host = { name: pool.name, pool, retryAtMs: 0, isSilent: false, silence };
     return host;
   });
-  const checked: Checked = { known: new WeakSet(), now, isAlone };
+  const isRefusing = (name: string): boolean => choice.refusing.has(name);
+  const checked: Checked = { known: new WeakSet(), now, isAlone, isRefusing };
 
   /** Hosts that are not skipped first, and among these the one in use; then those that answer. */
   function inOrder(): Host[] {
@@ -127,12 +133,17 @@ function markUnavailable(host: Host, nowMs: number, isSilent = host.isSilent): v
   Object.assign(host, { retryAtMs: nowMs + RETRY_MS, isSilent });
 }
 
-/** Connections whose server was asked once, the clock, and whether there is one host only. */
-type Checked = { known: WeakSet<PoolConnection>; now: () => number; isAlone: boolean };
+/** Connections whose server was asked once, the clock, whether there is one host only, and whether one said that it takes no writes. */
+type Checked = {
+  known: WeakSet<PoolConnection>;
+  now: () => number;
+  isAlone: boolean;
+  isRefusing: (name: string) => boolean;
+};
 
 /** Takes a connection of a host. A host that gives none is skipped for a while; one that gives one again is not. */
 function takeReady(host: Host, checked: Checked, callback: OnConnection): void {
-  const isDoubted = host.retryAtMs > 0;
+  const isDoubted = host.retryAtMs > 0 || checked.isRefusing(host.name);
   // other callers skip it while this one tries it
   if (isDoubted) markUnavailable(host, checked.now());
   openReady(host, { ...checked, isDoubted }, (error, connection) => {

@@ -1,5 +1,13 @@
 import { isIP } from 'node:net';
-import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'kysely';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  MysqlDialect,
+  type MysqlDialectConfig,
+  MysqlDriver,
+  type TransactionSettings,
+} from 'kysely';
 import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
 import { countConnections, type PoolCounts } from './count-connections.ts';
 import { isHostAway, type Probe } from './detect-unresponsive-host.ts';
@@ -67,9 +75,11 @@ export function openDatabase<DB>(
   const pool = openEach(target, open, choice);
   const onCreateConnection = async (connection: DatabaseConnection): Promise<void> => {
     await prepareSession(connection);
-    if (multipleStatements) together.add(connection);
+    if (multipleStatements) beginLate(connection);
   };
-  const db = new Kysely<DB>({ dialect: new MysqlDialect({ pool, onCreateConnection }) });
+  const config = { pool, onCreateConnection };
+  const dialect = multipleStatements ? new TogetherDialect(config) : new MysqlDialect(config);
+  const db = new Kysely<DB>({ dialect });
   return {
     db,
     countConnections: () => countConnections(pools),
@@ -78,11 +88,51 @@ export function openDatabase<DB>(
   };
 }
 
-const together = new WeakSet<DatabaseConnection>();
+const BEGIN = CompiledQuery.raw('begin');
+/** Connections opened with `multipleStatements`. `owesBegin`: their transaction has begun, and the server does not know yet. */
+const together = new WeakMap<DatabaseConnection, { owesBegin: boolean }>();
 
 /** Whether several statements may be sent in one text on this connection: it was opened with `multipleStatements`. */
 export function sendsTogether(connection: DatabaseConnection): boolean {
   return together.has(connection);
+}
+
+/** Returns the BEGIN that is to be sent before what is sent next, in the same text; none if it was sent. */
+export function takeBegin(connection: DatabaseConnection): CompiledQuery[] {
+  const state = together.get(connection);
+  if (!state?.owesBegin) return [];
+  state.owesBegin = false;
+  return [BEGIN];
+}
+
+/** Sends an owed BEGIN before any other statement, by itself. */
+function beginLate(connection: DatabaseConnection): void {
+  together.set(connection, { owesBegin: false });
+  const executeQuery = connection.executeQuery.bind(connection);
+  connection.executeQuery = async (query) => {
+    for (const begin of takeBegin(connection)) await executeQuery(begin);
+    return await executeQuery(query);
+  };
+}
+
+/** Sends BEGIN with the first statement of a transaction: one round trip less where several are sent together. */
+class TogetherDialect extends MysqlDialect {
+  readonly #config: MysqlDialectConfig;
+  constructor(config: MysqlDialectConfig) {
+    super(config);
+    this.#config = config;
+  }
+  override createDriver(): TogetherDriver {
+    return new TogetherDriver(this.#config);
+  }
+}
+
+class TogetherDriver extends MysqlDriver {
+  override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    const state = together.get(connection);
+    if (state && !settings.isolationLevel && !settings.accessMode) state.owesBegin = true;
+    else await super.beginTransaction(connection, settings);
+  }
 }
 
 /** Opens a pool beside Kysely's. Each connection gets the same session settings before its first use. */

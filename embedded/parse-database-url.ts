@@ -3,12 +3,15 @@ import { isIP } from 'node:net';
 import type { ConnectionTarget, DatabaseHost } from './open-database.ts';
 
 const DEFAULT_PORT = 3306;
+/** Eight appliers may each need one beside their own, for a new account; the loops need some beside them. */
+const CONNECTIONS_MIN = 10;
+const CONNECTIONS_MAX = 1_000;
 /** `h2`, `h2:3306`, `[::1]:3306`. */
 const OTHER_HOST = /^(?:\[([0-9a-fA-F:]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/;
 
 /**
- * Parses the address of a database: `mysql://user:pass@host:port/db?hosts=h2:3306,h3:3306&tls=verify|off&ca=FILE`, or
- * `?socket=PATH` in place of the host. `hosts` are used in turn when the first is unavailable. TLS is verified, and the
+ * Parses the address of a database: `mysql://user:pass@host:port/db?hosts=h2:3306,h3:3306&tls=verify|off&ca=FILE&connections=20`, or
+ * `?socket=PATH` in place of the host. `connections`: how many the pool of a process may open, 10 to 1,000. `hosts` are used in turn when the first is unavailable. TLS is verified, and the
  * certificate compared with each host that is a name, unless all hosts are on this machine or `tls=off` is given.
  * @throws Error that says what is wrong, without the address: it holds a password.
  */
@@ -20,7 +23,7 @@ export function parseDatabaseUrl(text: string): ConnectionTarget & { database: s
   if (!/^[A-Za-z0-9_$-]+$/.test(database)) throw new Error('must end with the name of a database: …:3306/confere');
   const user = decodeURIComponent(url.username) || 'root';
   const password = decodeURIComponent(url.password);
-  const base = { user, database, ...(password ? { password } : {}) };
+  const base = { user, database, ...(password ? { password } : {}), ...readConnections(url) };
   const socketPath = url.searchParams.get('socket');
   if (socketPath) return { ...base, socketPath };
   if (url.hostname === '') throw new Error('names neither a host nor a socket: mysql://user:pass@host:port/db');
@@ -29,6 +32,14 @@ export function parseDatabaseUrl(text: string): ConnectionTarget & { database: s
   const others = readOthers(url);
   const port = Number(url.port || DEFAULT_PORT);
   return { ...base, host, port, ...(ssl ? { ssl } : {}), ...(others.length > 0 ? { others } : {}) };
+}
+
+function readConnections(url: URL): { connectionLimit?: number } {
+  const text = url.searchParams.get('connections');
+  if (text === null) return {};
+  const connectionLimit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (connectionLimit >= CONNECTIONS_MIN && connectionLimit <= CONNECTIONS_MAX) return { connectionLimit };
+  throw new Error(`takes connections=${CONNECTIONS_MIN} to ${CONNECTIONS_MAX}`);
 }
 
 function readOthers(url: URL): DatabaseHost[] {

@@ -13,7 +13,7 @@ const MIB_BYTES = 1024 ** 2;
 
 /**
  * Measures the disks of DATA_DIR and SPOOL_DIR each minute until the signal. One alert names all disks, of any
- * process, that have less than DISK_FREE_MIN free. Once a day it records how full they are, and the sizes of the tables.
+ * process, that have less than 2 GiB free. Once a day it records how full they are, and the sizes of the tables.
  */
 export async function watchDisks(context: Context): Promise<void> {
   let recordedOn = '';
@@ -41,16 +41,16 @@ export async function readDiskMetrics({ config }: Context): Promise<Reading[]> {
     },
     {
       name: 'confere_disk_free_limit_bytes',
-      help: 'DISK_FREE_MIN of this process: with less, the alert disk_full fires.',
-      values: config.DISK_FREE_MIN,
+      help: 'With fewer free bytes the alert disk_full fires.',
+      values: config.LIMITS.diskFreeBytes,
     },
   ];
 }
 
 async function measureDisks(context: Context): Promise<void> {
-  const { DISK_FREE_MIN } = context.config;
+  const { diskFreeBytes } = context.config.LIMITS;
   for (const { directory, freeBytes } of await readDisks(context.config))
-    await recordHeartbeat(context, directory, { shortBytes: freeBytes < DISK_FREE_MIN ? freeBytes : null });
+    await recordHeartbeat(context, directory, { shortBytes: freeBytes < diskFreeBytes ? freeBytes : null });
 }
 
 async function alertDisks(context: Context): Promise<void> {

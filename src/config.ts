@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { checkTogether, defaultAuth, listSecrets, type Needs } from './config/checks.ts';
 import { type Environment, environment } from './config/environment.ts';
+import { LIMITS, type Limits } from './config/limits.ts';
 import { listSettings, type Setting } from './config/list-settings.ts';
+import { findRemovedNames } from './config/removed-names.ts';
 import { ConfereError } from './domain/errors.ts';
 import { append } from './domain/lists.ts';
 
@@ -13,6 +15,7 @@ export type Config = Omit<Environment, 'WEBHOOK_AUTH' | 'WEBHOOK_SECRET' | 'PUBL
   /** Where SECRET_KEY comes from, for errors: the variable, with the file that it names. */
   SECRET_KEY_FROM: string;
   PROVIDER: { url: string; apiKey: string } | undefined;
+  LIMITS: Limits;
 };
 
 /**
@@ -54,7 +57,7 @@ function examine(env: NodeJS.ProcessEnv, needs: Needs): { config: Config; faults
 
 function collectValues(env: NodeJS.ProcessEnv) {
   const values: NodeJS.ProcessEnv = {};
-  const faults: string[] = [];
+  const faults = findRemovedNames(env);
   const unreadable = new Set<string>();
   const refuse = (name: string, fault: string): void => {
     faults.push(fault);
@@ -90,5 +93,6 @@ function complete(values: Environment, { SECRET_KEY_FILE }: NodeJS.ProcessEnv): 
       rest.PROVIDER_URL && rest.PROVIDER_API_KEY
         ? { url: rest.PROVIDER_URL.replace(/(?<!\/)\/+$/, ''), apiKey: rest.PROVIDER_API_KEY }
         : undefined,
+    LIMITS: { ...LIMITS },
   };
 }

@@ -38,6 +38,8 @@ export const PREPARED_CONNECTIONS = 3;
  * pool too, for a new account: with both from one pool they once waited for each other for ever.
  */
 export const LEDGER_CONNECTIONS = 8;
+/** Connections of the general pool, where DATABASE_URL names no other number. */
+export const POOL_CONNECTIONS = 20;
 
 /** Passed to every operation. Opened once at the start of a process, disposed once at its end. */
 export type Context = {
@@ -125,7 +127,9 @@ async function openOn(
   const { log, readOnly = false, timers = SYSTEM_TIMERS } = options;
   const isEmbedded = config.DATABASE_URL === undefined;
   const choice = createHostChoice();
-  const opened = stack.use(openDatabase<Database>({ ...target, connectionLimit: config.POOL_CONNECTIONS }, choice));
+  const opened = stack.use(
+    openDatabase<Database>({ ...target, connectionLimit: target.connectionLimit ?? POOL_CONNECTIONS }, choice),
+  );
   const { db } = opened;
   const ledger = stack.use(
     openDatabase<Database>({ ...target, connectionLimit: LEDGER_CONNECTIONS }, choice, { multipleStatements: true }),

@@ -15,7 +15,7 @@ const fields = new AsyncLocalStorage<object>();
  * Creates the log, in JSON lines. It must hold no personal data: errors are reduced by describeError (a database error
  * carries the statement with its values), and callers log ids and counts, never bodies or free text.
  *
- * At `debug` each stage of a webhook is one line with `stage` and the ids that link it to the others (docs/operating.md). These
+ * At `debug` each stage of a webhook is one line with `stage` and the ids that link it to the others (docs/trace.md). These
  * lines stand behind `isLevelEnabled`, so that nothing is built for them at other levels.
  */
 export function createLog(
@@ -48,6 +48,7 @@ type LogLine = Parameters<LogFn>;
 function limitRepeats() {
   const causes = new Map<string, { count: number; write: (count: number) => void }>();
   return function logMethod(this: Logger, args: LogLine, method: LogFn): void {
+    // cast, also below: pino types the arguments of one form of call; the fields come first, or are undefined
     const [about, message] = args as unknown as [Record<string, unknown> | undefined, unknown];
     const error = about?.error as DescribedError | string | undefined;
     if (!error) {

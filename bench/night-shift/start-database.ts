@@ -12,7 +12,7 @@ import { asUser } from '../../embedded/launch-server.ts';
 
 const START_MS_MAX = 60_000;
 const POLL_MS = 200;
-/** By docs/operating.md, *Connections*: four processes, and ten for people. */
+/** By docs/configure.md, *Connections*: four processes, and ten for people. */
 const CONNECTIONS = 4 * (20 + 11) + 10;
 /** While others hold all of them. */
 const CONNECTIONS_MIN = 10;

@@ -18,6 +18,7 @@ import {
   startServe,
 } from '../../demo/start-programs.ts';
 import { createRandom } from '../../sandbox/domain/random.ts';
+import { LIMITS } from '../../src/config/limits.ts';
 import { type ActiveAlert, readSample, startAlertmanager, startPrometheus } from '../../test/support/start-ops.ts';
 import { listen, openBalancer } from '../soak-replicas.ts';
 import { openReceiver, type Receiver } from './receive-notifications.ts';
@@ -31,12 +32,10 @@ const RATE = Number(process.env.NIGHT_RATE ?? 5);
 /** Planned changes of a payment happen this many times faster. */
 const SPEED = 30;
 /** The disk of the first web's DATA_DIR and spool. */
-const DISK_MIB = 96;
-const DISK_FREE_MIN = '32MiB';
+const DISK_MIB = 2_304;
 /** How long a webhook may be early: a contradiction is known then. */
 export const GRACE_MS = 60_000;
-/** Instead of 30 minutes: a row waits for it. */
-export const MERCHANT_ALERT_MS = 180_000;
+export const MERCHANT_ALERT_MS = LIMITS.callbackAlertMs;
 const SECRET = 'whk_0123456789abcdef0123456789abcdef';
 const TOKEN = 'adm_0123456789abcdef0123456789abcdef';
 const KEY = 'pk_0123456789abcdef';
@@ -89,7 +88,7 @@ export async function startInstallation(home: string, signal: AbortSignal): Prom
     ...{ PROVIDER_URL: sandbox.url, PROVIDER_API_KEY: KEY, PROVIDER_TIME_ZONE: zone },
     ...{ DATABASE_URL: database.url, SECRET_KEY: Buffer.alloc(32, 7).toString('base64'), ADMIN_TOKEN: TOKEN },
     ...{ WEBHOOK_SECRET: SECRET, WEBHOOK_GRACE: `${GRACE_MS / 1000}s`, ALERTMANAGER_URL: alertmanager.url },
-    ...{ CALLBACK_ALLOW_PRIVATE: 'true', CALLBACK_ALERT_AFTER: `${MERCHANT_ALERT_MS / 1000}s`, DISK_FREE_MIN },
+    ...{ CALLBACK_ALLOW_PRIVATE: 'true' },
   };
   await prepareDatabase(database, env);
   const disk = mountDisk(stack, path.join(home, 'web1'));
@@ -139,7 +138,7 @@ function findNoonZone(): string {
   return offset === 0 ? 'Etc/GMT' : `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
 }
 
-/** Grants as in docs/operating.md, *Grants*. */
+/** Grants as in docs/configure.md, *Grants*. */
 async function prepareDatabase(database: OwnDatabase, env: Record<string, string>): Promise<void> {
   const inherited = { PATH: process.env.PATH, HOME: process.env.HOME, ENV_FILE: '' };
   const owner = { env: { ...inherited, ...env, DATABASE_URL: database.ownerUrl } };

@@ -183,6 +183,7 @@ function inventRow(number: number) {
     inForce: true,
     entrySeq: number,
     eventSeq: number,
+    adjustment: null,
     platform: PLATFORM,
     transactionSeq: number,
     transactionId: `0f0e0d0c-0000-4000-8000-${String(number).padStart(12, '0')}`,

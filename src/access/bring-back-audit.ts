@@ -3,7 +3,6 @@ import { archiveDirectory, readArchive, removeArchive } from '../archive/archive
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
-import { ConfereError } from '../domain/errors.ts';
 import { splitList } from '../domain/lists.ts';
 import { audit } from './audit.ts';
 
@@ -29,11 +28,6 @@ export async function bringBackAudit(context: Context): Promise<number> {
   const directory = archiveDirectory(context.config);
   let count = 0;
   for (const { file } of await listArchivedAudit(context.db)) {
-    if (directory === undefined)
-      throw new ConfereError(
-        'unavailable',
-        'ARCHIVE_DIR is not set: an earlier version moved a part of the audit there',
-      );
     try {
       const rows = await readArchive<ArchivedRow>(context.keys, directory, file);
       count += await insertMissing(context, file, rows);

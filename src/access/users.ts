@@ -107,7 +107,11 @@ export async function listLogins(context: Pick<Context, 'db' | 'clock'>): Promis
 const LOGINS_MAX = 500;
 
 function selectKnownUsers(db: Reader) {
-  return db.selectFrom('users').select(['id', 'name']).where('name', 'is not', null).where('role', 'is not', null);
+  return db
+    .selectFrom('users')
+    .select(['id', 'name', 'role'])
+    .where('name', 'is not', null)
+    .where('role', 'is not', null);
 }
 
 function selectTokenNames({ db, clock }: Pick<Context, 'db' | 'clock'>) {
@@ -116,16 +120,24 @@ function selectTokenNames({ db, clock }: Pick<Context, 'db' | 'clock'>) {
 
 /** Reads the names of actors of the audit, by id: of users, and of tokens. Others have none. */
 export async function readActorNames(db: Reader, actors: readonly string[]): Promise<Map<string, string>> {
+  const rows = [...(await readActors(db, actors))];
+  return new Map(rows.flatMap(([id, { name }]) => (name === null ? [] : [[id, name] as const])));
+}
+
+type Actor = { name: string | null; role: string | null };
+
+/** Reads the names and roles of actors, by id: of users, and of tokens. */
+export async function readActors(db: Reader, actors: readonly string[]): Promise<Map<string, Actor>> {
   const ids = [...new Set(actors)];
   const of = (prefix: string) => ids.filter((id) => id.startsWith(prefix));
   const [users, tokens] = [of(PREFIX), of('tok_')];
   const rows = [
     ...(users.length === 0
       ? []
-      : await db.selectFrom('users').select(['id', 'name']).where('id', 'in', users).execute()),
+      : await db.selectFrom('users').select(['id', 'name', 'role']).where('id', 'in', users).execute()),
     ...(tokens.length === 0
       ? []
-      : await db.selectFrom('tokens').select(['id', 'name']).where('id', 'in', tokens).execute()),
+      : await db.selectFrom('tokens').select(['id', 'name', 'role']).where('id', 'in', tokens).execute()),
   ];
-  return new Map(rows.flatMap(({ id, name }) => (name === null ? [] : [[id, name] as const])));
+  return new Map(rows.map(({ id, ...actor }) => [id, actor]));
 }

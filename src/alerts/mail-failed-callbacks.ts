@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { formatDay } from '../domain/language/language.ts';
 import { sendPendingMails } from './channels/send-pending-mails.ts';
 
 const GIVE_UP_MS = 24 * 3_600_000;
@@ -62,31 +63,32 @@ const NO_HTTP = 'no_http';
 
 /** The text is in Portuguese and English, as the other mails to merchants. */
 function write({ day, cause, merchantId, webhookId }: Failure): { subject: string; text: string } {
+  const [ptDay, enDay] = [formatDay(day, 'pt-BR'), formatDay(day, 'en')];
   if (cause === NOT_SENT) {
     const about = `${webhookId}, ${merchantId}`;
     return {
       subject: 'Confere: correção não enviada / a correction was not sent',
-      text: `Pelo menos uma transação PIX foi corrigida em ${day}, e o formato do provedor, que o seu cadastro usa, não tem correções. Veja a primeira no portal, ou peça ao operador: ${about}. Há no máximo um e-mail por dia.
+      text: `Pelo menos uma transação PIX foi corrigida em ${ptDay}, e o formato do provedor, que o seu cadastro usa, não tem correções. Veja a primeira no portal, ou peça à operação: ${about}. Há no máximo um e-mail por dia.
 
-At least one PIX transaction was corrected on ${day}, and the format of the provider, which your merchant uses, has no corrections. See the first in the portal, or ask the operator: ${about}. There is at most one mail a day.
+At least one PIX transaction was corrected on ${enDay}, and the format of the provider, which your merchant uses, has no corrections. See the first in the portal, or ask the operators: ${about}. There is at most one mail a day.
 `,
     };
   }
   if (cause === NO_HTTP) {
     return {
       subject: 'Confere: a resposta do seu servidor não é HTTP / your server’s answer is not HTTP',
-      text: `Em ${day}, o seu servidor respondeu a um aviso de transação PIX (${webhookId}) com algo que não é HTTP válido, como uma linha que termina sem CR ou um Content-Length ao lado de Transfer-Encoding. O aviso vale como entregue quando a resposta começa com um status 2xx legível; senão é repetido. Corrija a resposta: cada tentativa no portal mostra o que chegou. Este e-mail é enviado uma só vez.
+      text: `Em ${ptDay}, o seu servidor respondeu a um callback de transação PIX (${webhookId}) com algo que não é HTTP válido, como uma linha que termina sem CR ou um Content-Length ao lado de Transfer-Encoding. O callback vale como entregue quando a resposta começa com um status 2xx legível; senão é repetido. Corrija a resposta: cada tentativa no portal mostra o que chegou. Este e-mail é enviado uma só vez.
 
-On ${day}, your server answered a notice of a PIX transaction (${webhookId}) with something that is not valid HTTP, such as a line that ends without CR, or a Content-Length beside a Transfer-Encoding. The notice counts as delivered where the answer begins with a readable 2xx status; otherwise it is repeated. Correct the answer: each attempt in the portal shows what came. This mail is sent once.
+On ${enDay}, your server answered a callback of a PIX transaction (${webhookId}) with something that is not valid HTTP, such as a line that ends without CR, or a Content-Length beside a Transfer-Encoding. The callback counts as delivered where the answer begins with a readable 2xx status; otherwise it is repeated. Correct the answer: each attempt in the portal shows what came. This mail is sent once.
 
 ${merchantId}
 `,
     };
   }
-  const portuguese = `Pelo menos um aviso de transação PIX falhou em definitivo em ${day} (${cause}): o endereço cadastrado recusou todas as tentativas, embora aceitasse outros avisos. O primeiro é ${webhookId}. Você pode reenviá-lo no portal, ou o operador. Há no máximo um e-mail por causa e dia.`;
-  const english = `At least one notice of a PIX transaction failed for good on ${day} (${cause}): your address refused each attempt, though it took other notices. The first is ${webhookId}. You can send it again in the portal, or the operator can. There is at most one mail a cause and day.`;
+  const portuguese = `Pelo menos um callback de transação PIX falhou em definitivo em ${ptDay} (${cause}): o endereço cadastrado recusou todas as tentativas, embora aceitasse outros callbacks. O primeiro é ${webhookId}. Você pode reenviá-lo no portal, ou a operação pode. Há no máximo um e-mail por causa e dia.`;
+  const english = `At least one callback of a PIX transaction failed for good on ${enDay} (${cause}): your address refused each attempt, though it took other callbacks. The first is ${webhookId}. You can send it again in the portal, or the operators can. There is at most one mail a cause and day.`;
   return {
-    subject: 'Confere: aviso não entregue / a callback failed',
+    subject: 'Confere: um callback falhou / a callback failed',
     text: `${portuguese}\n\n${english}\n\n${merchantId}\n`,
   };
 }

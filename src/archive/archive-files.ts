@@ -1,5 +1,5 @@
 /**
- * Files of the archive of an earlier version: `<ARCHIVE_DIR>/2025-10/000000012345-1a2b3c4d.bodies`, by the month of the rows, the first
+ * Files of the archive of an earlier version: `DATA_DIR/archive/2025-10/000000012345-1a2b3c4d.bodies`, by the month of the rows, the first
  * row number, a random part and the kind. A file is JSON lines, compressed and encrypted.
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
@@ -19,10 +19,9 @@ const CONTENT_BYTES_MAX = 64 * 1024 * 1024;
 
 const decompress = promisify(gunzip);
 
-/** @returns the folder of the archive; undefined where none could have been written. */
-export function archiveDirectory({ ARCHIVE_DIR, DATABASE_URL, DATA_DIR }: Config): string | undefined {
-  const directory = ARCHIVE_DIR ?? (DATABASE_URL === undefined ? path.join(DATA_DIR, 'archive') : undefined);
-  return directory === undefined ? undefined : path.resolve(directory);
+/** @returns the folder of the archive, which need not exist. */
+export function archiveDirectory({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string {
+  return path.resolve(DATA_DIR, 'archive');
 }
 
 /** @returns the names of all files of these kinds, also of those that no row names. */
@@ -45,7 +44,7 @@ export async function readArchive<Line>(keys: Keys, directory: string, name: str
     const why = code === 'ENOENT' ? 'is not there' : `cannot be read (${code ?? 'damaged, or of another database'})`;
     throw new ConfereError(
       'unavailable',
-      `the archive ${file} ${why}: set ARCHIVE_DIR to the directory of the earlier version, or take the file from a backup`,
+      `the archive ${file} ${why}: place the ARCHIVE_DIR of the earlier version at DATA_DIR/archive, or take the file from a backup`,
       { cause: error },
     );
   }

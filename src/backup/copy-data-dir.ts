@@ -1,4 +1,4 @@
-/** The files of DATA_DIR and ARCHIVE_DIR in a backup. Reports are not among them: they are made again from the ledger. */
+/** The files of DATA_DIR in a backup. Reports are not among them: they are made again from the ledger. */
 
 import { createReadStream } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import type { StoreFile } from './stored-files.ts';
 
 /** In DATA_DIR itself: keys, also the next one of a rotation that was interrupted, and the admin's token. */
 const KEYS = /^secret\.key(?:\.next\.[0-9a-f]+)?$/;
-const TOKEN = /^admin-token$/;
+const PLAIN = /^(?:admin-token|portal-logo\.(?:png|jpg|webp))$/;
 export const SPOOL_FILES = new RegExp(`\\.(?:spool|${RETAINED_KINDS.join('|')})$`);
 /** A segment is renamed when it is claimed, and one listing may miss it under both names. */
 const LISTINGS_MIN = 2;
@@ -48,7 +48,7 @@ export async function copySpool(config: Config, store: StoreFile): Promise<strin
   return [...copied].map((name) => `${SPOOL}/${name}`);
 }
 
-/** Copies keys, the admin's token and checkpoints. @returns the names of the copies, and the keys. */
+/** Copies keys, the admin's token, the portal's logo and checkpoints. @returns the names of the copies, and the keys. */
 export async function copyKeysAndManifests(
   config: Config,
   store: StoreFile,
@@ -62,7 +62,7 @@ export async function copyKeysAndManifests(
     names.push(`${DATA}/${name}`);
     keys.push({ name: `${DATA}/${name}`, key: Buffer.from(content.trim(), 'base64') });
   }
-  const others = (await list(home, TOKEN)).map((name) => ({ file: path.join(home, name), name: `${DATA}/${name}` }));
+  const others = (await list(home, PLAIN)).map((name) => ({ file: path.join(home, name), name: `${DATA}/${name}` }));
   for (const file of await listRecorded(config))
     others.push({ file, name: `${DATA}/manifests/${path.basename(file)}` });
   // a night's checkpoint in both directories: the first one is the newest
@@ -91,10 +91,10 @@ export async function copyArchives(
   const names: string[] = [];
   for (const { file } of archives) {
     const name = `${ARCHIVE}/${file}`;
-    if (directory === undefined || !(await copyFile(path.join(directory, file), name, store)))
+    if (!(await copyFile(path.join(directory, file), name, store)))
       throw new ConfereError(
         'unavailable',
-        `the archive ${file} is not in ${directory ?? 'ARCHIVE_DIR, which is not set'}: a backup without it would not be whole`,
+        `the archive ${file} is not in ${directory}: a backup without it would not be whole`,
       );
     names.push(name);
   }

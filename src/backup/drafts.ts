@@ -8,7 +8,6 @@ import { realpathSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../embedded/files/make-directory.ts';
-import { archiveDirectory } from '../archive/archive-files.ts';
 import type { Config } from '../config.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { largest } from '../domain/lists.ts';
@@ -69,9 +68,9 @@ async function isDead(directory: string, owner: string): Promise<boolean> {
 
 /** @throws ConfereError `wrong_use` for a directory within those that are backed up: it would be lost with them. */
 export function refuseOwnFolder(config: Config, directory: string, { option }: { option: string }): void {
-  const own = { DATA_DIR: config.DATA_DIR, SPOOL_DIR: spoolDirectory(config), ARCHIVE_DIR: archiveDirectory(config) };
+  const own = { DATA_DIR: config.DATA_DIR, SPOOL_DIR: spoolDirectory(config) };
   for (const [name, folder] of Object.entries(own)) {
-    if (folder === undefined || !isWithin(resolveLinks(directory), resolveLinks(folder))) continue;
+    if (!isWithin(resolveLinks(directory), resolveLinks(folder))) continue;
     throw new ConfereError(
       'wrong_use',
       `${option} ${directory} lies in ${name} (${folder}), and would be lost with it: name a directory elsewhere, best on another disk`,

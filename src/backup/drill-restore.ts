@@ -43,8 +43,13 @@ export async function drillRestore(
 ): Promise<Drill> {
   const home = path.resolve(place);
   refuseOwnFolder(config, home, { option: '--place' });
-  const own = { SPOOL_DIR: path.join(home, 'spool'), ARCHIVE_DIR: path.join(home, 'archive') };
-  const placed = { ...config, ...own, DATA_DIR: home, DATABASE_URL: database, MANIFESTS_DIR: undefined };
+  const placed = {
+    ...config,
+    SPOOL_DIR: path.join(home, 'spool'),
+    DATA_DIR: home,
+    DATABASE_URL: database,
+    MANIFESTS_DIR: undefined,
+  };
   const steps: DrillStep[] = [];
   let [sinceMs, backup] = [SYSTEM_TIMERS.monotonicMs(), undefined as string | undefined];
   const end = (finding: RestoreFinding): void => {

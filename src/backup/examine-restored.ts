@@ -45,7 +45,7 @@ export async function examineRestored(
     {
       check: 'people',
       ok: true,
-      says: `what people did after ${restore.gap_from.toISOString()} is undone (tokens revoked, people forgotten, merchants, balances): do it again, see docs/operating.md`,
+      says: `what people did after ${restore.gap_from.toISOString()} is undone (tokens revoked, people forgotten, merchants, balances): do it again, see docs/backup.md`,
     },
     await describeCallbacks(context, restore),
   ];

@@ -1,9 +1,9 @@
-/** The files of DATA_DIR and ARCHIVE_DIR, from a backup into an empty place. */
+/** The files of DATA_DIR, from a backup into an empty place. */
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { archiveDirectory, listArchives } from '../archive/archive-files.ts';
+import { archiveDirectory } from '../archive/archive-files.ts';
 import type { Config } from '../config.ts';
 import { DATA_DIR_LOCK } from '../database/open/lock-data-dir.ts';
 import { restoreMarkFile } from '../database/open/restore-mark.ts';
@@ -23,7 +23,7 @@ const NOT_OURS = 'lost+found';
 const SYSTEM_FOLDER = /^(?:mysql|performance_schema|sys|#.*)$/;
 
 /**
- * @throws ConfereError `wrong_use` if DATA_DIR, the spool or the archive is not empty, or if the backup has files for a directory
+ * @throws ConfereError `wrong_use` if DATA_DIR or the spool is not empty, or if the backup has files for a directory
  *   that is not set.
  */
 export async function refuseUsedPlace(config: Config, { data }: BackupDescription): Promise<void> {
@@ -43,7 +43,6 @@ export async function refuseUsedPlace(config: Config, { data }: BackupDescriptio
       'wrong_use',
       `the backup holds ${segments.length} segments of spooled webhooks: set SPOOL_DIR, from which serve takes them`,
     );
-  await refuseUsedArchive(config, data);
 }
 
 /** Whether DATA_DIR holds anything by this name. A start that failed leaves a lock, empty folders, and a server without databases. */
@@ -60,15 +59,6 @@ async function hasDatabases(data: string): Promise<boolean> {
   if (!existsSync(data)) return false;
   const entries = await readdir(data, { withFileTypes: true });
   return entries.some((entry) => entry.isDirectory() && !SYSTEM_FOLDER.test(entry.name));
-}
-
-async function refuseUsedArchive(config: Config, data: string[]): Promise<void> {
-  const directory = archiveDirectory(config);
-  if (directory === undefined && data.some((name) => name.startsWith(`${ARCHIVE}/`)))
-    throw new ConfereError('wrong_use', 'the backup holds an archive: set ARCHIVE_DIR to an empty directory');
-  if (directory === undefined) return;
-  if ((await listArchives(directory, 'bodies', 'audit')).length > 0)
-    throw new ConfereError('wrong_use', `${directory} holds archives of a service: restore with an empty ARCHIVE_DIR`);
 }
 
 /** A file of the backup, and the absolute path where it is placed. */
@@ -100,8 +90,7 @@ export async function placeFiles(files: PlacedFile[], read: ReadFile): Promise<v
 function findPlace(config: Config, name: string, owner: string): string {
   if (name.startsWith(`${SPOOL}/`))
     return path.join(path.resolve(spoolDirectory(config)), renameSegment(path.posix.basename(name), owner));
-  if (name.startsWith(`${ARCHIVE}/`))
-    return path.join(archiveDirectory(config) ?? '', path.posix.relative(ARCHIVE, name));
+  if (name.startsWith(`${ARCHIVE}/`)) return path.join(archiveDirectory(config), path.posix.relative(ARCHIVE, name));
   return path.join(path.resolve(config.DATA_DIR), path.posix.relative(DATA, name));
 }
 

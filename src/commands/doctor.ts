@@ -6,7 +6,7 @@ import { examineSystem, examineWithoutContext, type Finding } from '../doctor/ex
 import { ConfereError } from '../domain/errors.ts';
 import { describeSaid } from '../texts/messages.ts';
 import { readOwnSettings, summarizeSettings } from './config.ts';
-import { parseInstant } from './parse-options.ts';
+import { parseInstant } from './developer/read-place.ts';
 import { NOT_YET, print, withContext } from './with-context.ts';
 
 type Options = {

@@ -51,17 +51,27 @@ const smtpUrl = z.string().transform((text, context): SmtpServer => {
   }
 });
 
+const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
+
+/** A routing key; with the address of another region: `https://KEY@events.eu.pagerduty.com/v2/enqueue`. */
+const pagerDutyKey = z.string().transform((text, context): { url: string; key: string } => {
+  if (/^[A-Za-z0-9_-]{1,100}$/.test(text)) return { url: PAGERDUTY_URL, key: text };
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url?.username || url.password || !['http:', 'https:'].includes(url.protocol))
+    return fault(context, 'must be a routing key, or https://KEY@events.eu.pagerduty.com/v2/enqueue');
+  const key = url.username;
+  url.username = '';
+  return { url: url.href, key };
+});
+
 const SMTP_PORT = 587;
 const SMTPS_PORT = 465;
 
 /** Variables of the channels of alerts: each one that is set adds a channel. */
 export const channelFields = {
-  /** The language of what the channels get. */
-  ALERT_LOCALE: z.enum(['pt-BR', 'en']).default('pt-BR'),
   ALERTMANAGER_URL: httpUrl.optional(),
   SLACK_WEBHOOK_URL: secret(httpUrl).optional(),
-  PAGERDUTY_ROUTING_KEY: secret(z.string().min(1)).optional(),
-  PAGERDUTY_URL: httpUrl.default('https://events.pagerduty.com/v2/enqueue'),
+  PAGERDUTY_ROUTING_KEY: secret(pagerDutyKey).optional(),
   SMTP_URL: secret(smtpUrl).optional(),
   ALERT_EMAIL_FROM: emailFrom.optional(),
 };

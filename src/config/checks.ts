@@ -25,7 +25,7 @@ export function checkTogether(usable: Environment, given: Given, needs: Needs): 
     faults.push('ALERT_EMAIL_FROM: required with SMTP_URL: who mails come from');
   if (isSet('ALERT_EMAIL_TO') && !isSet('SMTP_URL'))
     faults.push('SMTP_URL: required with ALERT_EMAIL_TO: the server that takes the mails');
-  for (const name of ['PUBLIC_URL', 'PROVIDER_URL', 'HEARTBEAT_URL'] as const) {
+  for (const name of ['PUBLIC_URL', 'PROVIDER_URL', 'JOB_WATCH_URL'] as const) {
     const url = usable[name];
     if (url !== undefined && isPlainHttp(url) && !usable.ALLOW_PLAIN_HTTP && !given.broken.has('ALLOW_PLAIN_HTTP'))
       faults.push(`${name}: must be https, but for this machine; ALLOW_PLAIN_HTTP=true sends in the clear`);

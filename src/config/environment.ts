@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { channelFields, emailList } from './channel-fields.ts';
 import {
-  agesText,
   booleanText,
   cidrList,
   cronText,
@@ -15,7 +14,6 @@ import {
   intText,
   rateText,
   ratioText,
-  rowsText,
   secret,
   secretKey,
   sizeText,
@@ -26,16 +24,10 @@ import {
 } from './fields.ts';
 import { logFields } from './log-fields.ts';
 import { oidcFields } from './oidc-fields.ts';
-import { portalFields } from './portal-fields.ts';
 import { retentionFields } from './retention-fields.ts';
 
 /** Minimum of secrets that the operator chooses. */
 export const SECRET_BYTES_MIN = 16;
-/** Eight appliers may each need one beside their own (LEDGER_CONNECTIONS), for a new account; the loops need some beside them. */
-const POOL_CONNECTIONS_MIN = 10;
-
-/** A recent reading compares the newest 500 rows (provider/list/read-recent.ts). */
-const RECENT_READ_ROWS_MIN = 500;
 
 /** RFC 1918 and RFC 4193. */
 const PRIVATE_NETWORKS = '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7';
@@ -43,7 +35,6 @@ const PRIVATE_NETWORKS = '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7';
 /** Every environment variable that Confere reads, with its default. */
 export const environment = z.object({
   DATABASE_URL: secret(databaseUrl).optional(),
-  POOL_CONNECTIONS: intText(POOL_CONNECTIONS_MIN, 1_000).prefault('20'),
   DATA_DIR: z.string().min(1).default('./var'),
   MANIFESTS_DIR: z.string().min(1).optional(),
   ...logFields,
@@ -67,9 +58,7 @@ export const environment = z.object({
   ),
   STUCK_CASHIN: durationText.prefault('24h'),
   STUCK_CASHOUT: durationText.prefault('15m'),
-  SHOW_OPEN_SCHEDULE: agesText.prefault('30s,2m,10m,1h,6h,1d'),
   PROVIDER_RATE: rateText.prefault('off'),
-  RECENT_READ_ROWS: rowsText(RECENT_READ_ROWS_MIN, 1_000_000).prefault('20000'),
   WEBHOOK_ALLOW: cidrList.default([]),
   TRUST_PROXY: trustProxy.optional(),
   METRICS_ALLOW: cidrList.prefault(PRIVATE_NETWORKS),
@@ -81,15 +70,11 @@ export const environment = z.object({
   SPOOL_DIR: z.string().min(1).optional(),
   CALLBACK_ALLOW_PRIVATE: booleanText.prefault('false'),
   CALLBACK_RETRY_SCHEDULE: durationList.prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h'),
-  CALLBACK_ALERT_AFTER: durationText.prefault('30m'),
-  ...portalFields,
   REPORT_LOCALE: z.enum(['pt-BR', 'en']).default('pt-BR'),
   REPORT_FULL_DOCUMENTS: booleanText.prefault('false'),
   REFUND_COMMISSION: z.enum(['kept', 'returned']).default('kept'),
   ...channelFields,
   ALERT_EMAIL_TO: emailList.optional(),
-  HEARTBEAT_URL: secret(httpUrl).optional(),
-  DISK_FREE_MIN: sizeText.prefault('2GiB'),
   ...retentionFields,
   JOBS: z.enum(['on', 'off']).default('on'),
   JOB_RECONCILE_RECENT: cronText.default('*/5 * * * *'),
@@ -99,6 +84,8 @@ export const environment = z.object({
   JOB_RECONCILE_COUNTS: cronText.default('10 3 * * *'),
   JOB_RECONCILE_OPEN: cronText.default('30 3 * * *'),
   JOB_WATCH: cronText.default('* * * * *'),
+  /** Called after each round of JOB_WATCH while the service is well: who watches it notices that the calls stop. */
+  JOB_WATCH_URL: secret(httpUrl).optional(),
   JOB_DAILY_REPORT: cronText.default('0 6 * * *'),
   JOB_DAY_MANIFESTS: cronText.default('30 6 * * *'),
   JOB_CHECK_BOOKS: cronText.default('10 4 * * *'),

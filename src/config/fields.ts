@@ -28,14 +28,6 @@ export const durationList = z.string().transform((text, context): number[] => {
   return parts.filter((ms) => ms !== undefined);
 });
 
-/** Ages in ascending order: `30s,2m,1h` → milliseconds each; `off`. */
-export const agesText = z.string().transform((text, context): number[] | 'off' => {
-  if (text === 'off') return 'off';
-  const ages = text.split(',').map((part) => parseDuration(part.trim()) ?? Number.NaN);
-  const isAscending = ages.every((age, index) => age > (ages[index - 1] ?? 0));
-  return isAscending ? ages : fault(context, 'must be off, or durations that rise, with commas: 30s,2m,1h');
-});
-
 /** `1GiB`, `500MiB` → bytes. */
 export const sizeText = z.string().transform((text, context): number => {
   const match = /^(\d{1,9})(B|KiB|MiB|GiB)$/.exec(text);
@@ -69,17 +61,6 @@ export function intText(min: number, max: number) {
     const value = Number(text);
     const fits = /^\d{1,9}$/.test(text) && value >= min && value <= max;
     return fits ? value : fault(context, `must be a whole number from ${min} to ${max}`);
-  });
-}
-
-/** `1000` → a number of rows; `off`. */
-export function rowsText(min: number, max: number) {
-  return z.string().transform((text, context): number | 'off' => {
-    if (text === 'off') return 'off';
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= min && value <= max
-      ? value
-      : fault(context, `must be off, or a whole number from ${min} to ${max}`);
   });
 }
 

@@ -18,7 +18,6 @@ function retentionText(daysMin: number) {
 
 /** For how long rows and files are kept that the books do not need. The ledger and runs have no such limit. */
 export const retentionFields = {
-  ARCHIVE_DIR: z.string().min(1).optional(),
   RETAIN_BODIES: retentionText(1).prefault('400d'),
   RETAIN_REPEATS: retentionText(LATE_DAYS_MIN).prefault('400d'),
   RETAIN_PAGES: retentionText(1).prefault('35d'),

@@ -1,5 +1,5 @@
 import { CompiledQuery, type DatabaseConnection, type QueryResult, Transaction } from 'kysely';
-import { sendsTogether } from '../../embedded/open-database.ts';
+import { sendsTogether, takeBegin } from '../../embedded/open-database.ts';
 import { InvariantError } from '../domain/errors.ts';
 import type { Database } from './tables.ts';
 
@@ -99,7 +99,11 @@ function collect(trx: Transaction<Database>): Transaction<Database> {
 }
 
 async function sendAll(connection: DatabaseConnection, queries: CompiledQuery[]): Promise<QueryResult<unknown>[]> {
-  if (queries.length > 1 && sendsTogether(connection) && isSmall(queries)) return await sendOnce(connection, queries);
+  if (sendsTogether(connection) && isSmall(queries)) {
+    const begin = takeBegin(connection);
+    const all = [...begin, ...queries];
+    if (all.length > 1) return (await sendOnce(connection, all)).slice(begin.length);
+  }
   const results: QueryResult<unknown>[] = [];
   for (const query of queries) results.push(await connection.executeQuery(query));
   return results;

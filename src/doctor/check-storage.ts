@@ -36,15 +36,18 @@ export async function checkSizes(context: Context): Promise<Message[]> {
   return says;
 }
 
-/** @throws ConfereError if a disk has less free than DISK_FREE_MIN. */
+/** @throws ConfereError if a disk has less free than LIMITS.diskFreeBytes. */
 export async function checkDisks({ config }: Pick<Context, 'config'>): Promise<Message[]> {
   const disks = await readDisks(config);
-  const short = disks.filter(({ freeBytes }) => freeBytes < config.DISK_FREE_MIN);
+  const short = disks.filter(({ freeBytes }) => freeBytes < config.LIMITS.diskFreeBytes);
   const says = (short.length > 0 ? short : disks).map(({ directory: name, freeBytes }) =>
     message('doctor.disk', { name, free: formatBytes(freeBytes) }),
   );
   if (short.length === 0) return says;
-  throw failure('unavailable', [...says, message('doctor.disk_short', { size: formatBytes(config.DISK_FREE_MIN) })]);
+  throw failure('unavailable', [
+    ...says,
+    message('doctor.disk_short', { size: formatBytes(config.LIMITS.diskFreeBytes) }),
+  ]);
 }
 
 function describeTable({ name, bytes, growth }: TableSize): Message {

@@ -50,3 +50,8 @@ export function pairWithoutRival<C extends Candidate>(candidates: readonly C[], 
   }
   return candidates.filter((one) => lefts.get(one.left) === 1 && rights.get(one.right) === 1 && !isBarred(one));
 }
+
+/** Returns the row numbers of rows. */
+export function seqsOf(rows: readonly { seq: number }[]): number[] {
+  return rows.map(({ seq }) => seq);
+}

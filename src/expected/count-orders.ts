@@ -1,12 +1,14 @@
 import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
 import type { Day } from '../domain/calendar.ts';
+import type { Operation } from '../domain/statuses.ts';
 import { EXPECTED_STATES, type ExpectedState } from './decide/decide-state.ts';
 import { sumExpected } from './list-expected.ts';
 
 /** `undecided`: with candidates, about which a person may decide. */
 export type OrderCounts = { paid: number; unpaid: number; undecided: number };
-/** How many expected payments are in each state that one of them is in. */
-export type StateCounts = { state: ExpectedState; count: number }[];
+/** How many expected payments are in each state that one of them is in, and their amounts by operation: these make no sum. */
+export type StateCounts = { state: ExpectedState; count: number; cents: { operation: Operation; cents: bigint }[] }[];
 
 type Reading = Pick<Context, 'db' | 'clock' | 'calendar' | 'keys'>;
 
@@ -26,6 +28,14 @@ export async function countStates(
   const sums = await sumExpected(context, due);
   const undecided = await sumExpected(context, { ...due, undecided: true });
   const count = (rows: typeof sums): number => rows.reduce((sum, one) => sum + one.count, 0);
-  const states = EXPECTED_STATES.map((state) => ({ state, count: count(sums.filter((one) => one.state === state)) }));
+  const states = EXPECTED_STATES.map((state) => {
+    const own = sums.filter((one) => one.state === state);
+    return { state, count: count(own), cents: own.map(({ operation, cents }) => ({ operation, cents })) };
+  });
   return { states: states.filter((one) => one.count > 0), undecided: count(undecided) };
+}
+
+/** Whether anybody expects payments. */
+export async function usesOrders(db: Reader): Promise<boolean> {
+  return (await db.selectFrom('expected_payments').select('seq').limit(1).executeTakeFirst()) !== undefined;
 }

@@ -29,7 +29,11 @@ export function eraseFromExpected(context: Context): Erase {
           .or([eb('document', 'is not', null), eb('name', 'is not', null), eb('description', 'is not', null)])
           .as('isNamed'),
       )
-      .where('document_hash', '=', hash)
+      // a source may leave the document out of another version
+      .where((eb) => eb.or([eb('document_hash', '=', hash), eb('document_hash', 'is', null)]))
+      .where('expected_id', 'in', (eb) =>
+        eb.selectFrom('expected_versions').select('expected_id').where('document_hash', '=', hash),
+      )
       .execute();
     await recordExpected(rows.map((row) => row.version_seq));
     const holding = rows.filter(({ extra }) => extra !== null && holdsValue(extra)).map((row) => row.version_seq);

@@ -120,18 +120,20 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
   await insertRows(trx, 'expected_versions', versions);
   const written = await trx
     .selectFrom('expected_versions')
-    .select(['seq', 'expected_id'])
+    .select(['seq', 'expected_id', 'document_hash'])
     .where('expected_id', 'in', ids)
     .orderBy('version')
     .execute();
-  // the newest of each
+  // the newest of each, and of what document it is: one that names none is of the person of the version before
   const seqs = new Map(written.map((row) => [row.expected_id, row.seq]));
+  const persons = new Map(
+    written.flatMap(({ expected_id: id, document_hash: hash }) => (hash ? [[id, hash] as const] : [])),
+  );
   const seqOf = (id: string): number => requireRowNumber(seqs.get(id), `version of ${id}`);
-  const hashes = versions.flatMap(({ document_hash }) => document_hash ?? []);
-  const forgotten = await findForgotten(trx, hashes);
-  const texts = rows.map(({ id, arrival, columns }) => {
+  const forgotten = await findForgotten(trx, [...persons.values()]);
+  const texts = rows.map(({ id, arrival }) => {
     const { document, name, description, extra } = arrival.facts;
-    const isForgotten = forgotten.has(columns.document_hash?.toString('base64') ?? '');
+    const isForgotten = forgotten.has(persons.get(id)?.toString('base64') ?? '');
     const shown = { document, name, description, extra, name_folded: name === null ? null : indexName(name) };
     return { version_seq: seqOf(id), ...(isForgotten ? { extra: withoutPerson(arrival.facts) } : shown) };
   });
@@ -162,10 +164,11 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
   await leaveExpectedWork(trx, heads, now);
 }
 
-/** The extra, by which payments are found; null if it holds a value of the person, as a transaction's. */
+/** The extra, by which payments are found; null if it holds a value of the person, as a transaction's, or nobody can say. */
 function withoutPerson({ document, name, description, extra }: GivenFacts): string | null {
+  if (document === null) return null;
   const shared = [name, description].filter((value) => value !== null);
-  const holds = createValueMatcher({ documents: document === null ? [] : [document], own: [], shared });
+  const holds = createValueMatcher({ documents: [document], own: [], shared });
   return extra !== null && holds(extra) ? null : extra;
 }
 

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import { readCounted } from '../callbacks/render/read-counted.ts';
 import type { Reader } from '../database/reader.ts';
 import { formatAmount } from '../domain/money.ts';
-import { maskText } from '../domain/person/mask-person.ts';
+import { maskText, type Party } from '../domain/person/mask-person.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
+import type { ExpectedKey } from './expected-id.ts';
 import { CANDIDATES_SHOWN_MAX } from './list-expected.ts';
 
 /** A step in the life of an expected payment. `by`: who made it; null for the follower. */
@@ -78,10 +79,7 @@ export async function readStory(db: Reader, id: string): Promise<StoryStep[]> {
 /** The expected payments that a transaction is matched with, or may belong to. @param mask whether numbers may name a person. */
 export async function listOrdersOf(db: Reader, transactionId: string, { mask }: { mask: boolean }) {
   const own = db.selectFrom('transactions').select('seq').where('id', '=', transactionId);
-  const heads = db
-    .selectFrom('expected_payments as head')
-    .leftJoin('expected_texts as texts', 'texts.version_seq', 'head.version_seq')
-    .select(['head.id', 'head.source', 'head.number', 'head.state', 'texts.name', 'texts.document']);
+  const heads = selectHeads(db).select('head.state');
   const matched = await heads
     .innerJoin('expected_matches as made', 'made.expected_seq', 'head.seq')
     .leftJoin('expected_matches as undone', 'undone.undoes_seq', 'made.seq')
@@ -101,11 +99,41 @@ export async function listOrdersOf(db: Reader, transactionId: string, { mask }: 
     .execute();
   const present = ({ name, document, ...row }: Omit<(typeof matched)[number], 'seq' | 'transaction_seq'>) => ({
     ...{ id: row.id, source: row.source, state: row.state as ExpectedState },
-    number: mask ? maskText(row.number, { name, document, email: null, phone: null, pix_key: null }) : row.number,
+    number: mask ? maskNumber({ number: row.number, name, document }) : row.number,
     ...{ amount: formatAmount(row.amount_cents), rule: row.rule },
   });
   return {
     expected_payments: (await readCounted(db, matched)).map(present),
     expected_candidates: candidates.map((row) => ({ ...present(row), reason: row.reason })),
   };
+}
+
+/** Reads the source and the number of expected payments, by their ids. @param mask whether numbers may name a person. */
+export async function readOrderKeys(
+  db: Reader,
+  ids: readonly string[],
+  { mask }: { mask: boolean },
+): Promise<Map<string, ExpectedKey>> {
+  const rows = ids.length === 0 ? [] : await selectHeads(db).where('head.id', 'in', ids).execute();
+  return new Map(
+    rows.map((row) => [row.id, { source: row.source, number: mask ? maskNumber(row) : row.number }] as const),
+  );
+}
+
+/** `shop/4711`, or the id of an order that is not known. */
+export function nameOrder(keys: ReadonlyMap<string, ExpectedKey>, id: string | null): string | null {
+  const key = id === null ? undefined : keys.get(id);
+  return key ? `${key.source}/${key.number}` : id;
+}
+
+function selectHeads(db: Reader) {
+  return db
+    .selectFrom('expected_payments as head')
+    .leftJoin('expected_texts as texts', 'texts.version_seq', 'head.version_seq')
+    .select(['head.id', 'head.source', 'head.number', 'texts.name', 'texts.document']);
+}
+
+/** A number may hold a document. */
+function maskNumber({ number, name, document }: Pick<Party, 'name' | 'document'> & { number: string }): string {
+  return maskText(number, { name, document, email: null, phone: null, pix_key: null });
 }

@@ -28,7 +28,7 @@ export function checkQuery(operations: readonly Operation[]): RequestHandler {
 }
 
 /** @param names the known parameters. @throws ConfereError `invalid_request`. */
-export function assertKnownParameters(request: Request, names: readonly string[]): void {
+export function assertKnownParameters(request: Pick<Request, 'query'>, names: readonly string[]): void {
   const faults = Object.entries(request.query).flatMap(([name, value]) => {
     if (!names.includes(name)) return [faultOf(redactFieldName(name), 'parameter_unknown', { known: sayNames(names) })];
     if (typeof value === 'string' && value.length > QUERY_CHARS_MAX)

@@ -11,10 +11,9 @@ const LIMIT_MAX = 200;
  * @throws ConfereError `invalid_request`.
  */
 export function parsePage(
-  request: Request,
+  { query: { limit, cursor } }: Pick<Request, 'query'>,
   limitDefault = LIMIT_DEFAULT,
 ): { limit: number; after: string | undefined } {
-  const { limit, cursor } = request.query;
   const faults: FieldFault[] = [];
   const isNumber = typeof limit === 'string' && /^\d{1,3}$/.test(limit);
   const number = limit === undefined ? limitDefault : isNumber ? Number(limit) : 0;
@@ -27,7 +26,7 @@ export function parsePage(
 
 /** A page whose cursor is a row number. */
 export function parseNumberedPage(
-  request: Request,
+  request: Pick<Request, 'query'>,
   limitDefault?: number,
 ): { limit: number; after: number | undefined } {
   const { limit, after } = parsePage(request, limitDefault);

@@ -1,8 +1,9 @@
 import { maskPlatform, maskText } from '../domain/person/mask-person.ts';
+import type { CallbackFormat } from './callback-formats.ts';
 import type { PausedBy } from './change-merchants.ts';
 import { parseFilter } from './match-filter.ts';
 import { headerNamesOf, type MerchantRow } from './read-merchants.ts';
-import { AUTHORIZATION, type CallbackFormat } from './request-headers.ts';
+import { AUTHORIZATION } from './request-headers.ts';
 
 export type PresentedMerchant = ReturnType<typeof presentMerchant>;
 

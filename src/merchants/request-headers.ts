@@ -1,10 +1,7 @@
 /** Additions of a merchant to the protocol's requests: the format of their bodies, a bearer token, and static headers. */
 import type { FieldFault } from '../domain/errors.ts';
 import { faultOf } from '../texts/refuse.ts';
-
-/** `standard`: our body, by Standard Webhooks. `provider`: the flat body and the bearer token that the provider posts. */
-export const CALLBACK_FORMATS = ['standard', 'provider'] as const;
-export type CallbackFormat = (typeof CALLBACK_FORMATS)[number];
+import type { CallbackFormat } from './callback-formats.ts';
 
 export const AUTHORIZATION = 'authorization';
 /** Stands for the value of a header that is shown. */

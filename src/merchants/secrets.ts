@@ -5,6 +5,7 @@ import { compileOnce } from '../database/compile-once.ts';
 import { placeOf } from '../database/keys/sealed-columns.ts';
 import { encryptForStorage } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
+import { awaitsConfirmation } from '../database/restores.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { findMerchant } from './read-merchants.ts';
@@ -124,8 +125,18 @@ export async function writeHeaders(
   }
 }
 
-/** How a merchant is reached. `keys` sign, newest first; `headers` are sent with each request; `url` null: it fetches its events. */
+/**
+ * How a merchant is reached. `keys` sign, newest first; `headers` are sent with each request; `url` null: it fetches its events.
+ * `row`: what decides whether it is sent anything now.
+ */
 export type Credentials = {
+  row: {
+    state: string;
+    deleted_at: Date | null;
+    breaker_opened_at: Date | null;
+    rate: number | null;
+    is_restored: number;
+  };
   url: string | null;
   format: string;
   keys: KeyObject[];
@@ -145,8 +156,8 @@ export async function readCredentials(
   if (merchantSeqs.length === 0) return found;
   const now = context.clock.now();
   const { rows } = await selectCredentials(db, { seqs: merchantSeqs, now });
-  for (const { seq, url, format, ciphertext, header, created_at } of rows) {
-    const one: Credentials = found.get(seq) ?? { url, format, keys: [], headers: Object.create(null) };
+  for (const { seq, url, format, ciphertext, header, created_at, ...row } of rows) {
+    const one: Credentials = found.get(seq) ?? { row, url, format, keys: [], headers: Object.create(null) };
     found.set(seq, one);
     if (ciphertext === null) continue;
     const plain = context.vault.decrypt(
@@ -168,6 +179,7 @@ const selectCredentials = compileOnce((db, { seqs, now }: { seqs: number[]; now:
         .on((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])),
     )
     .select(['merchants.seq', 'url', 'format', 'ciphertext', 'header', 'secrets.created_at'])
+    .select(['state', 'deleted_at', 'breaker_opened_at', 'rate', awaitsConfirmation().as('is_restored')])
     .where('merchants.seq', 'in', seqs)
     .where('deleted_at', 'is', null)
     .orderBy('secrets.seq', 'desc'),

@@ -29,6 +29,8 @@ export type MismatchQuery = {
   sort?: (typeof MISMATCH_SORTS)[number] | undefined;
   /** Only those that a person resolved while the evidence is the same. */
   decided?: boolean | undefined;
+  /** Only those of the baseline. */
+  baseline?: boolean | undefined;
   /** Only those opened from `from` to before `to`, in the order of their opening: without `after`. */
   opened?: { from: Date; to: Date } | undefined;
   /** Only those about a day itself: it changed after its report, or its list could not be proven. */
@@ -68,6 +70,7 @@ export async function listMismatches({ db, clock }: Reading, query: MismatchQuer
       eb.selectFrom('mismatch_causes').select('mismatch_seq').where('alert_scope', '=', cause),
     );
   if (query.decided) select = select.where('kept_scope', 'is not', null).where('resolution', '=', 'by_hand');
+  if (query.baseline) select = select.where('mismatches.baseline', '=', 1);
   const { opened, aboutDay, platform } = query;
   if (opened !== undefined)
     select = select

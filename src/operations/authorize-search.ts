@@ -39,6 +39,8 @@ export const TRANSACTION_FILTERS = [
   'document',
   'name',
   'amount',
+  'amount_from',
+  'amount_to',
   'status',
   'operation',
   'platform',

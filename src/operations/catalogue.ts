@@ -16,7 +16,7 @@ import {
   matchBankLine,
   undoBankMatch,
 } from './books/bank.ts';
-import { addCommission, commissions, undoCommission } from './books/commissions.ts';
+import { addCommission, commissions, fees, undoCommission } from './books/commissions.ts';
 import { imports } from './books/imports.ts';
 import { closeOneMonth, months, oneMonth, reopenOneMonth } from './books/months.ts';
 import { addOpening, openings, undoOpening } from './books/openings.ts';
@@ -81,7 +81,7 @@ export const SUBJECTS: readonly Subject<Change>[] = [
   { tag: 'Ledger', changes: [addOpening, undoOpening], lists: [openings] },
   { tag: 'Ledger', changes: [addAdjustment, undoAdjustment], lists: [adjustments] },
   { tag: 'Ledger', changes: [addStatement], lists: [statements] },
-  { tag: 'Ledger', changes: [addCommission, undoCommission], lists: [commissions] },
+  { tag: 'Ledger', changes: [addCommission, undoCommission], lists: [commissions], items: [fees] },
   {
     tag: 'Expected payments',
     changes: [putOne, putMany, cancelOne, reopenOne, matchOne, unmatchOne],

@@ -9,7 +9,7 @@ import { cancelExpected, reopenExpected } from '../expected/cancel-expected.ts';
 import { EXPECTED_STATES } from '../expected/decide/decide-state.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../expected/expected-fields.ts';
 import { type ExpectedKey, idOf } from '../expected/expected-id.ts';
-import { type ExpectedFilters as Filters, listExpected, type PresentedExpected } from '../expected/list-expected.ts';
+import { type ExpectedFilters, listExpected, type PresentedExpected } from '../expected/list-expected.ts';
 import { maskExpected } from '../expected/mask-expected.ts';
 import { matchExpected, unmatchExpected } from '../expected/match-by-hand.ts';
 import { isChange, putExpected } from '../expected/put-expected.ts';
@@ -163,10 +163,9 @@ export const expectedFilters = z.object({
   from: day.optional().describe('the day on which it first came'),
   to: day.optional(),
 });
-export type ExpectedFilters = z.infer<typeof expectedFilters>;
 type Listed = Awaited<ReturnType<typeof listExpected>>[number];
 
-export const expectedPayments = defineList<Listed, Filters>({
+export const expectedPayments = defineList<Listed, ExpectedFilters>({
   name: 'expected_payments',
   roles: ['viewer'],
   route: '/expected-payments',

@@ -3,12 +3,12 @@ import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { type Day, issuedDayOf } from '../domain/calendar.ts';
 import { parseSum } from '../domain/money.ts';
-import type { PresentedExpected } from '../expected/list-expected.ts';
+import type { ExpectedFilters, PresentedExpected } from '../expected/list-expected.ts';
 import { COMPUTED, EXPECTED, guard, joinCell } from '../imports/kinds/expected.ts';
 import { BOM, LINE_END, renderField } from '../reports/render/formats/write-csv.ts';
 import type { Cell } from '../reports/xlsx/render-cell.ts';
 import { readList } from './define-list.ts';
-import { type ExpectedFilters, expectedPayments } from './expected.ts';
+import { expectedPayments } from './expected.ts';
 
 const PAGE_ROWS = 1_000;
 
@@ -51,7 +51,7 @@ const FOUND: Record<keyof typeof COMPUTED, (row: Exported) => Cell> = {
 /** Yields the CSV page by page: `;`, decimal comma, UTF-8 with BOM, CRLF; masked where the caller sees no persons. */
 export async function* renderExpectedCsv(
   context: Context,
-  { filter, caller }: { filter: ExpectedFilters; caller: Caller },
+  wanted: { filter: ExpectedFilters; caller: Caller; via?: 'console' },
 ): AsyncGenerator<string, void, undefined> {
   const { calendar } = context;
   const language = context.config.REPORT_LOCALE;
@@ -63,7 +63,7 @@ export async function* renderExpectedCsv(
   const cells = [...Object.values(GIVEN), ...Object.values(FOUND)];
   for (let after: number | undefined; ; ) {
     const page = { limit: PAGE_ROWS, after };
-    const { rows, next } = await readList(context, expectedPayments, { filter, page, caller });
+    const { rows, next } = await readList(context, expectedPayments, { ...wanted, page });
     const exported = rows.map((row) => {
       const days = { dueDay: row.due_day, createdDay: calendar.dayOf(new Date(row.created_at)) };
       return { ...row, issued_day: row.issued_day === issuedDayOf(null, days) ? null : row.issued_day };

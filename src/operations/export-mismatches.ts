@@ -4,13 +4,13 @@ import { maySeePersons } from '../access/roles.ts';
 import type { Caller } from '../access/tokens.ts';
 import { readActorNames } from '../access/users.ts';
 import type { Context } from '../context.ts';
-import type { Reader } from '../database/reader.ts';
 import type { Language } from '../domain/language/language.ts';
+import { nameOrder, readOrderKeys } from '../expected/read-story.ts';
 import { readCases } from '../imports/decisions/read-cases.ts';
 import { renderCases, type ShownCase } from '../imports/decisions/render-cases.ts';
 import { DECISIONS_MAX } from '../imports/kinds/decisions.ts';
-import type { PresentedMismatch } from '../mismatches/read-mismatches.ts';
 import { readList } from './define-list.ts';
+import { maskMismatches } from './mask-texts.ts';
 import { mismatches, mismatchFilters } from './mismatches.ts';
 
 /** The filters of the list: the workbook has those alone that are to be decided. */
@@ -27,30 +27,30 @@ export async function renderDecisionWorkbook(context: Context, { language, ...wa
     context,
     rows.map(({ id }) => id),
   );
+  const full = maySeePersons(wanted.caller.role);
+  // not the rows of the list: what is shown is what is hashed, also where it changed between the two
+  const hashed = rows.flatMap(({ id }) => cases.get(id)?.mismatch ?? []);
+  const seen = full ? hashed : await maskMismatches(context.db, hashed);
   const owners = await readActorNames(
     context.db,
     rows.flatMap(({ owner }) => owner ?? []),
   );
-  const full = maySeePersons(wanted.caller.role);
-  const orders = full ? await readOrderNames(context.db, rows) : new Map<string, string>();
-  const shown = rows.flatMap((mismatch): ShownCase[] => {
+  const orders = await readOrderKeys(
+    context.db,
+    rows.flatMap(({ expected_payment_id: id }) => id ?? []),
+    { mask: !full },
+  );
+  const shown = seen.flatMap((mismatch): ShownCase[] => {
     const { transaction_id, expected_payment_id: order, owner } = mismatch;
     const found = cases.get(mismatch.id);
     if (!found) return [];
     return [
       {
-        ...{ mismatch, hash: found.hash, about: transaction_id ?? (order && (orders.get(order) ?? order)) },
+        ...{ mismatch, hash: found.hash, about: transaction_id ?? nameOrder(orders, order) },
         owner: owner && (owners.get(owner) ?? owner),
         candidates: found.candidates.map(({ id, names, cents }) => ({ name: full ? names[0] : id, cents })),
       },
     ];
   });
   return await renderCases(context, shown, { language, isCut: next !== undefined });
-}
-
-async function readOrderNames(db: Reader, rows: readonly PresentedMismatch[]): Promise<Map<string, string>> {
-  const ids = rows.flatMap(({ expected_payment_id: id }) => id ?? []);
-  if (ids.length === 0) return new Map();
-  const heads = db.selectFrom('expected_payments').select(['id', 'source', 'number']).where('id', 'in', ids);
-  return new Map((await heads.execute()).map(({ id, source, number }) => [id, `${source}/${number}`]));
 }

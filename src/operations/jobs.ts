@@ -1,7 +1,7 @@
 /** Jobs of the timetable. */
 import { z } from 'zod';
 import { ConfereError } from '../domain/errors.ts';
-import { JOB_NAMES, listJobs } from '../timetable/list-jobs.ts';
+import { isJobOn, JOB_NAMES } from '../timetable/list-jobs.ts';
 import { presentJob } from '../timetable/present-job.ts';
 import { readJobStates } from '../timetable/read-job-states.ts';
 import { defineChange } from './define-change.ts';
@@ -24,7 +24,7 @@ export const runOneJob = defineChange({
   answers: ok('Its tick ended', z.object({ outcome: z.string(), job: z.unknown() })),
   // audited first: who calls it runs the tick, which takes as long as the job
   async change({ config }, { job: name }) {
-    if (listJobs(config).find((job) => job.name === name)?.cron !== 'off') return name;
+    if (isJobOn(config, name)) return name;
     throw new ConfereError('wrong_use', `the job ${name} is off: JOBS and JOB_${name.toUpperCase()} turn it on`);
   },
 });

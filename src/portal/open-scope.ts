@@ -13,9 +13,13 @@ import { readMessage } from '../callbacks/manage/read-message.ts';
 import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../callbacks/manage/read-own-callbacks.ts';
 import { findHold } from '../callbacks/manage/redeliver.ts';
 import { type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
+import { renderRows } from '../callbacks/render/render-bodies.ts';
+import { type Example, readExamples } from '../callbacks/render/render-examples.ts';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { readManifest, readManifestIds } from '../manifests/read-manifests.ts';
 import { checkFilter } from '../merchants/check-filter.ts';
 import { countRequest } from '../merchants/count-request.ts';
 import { completeFilter, type FilterInput, parseFilter } from '../merchants/match-filter.ts';
@@ -28,6 +32,8 @@ export type PortalContext = Pick<Context, 'calendar' | 'clock' | 'config'>;
 /** `from`, `to`: days of the callbacks' creation, both included. */
 export type OwnSearch = Omit<OwnCallbackQuery, 'from' | 'to'> & { from?: Day | undefined; to?: Day | undefined };
 export type OwnRange = Pick<ReplayRequest, 'from' | 'to' | 'states'>;
+/** Days whose manifests the portal lists. */
+const MANIFEST_DAYS = 14;
 /** Where a request came from, for the audit. */
 type Via = 'portal' | undefined;
 
@@ -86,6 +92,16 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
       };
     },
 
+    /** An example of a message; audited, since the merchant's newest one shows a person. */
+    async showExample(type: string): Promise<Example> {
+      const found = await readExamples(reading, seq, [type], (rows) => renderRows(reading, rows));
+      const example = found.get(type) ?? { body: {}, isInvented: true };
+      const { transaction } = (example.body as { data?: { transaction?: { id: string } } }).data ?? {};
+      const transactions = transaction && !example.isInvented ? [transaction.id] : [];
+      await auditShown(context, { actor: caller.id, action: 'callbacks.show', target: type }, { transactions, via });
+      return example;
+    },
+
     /** The changes in a transaction that somebody else audits. */
     changesIn: (inner: Context): OwnChanges => listChanges(inner, merchant),
 
@@ -103,6 +119,14 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
 }
 
 function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: number; merchant: MerchantRow }) {
+  const findManifest = async (day: Day) => {
+    try {
+      return await readManifest(reading.db, seq, { day });
+    } catch (error) {
+      if (error instanceof ConfereError && error.code === 'not_found') return undefined;
+      throw error;
+    }
+  };
   return {
     /** A page of callbacks, newest first. @throws ConfereError `invalid_request` for a wrong cursor. */
     async listCallbacks({ from, to, ...terms }: OwnSearch, page: { limit: number; after: string | undefined }) {
@@ -111,6 +135,17 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
       const { rows, next } = await listOwnCallbacks(reading.db, seq, { ...terms, ...days }, page);
       return { callbacks: rows.map(presentOwnCallback), next };
     },
+    /** Day manifests: the newest revision of each of the last days that has one, the newest first. */
+    async listManifests() {
+      const today = context.calendar.dayOf(context.clock.now());
+      const days = Array.from({ length: MANIFEST_DAYS }, (_, back) => addDays(today, -1 - back));
+      return (await Promise.all(days.map(async (day) => ({ day, ...(await findManifest(day)) })))).flatMap(
+        ({ day, manifest }) => (manifest ? [{ day, manifest }] : []),
+      );
+    },
+    /** The signed manifest of a day; and its webhook-ids, each on a line. @throws ConfereError `not_found`. */
+    readManifest: (day: Day) => readManifest(reading.db, seq, { day }),
+    readManifestIds: (day: Day) => readManifestIds(reading, seq, { day }),
     /** How callbacks reach the merchant. */
     readDelivery: () => readDelivery(reading, merchant),
     /** How many callbacks a replay would send. */

@@ -1,8 +1,9 @@
 import { presentOwnCallback } from '../callbacks/manage/present-callback.ts';
+import { findCallback } from '../callbacks/manage/read-callbacks.ts';
 import { findOwnCallback } from '../callbacks/manage/read-own-callbacks.ts';
 import { redeliver } from '../callbacks/manage/redeliver.ts';
 import { assertReplays } from '../callbacks/manage/replay.ts';
-import { sendTest } from '../callbacks/manage/send-test.ts';
+import { sendTest, sendTests } from '../callbacks/manage/send-test.ts';
 import type { Context } from '../context.ts';
 import { setOwnFilter, setOwnState } from '../merchants/change-own.ts';
 import type { FilterInput } from '../merchants/match-filter.ts';
@@ -30,6 +31,12 @@ export function listChanges(inner: Context, { seq, id }: MerchantRow) {
     },
     /** Sends a signed test callback, in any state of the merchant. */
     sendTest: async () => await present(await sendTest(inner, id)),
+    /** Sends an example of each of these types. */
+    async sendExamples(types: readonly string[]) {
+      const made = await sendTests(inner, id, types);
+      const rows = await Promise.all(made.map((one) => findCallback(inner.db, `cb_${one}`)));
+      return await Promise.all(rows.map((row) => present(row)));
+    },
     /** The secret is returned only here. */
     rotateSecret: () => rotateSecret(inner, id),
     /** @throws ConfereError `conflict`. */

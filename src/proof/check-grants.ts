@@ -2,32 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import type { Message } from '../domain/errors.ts';
 import { failure, message } from '../texts/messages.ts';
-import { APPEND_ONLY_TABLES } from './list-grants.ts';
+import { APPEND_ONLY, APPEND_ONLY_TABLES } from './list-grants.ts';
 
-const COLUMNS = {
-  events: 'status',
-  entries: 'kind',
-  postings: 'position',
-  seals: 'entries',
-  seal_stragglers: 'position',
-  accepted_surpluses: 'surplus',
-  audit: 'target',
-  audit_archives: 'entries',
-  expected_versions: 'version',
-  expected_keys: 'kind',
-  expected_cancellations: 'actor',
-  expected_matches: 'rule',
-  expected_changes: 'state',
-  bank_statements: 'position',
-  bank_lines: 'type',
-  bank_matches: 'rule',
-  imports: 'kind',
-  day_manifests: 'revision',
-  log_hashes: 'kind',
-  log_origins: 'from_size',
-  log_checkpoints: 'size',
-  log_cosignatures: 'line',
-} as const;
 /** The errors by which a server denies a statement on a table or a column. */
 const DENIED_ERRNOS = new Set([1142, 1143, 1044, 1227]);
 
@@ -43,8 +19,8 @@ export async function checkGrants(db: Kysely<Database>): Promise<Message[]> {
   const { rows } = await sql<{ name: string }>`SELECT trigger_name AS name FROM information_schema.triggers
     WHERE trigger_schema = DATABASE()`.execute(db);
   const triggers = new Set(rows.map((row) => row.name));
-  for (const table of APPEND_ONLY_TABLES) {
-    const [name, column] = [sql.table(table), sql.ref(COLUMNS[table])];
+  for (const [table, tried] of Object.entries(APPEND_ONLY)) {
+    const [name, column] = [sql.table(table), sql.ref(tried)];
     for (const { verb, change } of [
       { verb: 'update', change: sql`UPDATE ${name} SET ${column} = ${column} WHERE 1 = 0` },
       { verb: 'delete', change: sql`DELETE FROM ${name} WHERE 1 = 0` },

@@ -2,19 +2,32 @@ import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import { ConfereError } from '../domain/errors.ts';
 
-/** Tables that are only appended to; their changing state is in other tables. */
-export const APPEND_ONLY_TABLES = [
-  ...(['events', 'entries', 'postings', 'seals', 'seal_stragglers', 'accepted_surpluses', 'audit'] as const),
-  ...([
-    'expected_versions',
-    'expected_keys',
-    'expected_cancellations',
-    'expected_matches',
-    'expected_changes',
-  ] as const),
-  ...(['audit_archives', 'bank_statements', 'bank_lines', 'bank_matches', 'imports', 'day_manifests'] as const),
-  ...(['log_hashes', 'log_origins', 'log_checkpoints', 'log_cosignatures'] as const),
-] as const;
+/** Tables that are only appended to, each with a column by which a change is tried; their changing state is in other tables. */
+export const APPEND_ONLY = {
+  events: 'status',
+  entries: 'kind',
+  postings: 'position',
+  seals: 'entries',
+  seal_stragglers: 'position',
+  accepted_surpluses: 'surplus',
+  audit: 'target',
+  audit_archives: 'entries',
+  expected_versions: 'version',
+  expected_keys: 'kind',
+  expected_cancellations: 'actor',
+  expected_matches: 'rule',
+  expected_changes: 'state',
+  bank_statements: 'position',
+  bank_lines: 'type',
+  bank_matches: 'rule',
+  imports: 'kind',
+  day_manifests: 'revision',
+  log_hashes: 'kind',
+  log_origins: 'from_size',
+  log_checkpoints: 'size',
+  log_cosignatures: 'line',
+} as const;
+export const APPEND_ONLY_TABLES: readonly string[] = Object.keys(APPEND_ONLY);
 
 /** The members of a MySQL group, and where its settings come from. */
 const GROUP_TABLES = ['replication_group_members', 'variables_info'];
@@ -33,7 +46,7 @@ export async function listGrants(db: Reader, user: string): Promise<string[]> {
   const database = rows[0]?.home ?? '';
   const home = quoteName(database);
   const wide = quoteName((await readsWildcards(db)) ? database.replaceAll(/[_%]/g, '\\$&') : database);
-  const changing = rows.filter(({ name }) => !(APPEND_ONLY_TABLES as readonly string[]).includes(name));
+  const changing = rows.filter(({ name }) => !APPEND_ONLY_TABLES.includes(name));
   const { rows: groups } = await sql`SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'`.execute(db);
   return [
     ...(groups.length > 0

@@ -29,6 +29,11 @@ export const PACED_JOBS: ReadonlySet<JobName> = new Set(['check_all_books']);
 /** `cron` is a cron expression in the provider's time zone, or `off`. */
 export type Job = { name: JobName; cron: string };
 
+/** Whether a job runs by the timetable. */
+export function isJobOn(config: Config, name: JobName): boolean {
+  return listJobs(config).some((job) => job.name === name && job.cron !== 'off');
+}
+
 /** Lists all jobs; all are off with JOBS=off. */
 export function listJobs(config: Config): Job[] {
   return JOB_NAMES.map((name) => {

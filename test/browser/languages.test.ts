@@ -26,7 +26,7 @@ const DATA = [
 ];
 /** What programs read, files, and the page of Swagger UI, which is in English alone. */
 const NO_PAGES =
-  /^\/(?:api|openapi|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|balances\/imports\/|login\/oidc|mismatches\/decisions\.xlsx)/;
+  /^\/(?:api|openapi|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|expected\/export|balances\/imports\/|login\/oidc|mismatches\/decisions\.xlsx)/;
 const PAGES_MIN = 35;
 let env: ConsoleEnvironment;
 let page: Page;

@@ -25,9 +25,10 @@ beforeAll(async () => {
   env = stack.use(
     await openServedEnvironment({
       providerUrl: provider.url,
-      env: { SLACK_WEBHOOK_URL: slack.url, CALLBACK_ALERT_AFTER: '1m', WEBHOOK_GRACE: '1s', JOBS: 'off' },
+      env: { SLACK_WEBHOOK_URL: slack.url, WEBHOOK_GRACE: '1s', JOBS: 'off' },
     }),
   );
+  env.context.config.LIMITS.callbackAlertMs = 60_000;
   env.timers.freeze();
 });
 afterAll(async () => {

@@ -40,7 +40,7 @@ const THEMES = {
 
 /** Addresses that are no pages: programs and files, what needs an issuer (`oidc.test.ts`), the portal and Swagger UI (`portal.test.ts`). */
 const NO_PAGES =
-  /^\/(?:api|openapi|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|balances\/imports\/|login\/oidc|mismatches\/decisions\.xlsx)/;
+  /^\/(?:api|openapi|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|expected\/export|balances\/imports\/|login\/oidc|mismatches\/decisions\.xlsx)/;
 const FORMS = [
   'statement',
   'adjustment',
@@ -141,7 +141,7 @@ beforeAll(async () => {
     ['not-found', '/transactions/no-such', 'Não encontrado', 404],
     ['unknown-address', '/conciliacoes', 'Não encontrado', 404],
     ['wrong-filter', '/mismatches?kind=nonsense', 'Divergências', 422],
-    ['wrong-request', '/transactions?cursor=nonsense', 'Pedido inválido', 422],
+    ['wrong-request', '/transactions?cursor=nonsense', 'Requisição inválida', 422],
     ['account-map', '/reports/accounts', 'Plano de contas'],
     ['report', `/reports/${addDays(env.today, -3)}?from=1&to=2`, /^\d\d\/\d\d\/\d{4}$/],
     ['merchants', '/merchants', 'Lojistas'],
@@ -271,10 +271,10 @@ async function fillIn(page: Page): Promise<void> {
     ...{ at: `${addDays(env.today, -1)}T12:00:00`, day: env.today, balance: '1.234,56', amount: '-1.234,56' },
     ...{ note: 'tarifa', name: 'Padaria', url: 'http://127.0.0.1:9/new', number: 'pedido-9', due_day: env.today },
     // nobody owes less than nothing
-    ...(page.url().endsWith('/expected/new') ? { amount: '19,90' } : {}),
+    ...(/\/(?:expected|adjustments)\/new$/.test(page.url()) ? { amount: '19,90' } : {}),
   };
   // the other one has an opening
-  const chosen: Record<string, string> = { platform: 'a3bb189e-8bf9-4888-9912-ace4e6543002', kind: 'fee' };
+  const chosen: Record<string, string> = { platform: 'a3bb189e-8bf9-4888-9912-ace4e6543002', kind: 'fee_out' };
   const candidates = page.locator('select[name="entry"] option');
   if ((await candidates.count()) > 1) chosen.entry = (await candidates.nth(1).getAttribute('value')) ?? '';
   for (const field of await page.getByRole('main').locator('input[name], select[name], textarea[name]').all()) {
@@ -390,9 +390,9 @@ test('a missing item and an invalid filter are answered with pages', async () =>
     ['/reports/2026-13-40-r1.xlsx', 404, 'Não encontrado'],
     ['/callbacks/cb_999999', 404, 'Não encontrado'],
     ['/mismatches?kind=nonsense', 422, 'Divergências'],
-    ['/transactions?cursor=nonsense', 422, 'Pedido inválido'],
+    ['/transactions?cursor=nonsense', 422, 'Requisição inválida'],
     ['/transactions?from=2026-02-30', 422, 'Transações'],
-    ['/transactions/%E0%A4%A', 400, 'Pedido inválido'],
+    ['/transactions/%E0%A4%A', 400, 'Requisição inválida'],
   ] as const) {
     const answer = await page.goto(`${env.url}${address}`);
     expect(answer?.status(), address).toBe(status);

@@ -1,5 +1,7 @@
 /** The portal in a browser, as each of two merchants: one with scripts in Portuguese, one without in English. */
 import { createSecretKey } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDelivery } from '../../src/callbacks/deliver/deliver.ts';
@@ -12,13 +14,14 @@ import { observe, type ShownTransaction } from '../support/make-observations.ts'
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../support/open-merchant-server.ts';
 import { createMerchantToken } from '../support/open-scopes.ts';
+import { temporaryDirectory } from '../support/start-serve.ts';
 import { closeBrowser, findViolations, openBrowser, SWAGGER_RULES } from './browser.ts';
 import { findPortuguese } from './find-portuguese.ts';
 
 /** One pixel. */
-const LOGO =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPj/HwADAgH/5ncyAAAAAABJRU5ErkJggg==';
+const LOGO = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYPj/HwADAgH/5ncyAAAAAABJRU5ErkJggg==';
 
+const home = temporaryDirectory();
 let env: ConsoleEnvironment;
 let shop: MerchantServer;
 let delivery: Promise<void>;
@@ -26,7 +29,8 @@ const stopping = new AbortController();
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
-  env = await openConsoleEnvironment({ PORTAL_NAME: 'Pagamentos Azul', PORTAL_LOGO: LOGO });
+  writeFileSync(path.join(home.path, 'portal-logo.png'), Buffer.from(LOGO, 'base64'));
+  env = await openConsoleEnvironment({ DATA_DIR: home.path, ALERT_EMAIL_FROM: 'Pagamentos Azul <pix@azul.example>' });
   shop = await openMerchantServer();
   for (const name of ['Aurora', 'Boreal']) {
     const filter = { reference_prefixes: [`${name}-`] };
@@ -43,6 +47,7 @@ afterAll(async () => {
   await delivery;
   await shop[Symbol.asyncDispose]();
   await env[Symbol.asyncDispose]();
+  home[Symbol.dispose]();
 });
 
 async function pay(name: string): Promise<void> {
@@ -128,7 +133,7 @@ test('an engineer of a merchant tests, finds, repeats, filters and rotates, on p
   await examine();
   expect(await page.getByRole('main').textContent()).toMatch(/Dos 1 eventos.*o filtro aceita 0\. O de hoje aceita 1/);
   await press('Confirmar');
-  await page.getByRole('status').filter({ hasText: 'Filtro gravado' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'Filtro salvo' }).waitFor();
 
   await link('Trocar o segredo');
   await title('Trocar o segredo');
@@ -205,7 +210,7 @@ test('another merchant sees its own pages alone, in English and without scripts'
   portuguese.preview = await findPortuguese(page, ['Pagamentos Azul']);
   await open(`/portal/callbacks/${await idOf('Aurora')}`, 404);
   await page.goto(`${env.url}/portal/callbacks?reference=Aurora-1`);
-  expect(await page.getByRole('main').textContent()).toContain('No callbacks with these filters.');
+  expect(await page.getByRole('main').textContent()).toContain('No callbacks with these filters: remove one of them.');
   await page.goto(`${env.url}/transactions`);
   await page.getByRole('heading', { level: 1, name: 'Log in' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/login');

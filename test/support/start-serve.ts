@@ -26,7 +26,6 @@ export const NO_RUNS = {
   JOB_RECONCILE_QUARTER: 'off',
   JOB_RECONCILE_COUNTS: 'off',
   JOB_RECONCILE_OPEN: 'off',
-  SHOW_OPEN_SCHEDULE: 'off',
   JOB_DAILY_REPORT: 'off',
   JOB_DAY_MANIFESTS: 'off',
 };

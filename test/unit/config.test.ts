@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
 import { environment } from '../../src/config/environment.ts';
 import { isSecret } from '../../src/config/list-settings.ts';
 import { readConfig, readSettings } from '../../src/config.ts';
@@ -31,7 +32,6 @@ const WRONG = {
   WEBHOOKS_OWED: 'everything',
   STUCK_CASHIN: 'long, long',
   STUCK_CASHOUT: '15 minutes',
-  SHOW_OPEN_SCHEDULE: '5m,1m',
   PROVIDER_RATE: '60/h',
   WEBHOOK_ALLOW: '300.0.0.0/8',
   TRUST_PROXY: 'everybody',
@@ -44,17 +44,15 @@ const WRONG = {
   OIDC_ROLES: 'finance:accountant',
   CALLBACK_ALLOW_PRIVATE: 'maybe',
   CALLBACK_RETRY_SCHEDULE: 'now and then',
-  PORTAL_LOGO: 'https://shop.example/logo.png',
   REPORT_LOCALE: 'pt_PT',
   REPORT_FULL_DOCUMENTS: 'perhaps',
   REFUND_COMMISSION: 'halved',
-  ALERT_LOCALE: 'pt',
   ALERTMANAGER_URL: 'alerts.example',
   SLACK_WEBHOOK_URL: 'hooks.example/secret',
   RETAIN_BODIES: 'for ever',
   RETAIN_CALLBACKS: '99d',
   JOBS: 'sometimes',
-  POOL_CONNECTIONS: '9',
+  PAGERDUTY_ROUTING_KEY: 'a key of ours',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
   OTEL_TRACES_SAMPLER_ARG: '1.5',
   JOB_WATCH: 'now and again',
@@ -303,21 +301,35 @@ describe('the environment', () => {
     expect(lines.map((line) => line.trim().split(':')[0])).toEqual([name]);
   });
 
-  it('takes a logo of the portal as a picture in a data URL, by what it holds', () => {
-    const urlOf = (type: string, bytes: Buffer) => `data:${type};base64,${bytes.toString('base64')}`;
-    const png = Buffer.from('89504e470d0a1a0a', 'hex');
-    const webp = Buffer.from('RIFF\0\0\0\0WEBP', 'latin1');
-    expect(readConfig({ PORTAL_LOGO: urlOf('image/png', png) }).PORTAL_LOGO).toEqual({ type: 'image/png', bytes: png });
-    expect(readConfig({ PORTAL_LOGO: urlOf('image/webp', webp) }).PORTAL_LOGO?.type).toBe('image/webp');
-    for (const url of [
-      urlOf('image/svg+xml', Buffer.from('<svg onload="alert(1)">')),
-      urlOf('image/jpeg', png),
-      urlOf('image/png', Buffer.from('<script>')),
-      urlOf('text/html', png),
-    ])
-      expect(faultsOf({ PORTAL_LOGO: url })).toContain('PORTAL_LOGO: must be a data URL of a PNG, JPEG or WebP');
-    const large = Buffer.concat([png, Buffer.alloc(64 * 1024)]);
-    expect(faultsOf({ PORTAL_LOGO: urlOf('image/png', large) })).toContain('PORTAL_LOGO: must be at most 64 KiB');
+  it('refuses each setting that went, also as a file, and says what to do instead', () => {
+    const went = ['POOL_CONNECTIONS', 'ARCHIVE_DIR', 'PORTAL_NAME', 'HEARTBEAT_URL'];
+    const faults = faultsOf({ ...Object.fromEntries(went.map((name) => [name, 'x'])), ALERT_LOCALE_FILE: '/nowhere' });
+    for (const name of [...went, 'ALERT_LOCALE']) expect(faults).toContain(`${name}: is no setting any more; `);
+    expect(faults).toContain('…/confere?connections=20');
+  });
+
+  it('has at most 46 settings, where a family of one kind counts as one', () => {
+    const family = /^(JOBS?|RETAIN|OIDC|OTEL)(?:_|$)/;
+    const counted = Object.keys(environment.shape).map(
+      (name) => family.exec(name)?.[1]?.replace('JOBS', 'JOB') ?? name,
+    );
+    expect(new Set(counted).size).toBeLessThanOrEqual(46);
+  });
+
+  it('takes the routing key of PagerDuty alone, or within the address of another region', () => {
+    const keyOf = (text: string) => readConfig({ PAGERDUTY_ROUTING_KEY: text }).PAGERDUTY_ROUTING_KEY;
+    expect(keyOf('R0UT1NGK3Y')).toEqual({ key: 'R0UT1NGK3Y', url: 'https://events.pagerduty.com/v2/enqueue' });
+    const eu = 'events.eu.pagerduty.com/v2/enqueue';
+    expect(keyOf(`https://R0UT1NGK3Y@${eu}`)).toEqual({ key: 'R0UT1NGK3Y', url: `https://${eu}` });
+    for (const text of [`https://${eu}`, `https://a:b@${eu}`, `ftp://key@${eu}`])
+      expect(faultsOf({ PAGERDUTY_ROUTING_KEY: text })).toContain('PAGERDUTY_ROUTING_KEY: must be a routing key');
+  });
+
+  it('takes the connections of a pool from DATABASE_URL', () => {
+    const of = (query: string) => parseDatabaseUrl(`mysql://u@h/confere${query}`).connectionLimit;
+    expect([of(''), of('?connections=10'), of('?connections=1000')]).toEqual([undefined, 10, 1_000]);
+    for (const text of ['9', '1001', '20x', '', '-20'])
+      expect(() => of(`?connections=${text}`)).toThrow('takes connections=10 to 1000');
   });
 
   it('takes any value from a file', () => {

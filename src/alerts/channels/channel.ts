@@ -22,7 +22,7 @@ export type AlertToSend = {
   alreadySent: boolean;
 };
 
-/** The texts of an alert in ALERT_LOCALE, with whole addresses. */
+/** The texts of an alert in REPORT_LOCALE, with whole addresses. */
 export type WrittenAlert = DescribedAlert & { url: string; runbookUrl: string };
 
 /** Writes alerts for a channel. */

@@ -18,7 +18,7 @@ export function openChannels(context: Context, mailer: Mailer | undefined): Chan
   if (ALERTMANAGER_URL) channels.push(openAlertmanagerChannel(ALERTMANAGER_URL, writer));
   if (SLACK_WEBHOOK_URL) channels.push(openSlackChannel(SLACK_WEBHOOK_URL, writer));
   if (PAGERDUTY_ROUTING_KEY) {
-    channels.push(openPagerDutyChannel({ url: config.PAGERDUTY_URL, routingKey: PAGERDUTY_ROUTING_KEY, writer }));
+    channels.push(openPagerDutyChannel({ ...PAGERDUTY_ROUTING_KEY, writer }));
   }
   if (!mailer) return channels;
   if (ALERT_EMAIL_TO) {
@@ -30,9 +30,9 @@ export function openChannels(context: Context, mailer: Mailer | undefined): Chan
   return channels;
 }
 
-/** Writes alerts in ALERT_LOCALE, with addresses of the console and the runbooks. */
+/** Writes alerts in REPORT_LOCALE, with addresses of the console and the runbooks. */
 function createWriter({ config, calendar }: Context): AlertWriter {
-  const { ALERT_LOCALE: locale, PUBLIC_URL: publicUrl } = config;
+  const { REPORT_LOCALE: locale, PUBLIC_URL: publicUrl } = config;
   return {
     publicUrl,
     words: ALERT_WORDS[locale],

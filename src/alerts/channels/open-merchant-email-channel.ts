@@ -37,18 +37,17 @@ async function readAddress(db: Reader, merchantId: string): Promise<string | nul
 
 /** The text is in Portuguese and English: a merchant's engineers may not speak the language of its customers. */
 function write(alert: AlertToSend): { subject: string; text: string } {
-  const since = alert.raisedAt.toISOString();
   const isDisabled = alert.name === 'merchant_disabled';
   const portuguese = isDisabled
-    ? 'Desativamos o envio de avisos de transações PIX para o endereço cadastrado: ele respondeu 410 ou não aceitou nenhum aviso por 5 dias. Nada se perdeu: os avisos ficam guardados até que você, no portal, ou o operador reative o envio.'
-    : 'O endereço cadastrado não está aceitando avisos de transações PIX. Nada se perdeu: os avisos ficam guardados e seguem assim que o endereço responder 2xx. Depois de 5 dias sem sucesso o envio é desativado.';
+    ? 'Desativamos o envio de callbacks de transações PIX para o endereço cadastrado: ele respondeu 410 ou não aceitou nenhum callback por 5 dias. Nada se perdeu: os callbacks ficam retidos até que você, no portal, ou a operação reative o envio.'
+    : 'O endereço cadastrado não está aceitando callbacks de transações PIX. Nada se perdeu: os callbacks ficam retidos e seguem assim que o endereço responder 2xx. Depois de 5 dias sem sucesso o envio é desativado.';
   const english = isDisabled
-    ? 'We stopped sending notices of PIX transactions to your address: it answered 410, or took none for 5 days. Nothing is lost: they are held until you, in the portal, or the operator enables it again.'
-    : 'Your address is taking no notices of PIX transactions. Nothing is lost: they are held, and follow as soon as it answers 2xx. After 5 days without a success we stop sending.';
+    ? 'We stopped sending callbacks of PIX transactions to your address: it answered 410, or took none for 5 days. Nothing is lost: they are held until you, in the portal, or the operators enable it again.'
+    : 'Your address is taking no callbacks of PIX transactions. Nothing is lost: they are held, and follow as soon as it answers 2xx. After 5 days without a success we stop sending.';
   return {
     subject: isDisabled
       ? 'Confere: envio desativado / callbacks disabled'
-      : 'Confere: avisos não entregues / callbacks are failing',
-    text: `${portuguese}\n\n${english}\n\n${alert.scope}, ${since}\n`,
+      : 'Confere: callbacks não entregues / callbacks are failing',
+    text: `${portuguese}\n\n${english}\n\n${alert.scope}, ${alert.raisedAt.toISOString()}\n`,
   };
 }

@@ -9,10 +9,10 @@ const SEVERITY = new Map<string, string>([
 ]);
 
 /** PagerDuty's Events API v2: what ended as it was raised pages nobody; an alert triggers under its own id, and its end resolves it. One event a request. */
-export function openPagerDutyChannel(options: { url: string; routingKey: string; writer: AlertWriter }): Channel {
+export function openPagerDutyChannel(options: { url: string; key: string; writer: AlertWriter }): Channel {
   const post = (action: 'trigger' | 'resolve', alert: AlertToSend): Promise<void> =>
     postJson(options.url, {
-      routing_key: options.routingKey,
+      routing_key: options.key,
       event_action: action,
       dedup_key: alert.id,
       ...(action === 'trigger' ? describe(alert, options.writer) : {}),

@@ -22,7 +22,15 @@ import {
   takeSlot,
   untrackCallback,
 } from '../queue/slots.ts';
-import { createPrepareSuccessor, type Dispatcher, dispatch, isStale, readToSend, releaseAll } from './dispatch.ts';
+import {
+  createPrepareSuccessor,
+  type Dispatcher,
+  dispatch,
+  isSentFreely,
+  isStale,
+  readToSend,
+  releaseAll,
+} from './dispatch.ts';
 import type { Recorded } from './record-attempts.ts';
 import { createRecorder } from './recorder.ts';
 import { type Attempt, openSender } from './send-attempt.ts';
@@ -208,9 +216,11 @@ function takeSlots(slots: Slots, claimed: ClaimedCallback[]): void {
 function offerFreeSlots(delivery: Delivery): Disposable {
   const { context, slots, dispatches } = delivery;
   return offerSlots(context, {
-    reserve: (merchantSeq) =>
-      isSentFreely(delivery.merchants.get(merchantSeq)) &&
-      reserveForNew(slots, merchantSeq, context.timers.monotonicMs()),
+    reserve(merchantSeq) {
+      const merchant = delivery.merchants.get(merchantSeq);
+      const isFree = merchant !== undefined && !merchant.holdsBack && merchant.rate === null;
+      return isFree && reserveForNew(slots, merchantSeq, context.timers.monotonicMs());
+    },
     giveBack: (merchantSeq) => giveSlotBack(slots, merchantSeq),
     async take(claimed, claimedAtMs) {
       for (const { merchantSeq } of claimed) giveSlotBack(slots, merchantSeq);
@@ -229,17 +239,10 @@ function offerFreeSlots(delivery: Delivery): Disposable {
 async function sendTaken(delivery: Delivery, claimed: ClaimedCallback[], claimedAtMs: number): Promise<void> {
   const { context } = delivery;
   const reading = readToSend(context, claimed);
-  // `dispatch` reports it, unless nothing is ready
-  reading.catch(() => undefined);
-  const isReady = await readMerchants(delivery).then(
-    () => !context.signal.aborted,
-    (error: unknown) => {
-      context.log.warn({ error: describeError(error) }, 'merchants could not be read; their callbacks are released');
-      return false;
-    },
-  );
-  const mayBeSent = ({ merchantSeq }: ClaimedCallback): boolean =>
-    isReady && isSentFreely(delivery.merchants.get(merchantSeq));
+  // `dispatch` reports what fails, and releases all
+  const toSend = await reading.catch(() => undefined);
+  const mayBeSent = ({ seq }: ClaimedCallback): boolean =>
+    toSend === undefined || (!context.signal.aborted && isSentFreely(toSend.get(seq)?.to));
   const { true: ready = [], false: others = [] } = Object.groupBy(claimed, (one) => `${mayBeSent(one)}` as const);
   if (others.length > 0)
     await releaseAll(
@@ -247,11 +250,6 @@ async function sendTaken(delivery: Delivery, claimed: ClaimedCallback[], claimed
       others.flatMap((one) => [one, ...one.successors]),
     );
   if (ready.length > 0) await dispatch(delivery, ready, claimedAtMs, reading);
-}
-
-/** Whether nothing but a slot is needed to send to a merchant. */
-function isSentFreely(merchant: DeliveryMerchant | undefined): boolean {
-  return merchant !== undefined && !merchant.holdsBack && merchant.rate === null;
 }
 
 async function readMerchants(delivery: Delivery): Promise<DeliveryMerchant[]> {

@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts';
 import { describeError } from '../../log.ts';
-import { readCredentials } from '../../merchants/secrets.ts';
+import { type Credentials, readCredentials } from '../../merchants/secrets.ts';
 import { createBatcher } from '../../runtime/batch.ts';
+import { holdsBack } from '../health/merchant-health.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import type { DeliveryMerchant } from '../queue/read-delivery-merchants.ts';
 import { releaseCallbacks } from '../queue/release-callbacks.ts';
@@ -66,6 +67,11 @@ export async function readToSend(context: Context, callbacks: ClaimedCallback[])
   return new Map(
     callbacks.map(({ seq, merchantSeq }) => [seq, { to: credentials.get(merchantSeq), body: bodies.get(seq) }]),
   );
+}
+
+/** Whether nothing but a slot is needed to send to a merchant. */
+export function isSentFreely(to: Credentials | undefined): boolean {
+  return to !== undefined && !holdsBack(to.row) && to.row.rate === null && to.row.is_restored === 0;
 }
 
 const UNKNOWN: Prepared = { body: undefined, to: undefined };
@@ -185,8 +191,8 @@ async function prepareMessage(
 ): Promise<Message | undefined> {
   try {
     const prepared = await dispatcher.prepareSuccessor(callback);
-    // rendering may have taken long
-    if (!maySendSuccessor(dispatcher, callback, claimedAtMs)) return undefined;
+    // rendering may have taken long, and its merchant may have changed since the last round
+    if (!isSentFreely(prepared.to) || !maySendSuccessor(dispatcher, callback, claimedAtMs)) return undefined;
     return composeMessage(callback, prepared);
   } catch (error) {
     dispatcher.context.log.error(

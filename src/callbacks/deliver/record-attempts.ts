@@ -1,6 +1,9 @@
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { caseBySeq } from '../../database/case-by-seq.ts';
+import { compileOnce } from '../../database/compile-once.ts';
+import { insertRows } from '../../database/insert-returning.ts';
+import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { TEST_SOURCE, toSubject } from '../health/callback-sources.ts';
@@ -31,7 +34,7 @@ export async function recordAttempts(
   options: { mayBeWritten: boolean } = { mayBeWritten: false },
 ): Promise<Recorded> {
   let again = options.mayBeWritten;
-  return transact(context.db, async (trx) => {
+  return transact(context.ledgerDb, async (trx) => {
     const fresh = again ? await removeRecorded(trx, attempts) : attempts;
     again = true;
     return fresh.length > 0 ? writeAttempts(context, trx, fresh) : { woken: 0 };
@@ -40,8 +43,7 @@ export async function recordAttempts(
 
 async function writeAttempts(context: Context, trx: Transaction<Database>, attempts: Attempt[]): Promise<Recorded> {
   const now = context.clock.now();
-  const health = await updateHealth(trx, attempts, now);
-  await insertAttempts(trx, attempts);
+  const [health] = await runTogether(trx, [(together) => updateHealth(together, attempts, now)]);
   const outcomes = attempts.map(({ callback, response }): Decided => {
     const state = health.get(callback.merchantSeq) ?? { holdsBack: false, failingSince: null };
     const tried = { ...callback, isTest: callback.source === TEST_SOURCE };
@@ -53,12 +55,17 @@ async function writeAttempts(context: Context, trx: Transaction<Database>, attem
       outcome: decideOutcome(tried, response, state, { schedule, random: Math.random(), now }),
     };
   });
-  await writeDelivered(trx, outcomes, now);
-  await writeUndelivered(context, trx, outcomes, now);
+  const ended = outcomes.filter(({ outcome }) => outcome.state === 'delivered' || outcome.state === 'failed');
+  const [, , , newer] = await runTogether(trx, [
+    (together) => insertAttempts(together, attempts),
+    (together) => writeDelivered(together, outcomes, now),
+    (together) => writeUndelivered(context, together, outcomes, now),
+    (together) => findNewer(context, together, ended),
+  ]);
   const failed = outcomes.filter(({ outcome }) => outcome.state === 'failed');
   await requestMails(context, trx, failed, now);
   await requestNoHttpMails(context, trx, attempts, now);
-  return { woken: await wakeNewer(context, trx, outcomes, now) };
+  return { woken: newer.length === 0 ? 0 : await wake(trx, newer, now) };
 }
 
 /** A callback is in flight once at a time, so no two of its attempts began at the same instant. */
@@ -90,7 +97,7 @@ async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): 
     response_body: callback.transactionSeq !== null && forgotten.has(callback.transactionSeq) ? null : response.body,
     request_headers: storeHeaders(merchantHeaders),
   }));
-  await trx.insertInto('callback_attempts').values(rows).execute();
+  await insertRows(trx, 'callback_attempts', rows);
 }
 
 /** A merchant's answer about a forgotten person's transaction or order may name the person: its body is not stored. */
@@ -128,7 +135,11 @@ async function findForgottenOrders(trx: Transaction<Database>, expectedSeqs: num
 async function writeDelivered(trx: Transaction<Database>, decided: Decided[], now: Date): Promise<void> {
   const seqs = decided.filter(({ outcome }) => outcome.state === 'delivered').map(({ callback }) => callback.seq);
   if (seqs.length === 0) return;
-  await trx
+  await updateDelivered(trx, { seqs, now });
+}
+
+const updateDelivered = compileOnce((db, { seqs, now }: { seqs: number[]; now: Date }) =>
+  db
     .updateTable('callbacks')
     .set((eb) => ({
       state: 'delivered',
@@ -139,9 +150,8 @@ async function writeDelivered(trx: Transaction<Database>, decided: Decided[], no
       lease_until: null,
       delivered_at: now,
     }))
-    .where('seq', 'in', seqs)
-    .execute();
-}
+    .where('seq', 'in', seqs),
+);
 
 async function writeUndelivered(
   context: Context,
@@ -179,28 +189,27 @@ function nextAttemptAt({ callback, outcome }: Decided, now: Date): Date | null {
 }
 
 /**
- * Makes newer callbacks of delivered and failed ones due now. The search has no condition on when they are due or on
- * their lease: a claim that defers one, or ends the lease of a dead process, holds its lock, and this waits for it.
- * Successors leased by this process are sent by it, or released under the lock of the callback recorded here.
+ * Finds newer callbacks of these that ended. The search has no condition on when they are due or on their lease: a claim that
+ * defers one, or ends the lease of a dead process, holds its lock, and `wake` waits for it. Successors leased by this process are
+ * sent by it, or released under the lock of the callback recorded here.
  */
-async function wakeNewer(context: Context, trx: Transaction<Database>, decided: Decided[], now: Date): Promise<number> {
-  const done = decided
-    .filter(({ outcome }) => outcome.state === 'delivered' || outcome.state === 'failed')
-    .map(({ callback }) => callback);
+async function findNewer(context: Context, trx: Transaction<Database>, ended: Decided[]): Promise<number[]> {
+  const done = ended.map(({ callback }) => callback);
   const transactionSeqs = [...new Set(done.map((callback) => callback.transactionSeq))].filter((seq) => seq !== null);
-  if (transactionSeqs.length === 0) return 0;
+  if (transactionSeqs.length === 0) return [];
   const lowest = new Map(done.map((one) => [`${one.merchantSeq}:${one.transactionSeq}`, one.sequence]));
   const merchantSeqs = [...new Set(done.map((callback) => callback.merchantSeq))];
   const open = await readOpenCallbacks(trx, transactionSeqs, merchantSeqs);
-  const waiting = open.filter(
-    (one) => one.state === 'pending' && !one.first_failed_at && one.lease_holder !== context.holder,
-  );
-  const newer = waiting.filter((one) => {
+  const newer = open.filter((one) => {
     const before = lowest.get(`${one.merchant_seq}:${one.transaction_seq}`);
-    return before !== undefined && one.sequence > before;
+    const waits = one.state === 'pending' && !one.first_failed_at && one.lease_holder !== context.holder;
+    return waits && before !== undefined && one.sequence > before;
   });
-  if (newer.length === 0) return 0;
-  const seqs = newer.map((one) => one.seq);
+  return newer.map((one) => one.seq);
+}
+
+/** Makes callbacks that wait due now. @returns how many. */
+async function wake(trx: Transaction<Database>, seqs: number[], now: Date): Promise<number> {
   // an UPDATE would skip a locked row whose last committed version does not match its conditions
   await sql`SELECT seq FROM callbacks FORCE INDEX (PRIMARY) WHERE seq IN (${sql.join(seqs)}) ORDER BY seq FOR UPDATE`.execute(
     trx,

@@ -6,7 +6,7 @@ import type { Attempt } from './send-attempt.ts';
 
 const BATCH_MAX = 500;
 /** Attempts collect for this long: nothing waits for their record, and each batch costs statements. */
-const GATHER_MS = 20;
+const GATHER_MS = 50;
 const RETRY_MS = 500;
 const TRIES_TOGETHER = 3;
 

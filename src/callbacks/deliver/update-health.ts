@@ -1,4 +1,5 @@
 import type { Selectable, Transaction } from 'kysely';
+import { compileOnce } from '../../database/compile-once.ts';
 import type { Database } from '../../database/tables.ts';
 import { HEALTHY } from '../../merchants/change-merchants.ts';
 import { DISABLED } from '../../merchants/disabled-reasons.ts';
@@ -36,21 +37,20 @@ type MerchantChange = Pick<MerchantRow, 'failures' | 'failing_since' | 'breaker_
 
 async function lockMerchants(trx: Transaction<Database>, byMerchant: Map<number, Attempt[]>): Promise<MerchantRow[]> {
   const failed = [...byMerchant].filter(([, list]) => list.some((one) => isFailure(one.response))).map(([seq]) => seq);
-  return trx
+  return (await selectTroubled(trx, { seqs: [...byMerchant.keys()], failed: [0, ...failed] })).rows;
+}
+
+const selectTroubled = compileOnce((db, { seqs, failed }: { seqs: number[]; failed: number[] }) =>
+  db
     .selectFrom('merchants')
     .selectAll()
-    .where('seq', 'in', [...byMerchant.keys()])
+    .where('seq', 'in', seqs)
     .where((eb) =>
-      eb.or([
-        eb('failing_since', 'is not', null),
-        eb('warned_at', 'is not', null),
-        ...(failed.length > 0 ? [eb('seq', 'in', failed)] : []),
-      ]),
+      eb.or([eb('failing_since', 'is not', null), eb('warned_at', 'is not', null), eb('seq', 'in', failed)]),
     )
     .orderBy('seq')
-    .forUpdate()
-    .execute();
-}
+    .forUpdate(),
+);
 
 function toHealth(row: MerchantRow): MerchantHealth {
   return {

@@ -33,7 +33,7 @@ export function selectTroubled(db: Reader) {
 }
 
 /**
- * Reports each merchant without a success for CALLBACK_ALERT_AFTER, and each disabled one. The merchant is marked after the report, so
+ * Reports each merchant without a success for half an hour, and each disabled one. The merchant is marked after the report, so
  * each outage is reported at least once. The next success ends it.
  */
 export async function alertOutages(
@@ -41,7 +41,7 @@ export async function alertOutages(
   onOutage: (outage: MerchantOutage) => Promise<void> | void,
 ): Promise<void> {
   const now = context.clock.now();
-  const failingSince = new Date(now.getTime() - context.config.CALLBACK_ALERT_AFTER);
+  const failingSince = new Date(now.getTime() - context.config.LIMITS.callbackAlertMs);
   const rows = await context.db
     .selectFrom('merchants')
     .select(['seq', 'id', 'state', 'failing_since'])

@@ -5,7 +5,7 @@ export const DISABLE_AFTER_MS = 5 * 24 * 3_600_000;
 
 /**
  * Health of a merchant's endpoint. A success resets it. 10 failures in a row over at least 5 minutes open the breaker: its
- * callbacks are held, and one is sent as a probe every 5 minutes, until a success closes the breaker. CALLBACK_ALERT_AFTER
+ * callbacks are held, and one is sent as a probe every 5 minutes, until a success closes the breaker. LIMITS.callbackAlertMs
  * without a success is reported to ops and to the merchant; 5 days disable the merchant.
  */
 export type MerchantHealth = {
@@ -40,7 +40,7 @@ export function holdsBack(merchant: {
   return merchant.state !== 'enabled' || merchant.deleted_at !== null || merchant.breaker_opened_at !== null;
 }
 
-/** Whether no attempt has succeeded for as long as opens the breaker: such a merchant is shown as failing. */
+/** Whether no attempt has succeeded for as long as opens the breaker: only then is it for operators to act. */
 export function isFailing(failingSince: Date | string | null, now: Date): boolean {
   return failingSince !== null && now.getTime() - new Date(failingSince).getTime() >= BREAKER_WINDOW_MS;
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { redactRows } from '../../database/redact-rows.ts';
-import { splitList } from '../../domain/lists.ts';
+import { seqsOf, splitList } from '../../domain/lists.ts';
 import type { Erase } from '../../domain/person/person.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';
 import { toSubject } from '../health/callback-sources.ts';
@@ -38,11 +38,7 @@ export function eraseFromAttempts(context: Context): Erase {
       await db
         .updateTable('callback_attempts')
         .set({ response_body: Buffer.from(REMOVED) })
-        .where(
-          'seq',
-          'in',
-          rows.map((row) => row.seq),
-        )
+        .where('seq', 'in', seqsOf(rows))
         .execute();
     }
     const place = { table: 'callback_attempts', key: 'seq', columns: ['response_body'] } as const;

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { seqsOf } from '../../domain/lists.ts';
 import { callbackAttempts } from '../../metrics/metrics.ts';
 import { requestMails } from '../deliver/request-mails.ts';
 
@@ -20,11 +21,7 @@ export async function failUnrenderable(context: Context, rows: Row[]): Promise<v
     const open = await trx
       .selectFrom('callbacks')
       .select(['seq', 'webhook_id', 'merchant_seq', 'transaction_seq', 'attempts'])
-      .where(
-        'seq',
-        'in',
-        rows.map(({ seq }) => seq),
-      )
+      .where('seq', 'in', seqsOf(rows))
       .where('state', 'not in', ['failed', 'delivered'])
       .orderBy('seq')
       .forUpdate()

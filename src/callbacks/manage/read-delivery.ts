@@ -11,6 +11,7 @@ export const HOURS_SHOWN = 24;
 export const SAMPLE_MAX = 50;
 /** Counts end here, so that a long queue does not slow the page down. */
 const COUNT_MAX = 10_000;
+const ANSWER_CHARS_MAX = 300;
 
 export type FailedAttempt = {
   at: Date;
@@ -18,6 +19,8 @@ export type FailedAttempt = {
   errorClass: string;
   callback: string;
   webhookId: string;
+  /** The beginning of the answer, as the merchant's system wrote it. */
+  body: string | null;
 };
 export type Delivery = {
   counts: Record<Undelivered, Count>;
@@ -49,7 +52,7 @@ export async function readDelivery(context: Context, merchant: MerchantRow): Pro
       status: failed.response_status,
       errorClass: failed.error_class ?? '',
       callback: `cb_${failed.callback_seq}`,
-      webhookId: await readWebhookId(context, failed.callback_seq),
+      ...(await readAnswer(context, failed)),
     },
     lastSuccessAt: attempts.findLast((one) => one.error_class === null)?.started_at,
     nextAttemptAt,
@@ -58,6 +61,7 @@ export async function readDelivery(context: Context, merchant: MerchantRow): Pro
 
 type Attempt = {
   callback_seq: number;
+  number: number;
   started_at: Date;
   duration_ms: number;
   response_status: number | null;
@@ -76,16 +80,22 @@ async function readAttempts({ db }: Context, merchantSeq: number, starts: Date[]
     (state) => sql`(SELECT seq FROM callbacks WHERE merchant_seq = ${merchantSeq} AND state = ${state}
       ORDER BY next_attempt_at LIMIT ${limit})`,
   );
-  const { rows } = await sql<Attempt>`SELECT callback_seq, started_at, duration_ms, response_status, error_class
+  const { rows } = await sql<Attempt>`SELECT callback_seq, number, started_at, duration_ms, response_status, error_class
     FROM (${sql.join([...hours, ...undelivered], sql` UNION `)}) sample
     JOIN callback_attempts ON callback_seq = sample.seq
     WHERE started_at >= ${starts[0]} ORDER BY started_at`.execute(db);
   return rows;
 }
 
-async function readWebhookId({ db }: Context, seq: number): Promise<string> {
-  const row = await db.selectFrom('callbacks').select('webhook_id').where('seq', '=', seq).executeTakeFirstOrThrow();
-  return row.webhook_id;
+async function readAnswer({ db }: Context, { callback_seq: seq, number }: Attempt) {
+  const row = await db
+    .selectFrom('callback_attempts')
+    .innerJoin('callbacks', 'callbacks.seq', 'callback_seq')
+    .select(['webhook_id', 'response_body'])
+    .where('callback_seq', '=', seq)
+    .where('number', '=', number)
+    .executeTakeFirstOrThrow();
+  return { webhookId: row.webhook_id, body: row.response_body?.toString('utf8').slice(0, ANSWER_CHARS_MAX) || null };
 }
 
 function summarize(start: Date, all: Attempt[]): AttemptSlot {

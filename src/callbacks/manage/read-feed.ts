@@ -7,8 +7,8 @@ import { isAwaitingConfirmation } from '../../database/restores.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { refuse } from '../../texts/refuse.ts';
+import { renderRows } from '../render/render-bodies.ts';
 import { failUnrenderable } from './fail-unrenderable.ts';
-import { readMessages } from './read-message.ts';
 
 const NUMBERED_MAX = 1000;
 const HELD_RETRY_S = 60;
@@ -38,7 +38,7 @@ export async function readFeed(
   await numberNew(context, merchantSeq);
   if (!page.peek) await acknowledge(context, merchant, page.after);
   const { rows, last } = await transact(context.db, (trx) => readRows(trx, merchantSeq, page));
-  const bodies = await readMessages(context, rows);
+  const bodies = await renderRows(context, rows);
   const unrenderable = rows.filter((row) => !bodies.has(row.seq));
   // with a URL, its delivery fails them
   if (unrenderable.length > 0 && merchant.url === null) await failUnrenderable(context, unrenderable);

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { toProviderBody } from '../render/provider-body.ts';
-import { type RenderableRow, renderBodies, toRenderable } from '../render/render-bodies.ts';
+import { renderRows } from '../render/render-bodies.ts';
+import type { RenderableRow } from '../render/renderable.ts';
 
 /**
  * Renders the body of a callback as it would be sent now; undefined if the ledger does not have its event. A message that the
@@ -11,11 +12,6 @@ export async function readMessage(
   row: RenderableRow & { webhook_id: string },
   format: string,
 ): Promise<object | undefined> {
-  const body = (await readMessages(context, [row])).get(row.seq);
+  const body = (await renderRows(context, [row])).get(row.seq);
   return (format === 'provider' && body && toProviderBody(body, row.webhook_id)) || body;
-}
-
-/** Renders the bodies of stored callbacks as they would be sent now. @returns bodies by the callback's row number. */
-export async function readMessages(context: Context, rows: RenderableRow[]): Promise<Map<number, object>> {
-  return await renderBodies(context, rows.map(toRenderable));
 }

@@ -4,7 +4,7 @@ import { countRequest } from '../../merchants/count-request.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { generateWebhookId } from '../queue/derive-webhook-id.ts';
-import { TEST_TYPE } from '../render/render-bodies.ts';
+import { TEST_TYPE } from '../render/renderable.ts';
 import { type CallbackRow, findCallback } from './read-callbacks.ts';
 
 /**
@@ -12,20 +12,31 @@ import { type CallbackRow, findCallback } from './read-callbacks.ts';
  * enabled. A test has one attempt. @throws ConfereError `too_many_requests`.
  */
 export async function sendTest(context: Context, merchantId: string): Promise<CallbackRow> {
+  const [seq] = await sendTests(context, merchantId, [TEST_TYPE]);
+  return findCallback(context.db, `cb_${requireRowNumber(seq, 'a callback')}`);
+}
+
+/**
+ * Sends an example of each type, which renders as `readExamples` says. @returns row numbers, in the order of the types.
+ * @throws ConfereError `too_many_requests`.
+ */
+export async function sendTests(context: Context, merchantId: string, types: readonly string[]): Promise<number[]> {
   const merchant = await findMerchant(context.db, merchantId);
   countRequest(context, 'test', merchantId);
   const now = context.clock.now();
-  const row = {
-    webhook_id: generateWebhookId(),
-    merchant_seq: merchant.seq,
-    type: TEST_TYPE,
-    source: TEST_SOURCE,
-    state: 'pending',
+  const rows = types.map((type) => ({
+    ...{ webhook_id: generateWebhookId(), merchant_seq: merchant.seq, type, source: TEST_SOURCE, state: 'pending' },
     // a merchant that fetches its events finds it there
     next_attempt_at: merchant.url === null ? null : now,
     created_at: now,
-  };
-  const { insertId } = await context.db.insertInto('callbacks').values(row).executeTakeFirstOrThrow();
+  }));
+  await context.db.insertInto('callbacks').values(rows).execute();
   context.wakeUps.callbacks.notify();
-  return findCallback(context.db, `cb_${requireRowNumber(insertId, 'a callback')}`);
+  const ids = rows.map((row) => row.webhook_id);
+  const stored = await context.db
+    .selectFrom('callbacks')
+    .select(['seq', 'webhook_id'])
+    .where('webhook_id', 'in', ids)
+    .execute();
+  return ids.flatMap((id) => stored.find((row) => row.webhook_id === id)?.seq ?? []);
 }

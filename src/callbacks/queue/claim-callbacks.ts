@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { append } from '../../domain/lists.ts';
+import { append, seqsOf } from '../../domain/lists.ts';
 import { MANIFEST_SOURCE, TEST_SOURCE } from '../health/callback-sources.ts';
 import { PROBE_EVERY_MS } from '../health/merchant-health.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
@@ -194,10 +194,6 @@ async function lease(
     .updateTable('callbacks')
     // when the lease runs out, the callback is due again by the same index
     .set({ state: 'pending', lease_holder: context.holder, lease_until: until, next_attempt_at: until })
-    .where(
-      'seq',
-      'in',
-      callbacks.map((one) => one.seq),
-    )
+    .where('seq', 'in', seqsOf(callbacks))
     .execute();
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
-import { type Renderable, toRenderable } from '../render/render-bodies.ts';
+import { type Renderable, toRenderable } from '../render/renderable.ts';
 
 /** A callback that this process has leased, or leases in the current transaction. */
 export type ClaimedCallback = Renderable & {

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { insertReturning, insertRows } from '../../database/insert-returning.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
+import { seqsOf } from '../../domain/lists.ts';
 import type { Source } from '../../domain/observation.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
 import {
@@ -185,11 +186,7 @@ export async function wakeIdle(trx: Transaction<Database>, subjects: number[], n
   await trx
     .updateTable('callbacks')
     .set((eb) => ({ next_attempt_at: eb.case().when('state', '=', 'held').then(eb.ref('created_at')).else(now).end() }))
-    .where(
-      'seq',
-      'in',
-      idle.map((row) => row.seq),
-    )
+    .where('seq', 'in', seqsOf(idle))
     .where('next_attempt_at', '=', WHEN_IDLE)
     .execute();
 }

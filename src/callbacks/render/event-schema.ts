@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OPERATIONS } from '../../domain/statuses.ts';
-import { TEST_TYPE } from './render-bodies.ts';
 import { MANIFEST_TYPE } from './render-manifests.ts';
+import { TEST_TYPE } from './renderable.ts';
 
 const amount = z
   .string()
@@ -12,6 +12,9 @@ const instant = z.iso.datetime({ offset: true }).describe('ISO 8601 with an offs
 const status = z
   .string()
   .describe('pending, in_process, in_analysis, paid, denied, canceled, expired or refund; be ready for another');
+
+/** Marks an example. */
+const test = z.literal(true).optional().describe('an example that you asked for: answer it with 2xx and do nothing');
 
 /** The transaction of a message, as of its event. */
 export const eventTransactionSchema = z.object({
@@ -51,6 +54,7 @@ export const transactionEventSchema = z
       .regex(/^pix\.(cashin|cashout)\.\S+$/)
       .describe('pix.<operation>.<status>'),
     timestamp: instant.describe('when the event happened'),
+    test,
     data: z.object({
       transaction: eventTransactionSchema,
       previous_status: status.nullable().describe('null: the first event'),
@@ -130,6 +134,7 @@ export const expectedEventSchema = z
       .regex(/^pix\.expected\.\S+$/)
       .describe('pix.expected.<state>'),
     timestamp: instant.describe('when the state changed'),
+    test,
     data: z.object({ expected_payment: expectedPaymentSchema }),
   })
   .meta({ title: 'A change of an expected payment' });
@@ -190,6 +195,7 @@ export const manifestEventSchema = z
   .object({
     type: z.literal(MANIFEST_TYPE),
     timestamp: instant.describe('when it was made'),
+    test,
     data: signedManifestSchema,
   })
   .meta({ title: 'The manifest of a day' });
@@ -202,3 +208,20 @@ export const callbackBodySchema = z.union([
   manifestEventSchema,
   testEventSchema,
 ]);
+
+/** The flat body that the provider posts, as its public clients read it. A text that is not known is empty. */
+export const providerBodySchema = z
+  .object({
+    id: z.int().describe('of the message: the same on every try; up to 2^53'),
+    transaction_id: z.string(),
+    transaction_amount: z.string().describe('a decimal text with two decimals'),
+    transaction_e2e_id: z.string(),
+    transaction_operation: z.enum(['in', 'out']),
+    transaction_reference: z.string(),
+    extra: z.string(),
+    date_created: z.string().describe("when this status began, on the provider's clock: YYYY-MM-DD HH:mm:ss"),
+    status: z.string(),
+    path: z.string().describe("of the transaction in the provider's API"),
+    test: z.literal(true).optional().describe('an example that you asked for: answer it with 2xx and do nothing'),
+  })
+  .meta({ title: 'A change of a transaction, as the provider posts it' });

@@ -1,23 +1,7 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
-import type { callbackBodySchema } from './event-schema.ts';
-import { TEST_TYPE } from './render-bodies.ts';
-
-/** The flat body that the provider posts, as its public clients read it. A text that is not known is empty. */
-export const providerBodySchema = z
-  .object({
-    id: z.int().describe('of the message: the same on every try; up to 2^53'),
-    transaction_id: z.string(),
-    transaction_amount: z.string().describe('a decimal text with two decimals'),
-    transaction_e2e_id: z.string(),
-    transaction_operation: z.enum(['in', 'out']),
-    transaction_reference: z.string(),
-    extra: z.string(),
-    date_created: z.string().describe("when this status began, on the provider's clock: YYYY-MM-DD HH:mm:ss"),
-    status: z.string(),
-    path: z.string().describe("of the transaction in the provider's API"),
-  })
-  .meta({ title: 'A change of a transaction, as the provider posts it' });
+import type { z } from 'zod';
+import type { callbackBodySchema, providerBodySchema } from './event-schema.ts';
+import { TEST_TYPE } from './renderable.ts';
 
 export type ProviderBody = z.infer<typeof providerBodySchema>;
 
@@ -35,10 +19,10 @@ const ID_BITS_MAX = 53n;
  * @returns undefined for a message that the provider has no body for: a correction, or one about no transaction but a test.
  */
 export function toProviderBody(body: object, webhookId: string): ProviderBody | undefined {
-  const { type, timestamp, data } = body as z.infer<typeof callbackBodySchema>;
+  const { type, timestamp, data, ...marks } = body as z.infer<typeof callbackBodySchema>;
   if (CORRECTED.test(type)) return undefined;
   if (type === TEST_TYPE) return flatten({ ...TESTED, status_at: timestamp }, webhookId);
-  return 'transaction' in data ? flatten(data.transaction, webhookId) : undefined;
+  return 'transaction' in data ? { ...flatten(data.transaction, webhookId), ...marks } : undefined;
 }
 
 type Facts = {

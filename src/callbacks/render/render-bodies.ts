@@ -1,39 +1,14 @@
-import type { Selectable } from 'kysely';
 import type { Context } from '../../context.ts';
+import { compileOnce } from '../../database/compile-once.ts';
 import { selectTransactions, toLedgerTransaction } from '../../database/read-transactions.ts';
-import type { Database } from '../../database/tables.ts';
+import { seqsOf } from '../../domain/lists.ts';
 import type { CorrectedFacts } from '../../domain/observation.ts';
 import { type LedgerTransaction, presentTransaction } from '../../domain/present-transaction.ts';
-import { EXPECTED_SOURCE, MANIFEST_SOURCE } from '../health/callback-sources.ts';
+import { EXPECTED_SOURCE, MANIFEST_SOURCE, TEST_SOURCE } from '../health/callback-sources.ts';
+import { renderExamples } from './render-examples.ts';
 import { renderExpected } from './render-expected.ts';
 import { renderManifests } from './render-manifests.ts';
-
-export const TEST_TYPE = 'confere.test';
-
-export type Renderable = {
-  seq: number;
-  /** As `callbacks.transaction_seq`. */
-  transactionSeq: number | null;
-  /** Null for a correction and an expected payment's change, which are identified by their sequence. */
-  eventSeq: number | null;
-  sequence: number;
-  type: string;
-  previousStatus: string | null;
-  source: string;
-  createdAt: Date;
-};
-
-/** The columns of a stored callback that its body needs. */
-export type RenderableRow = Pick<
-  Selectable<Database['callbacks']>,
-  'seq' | 'transaction_seq' | 'event_seq' | 'sequence' | 'type' | 'previous_status' | 'source' | 'created_at'
->;
-
-export function toRenderable(row: RenderableRow): Renderable {
-  const { seq, sequence, type, source } = row;
-  const [transactionSeq, eventSeq, createdAt] = [row.transaction_seq, row.event_seq, row.created_at];
-  return { seq, transactionSeq, eventSeq, sequence, type, previousStatus: row.previous_status, source, createdAt };
-}
+import { type Renderable, type RenderableRow, TEST_TYPE, toRenderable } from './renderable.ts';
 
 type Event = { seq: number; status: string; atWall: string; sequence: number; transaction: LedgerTransaction };
 
@@ -46,13 +21,13 @@ export async function renderBodies(context: Context, callbacks: Renderable[]): P
   const ofSource = (source: string) => callbacks.filter((callback) => callback.source === source);
   const [manifests, expected] = [ofSource(MANIFEST_SOURCE), ofSource(EXPECTED_SOURCE)];
   const bodies = new Map([
-    ...(await renderManifests(
-      context,
-      manifests.map(({ seq }) => seq),
-    )),
+    ...(await renderManifests(context, seqsOf(manifests))),
     ...(await renderExpected(context.db, expected)),
+    ...(await renderExamples(context, callbacks.filter(isExample), (rows) => renderRows(context, rows))),
   ]);
-  const others = callbacks.filter(({ source }) => source !== MANIFEST_SOURCE && source !== EXPECTED_SOURCE);
+  const others = callbacks.filter(
+    (one) => one.source !== MANIFEST_SOURCE && one.source !== EXPECTED_SOURCE && !isExample(one),
+  );
   const events = await readEvents(context, listSeqs(others, 'eventSeq'));
   const corrections = await readCorrections(
     context,
@@ -79,6 +54,15 @@ export async function renderBodies(context: Context, callbacks: Renderable[]): P
     bodies.set(callback.seq, body);
   }
   return bodies;
+}
+
+/** Renders the bodies of stored callbacks as they would be sent now. @returns bodies by the callback's row number. */
+export async function renderRows(context: Context, rows: RenderableRow[]): Promise<Map<number, object>> {
+  return await renderBodies(context, rows.map(toRenderable));
+}
+
+function isExample({ source, type }: Renderable): boolean {
+  return source === TEST_SOURCE && type !== TEST_TYPE;
 }
 
 function renderEvent(context: Context, callback: Renderable, { transaction, ...event }: Event): object {
@@ -163,12 +147,7 @@ function listSeqs(callbacks: Renderable[], field: 'transactionSeq' | 'eventSeq')
 /** Events with their transactions, in one query: this runs thousands of times a second. */
 async function readEvents(context: Context, seqs: number[]): Promise<Map<number, Event>> {
   if (seqs.length === 0) return new Map();
-  const rows = await selectTransactions(context.db)
-    .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
-    .select(['events.seq as event_seq', 'events.status as event_status', 'events.at_wall'])
-    .select('events.sequence as event_sequence')
-    .where('events.seq', 'in', seqs)
-    .execute();
+  const { rows } = await selectEvents(context.db, { seqs });
   return new Map(
     rows.map((row) => [
       row.event_seq,
@@ -179,3 +158,11 @@ async function readEvents(context: Context, seqs: number[]): Promise<Map<number,
     ]),
   );
 }
+
+const selectEvents = compileOnce((db, { seqs }: { seqs: number[] }) =>
+  selectTransactions(db)
+    .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
+    .select(['events.seq as event_seq', 'events.status as event_status', 'events.at_wall'])
+    .select('events.sequence as event_sequence')
+    .where('events.seq', 'in', seqs),
+);

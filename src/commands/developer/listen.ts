@@ -1,12 +1,11 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { request } from 'undici';
 import { toProviderBody } from '../../callbacks/render/provider-body.ts';
 import { sign } from '../../callbacks/render/sign.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { CALLBACK_FORMATS } from '../../merchants/request-headers.ts';
-import { parseInstant, readSecret } from '../parse-options.ts';
+import { CALLBACK_FORMATS } from '../../merchants/callback-formats.ts';
+import { parseInstant, readSecretIn } from './read-place.ts';
 
 /** Where `npm start` listens. */
 const LOCAL_URL = 'http://127.0.0.1:3000';
@@ -59,7 +58,7 @@ export function listenCommand(program: Command): void {
 }
 
 async function listen(options: Options): Promise<void> {
-  const given = (option: string, place: string | undefined) => (place ? readSecret(option, place) : undefined);
+  const given = (option: string, place: string | undefined) => (place ? readSecretIn(option, place) : undefined);
   const token = (await given('--token', options.token)) ?? process.env.CONFERE_PULL_TOKEN;
   if (!token) throw new ConfereError('wrong_use', 'give the pull token: CONFERE_PULL_TOKEN, or a file with --token');
   const feed = parseUrl('--server', options.server);
@@ -99,7 +98,7 @@ function parseUrl(option: string, text: string): URL {
   throw new ConfereError('wrong_use', `${option} must be an address: http://localhost:8080/pix`);
 }
 
-function readKey(secret: string) {
+export function readKey(secret: string) {
   const bytes = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
   if (secret.startsWith(SECRET_PREFIX) && bytes.length > 0) return createSecretKey(bytes);
   throw new ConfereError('wrong_use', '--secret must be whsec_ and base64');
@@ -120,13 +119,13 @@ async function readPage(
   const query = { after, since: since.toISOString(), peek: 'true', limit: String(PAGE) };
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   for (;;) {
-    const answer = await request(url, { headers: { authorization: `Bearer ${token}` } }).catch((error: unknown) => {
-      throw new ConfereError('unavailable', `${server.origin} does not answer: ${(error as Error).message}`);
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } }).catch((error: unknown) => {
+      throw new ConfereError('unavailable', `${server.origin} does not answer: ${sayFailure(error)}`);
     });
-    const body = await answer.body.text();
-    if (answer.statusCode === 200) return JSON.parse(body) as Page;
-    if (answer.statusCode !== 429)
-      throw new ConfereError('unavailable', `${server.origin} answered ${answer.statusCode}: ${detailOf(body)}`);
+    const body = await answer.text();
+    if (answer.status === 200) return JSON.parse(body) as Page;
+    if (answer.status !== 429)
+      throw new ConfereError('unavailable', `${server.origin} answered ${answer.status}: ${detailOf(body)}`);
     await sleep(POLL_MS);
   }
 }
@@ -154,13 +153,17 @@ async function postEvent({ forward, key, format, ...own }: Sending, { id, ...eve
   };
   const beganMs = performance.now();
   try {
-    const answer = await request(forward, {
-      ...{ method: 'POST', headers, body, headersTimeout: FORWARD_TIMEOUT_MS, bodyTimeout: FORWARD_TIMEOUT_MS },
-    });
-    await answer.body.dump();
-    const isAccepted = answer.statusCode >= 200 && answer.statusCode < 300;
-    return { isAccepted, says: `${answer.statusCode} in ${Math.round(performance.now() - beganMs)} ms` };
+    const signal = AbortSignal.timeout(FORWARD_TIMEOUT_MS);
+    const answer = await fetch(forward, { method: 'POST', headers, body, signal, redirect: 'manual' });
+    await answer.arrayBuffer();
+    return { isAccepted: answer.ok, says: `${answer.status} in ${Math.round(performance.now() - beganMs)} ms` };
   } catch (error) {
-    return { isAccepted: false, says: `not answered: ${(error as Error).message}` };
+    return { isAccepted: false, says: `not answered: ${sayFailure(error)}` };
   }
+}
+
+/** The cause of a request that failed: that of `fetch` says only that it did. */
+export function sayFailure(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : message;
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { request } from 'undici';
 import { ConfereError } from '../../domain/errors.ts';
-import { print } from '../with-context.ts';
+import { showUnseen } from '../../domain/language/show-unseen.ts';
+import { sayFailure } from './listen.ts';
+import { readSecretIn } from './read-place.ts';
 
 /** The statuses that lead to each one in a transaction's history, itself last. */
 const HISTORIES = new Map<string, string[]>([
@@ -18,7 +19,16 @@ const HISTORIES = new Map<string, string[]>([
 const SENT = { fate: 'sent' };
 const OPERATIONS = ['cashin', 'cashout'];
 
-type Options = { sandbox: string; apiKey: string; amount: string; reference?: string; extra?: string; json?: boolean };
+type Options = {
+  sandbox: string;
+  apiKey: string;
+  amount: string;
+  reference?: string;
+  extra?: string;
+  server?: string;
+  token?: string;
+  json?: boolean;
+};
 type Made = { transactions: { id: string }[] };
 
 /** `confere events trigger …`: makes something happen in the sandbox, which then sends its webhooks. */
@@ -32,8 +42,13 @@ export function eventsCommand(program: Command): void {
     .option('--amount <amount>', 'such as 150.00', '12.34')
     .option('--reference <text>', "the merchant's reference")
     .option('--extra <text>', 'the extra that merchants filter by')
+    .option('--server <url>', 'instead of the sandbox: Confere sends an example of any type to the merchant’s address')
+    .option(
+      '--token <file>',
+      'with --server: the file with the token of the portal, cfm_…; by default CONFERE_PORTAL_TOKEN',
+    )
     .option('--json', 'print one JSON object')
-    .action(trigger);
+    .action((type: string, options: Options) => (options.server ? sendExample(type, options) : trigger(type, options)));
 }
 
 async function trigger(type: string, { json, ...options }: Options): Promise<void> {
@@ -41,7 +56,10 @@ async function trigger(type: string, { json, ...options }: Options): Promise<voi
   const history = HISTORIES.get(status);
   if (pix !== 'pix' || !OPERATIONS.includes(operation) || !history) {
     const types = OPERATIONS.flatMap((one) => [...HISTORIES.keys()].map((each) => `pix.${one}.${each}`));
-    throw new ConfereError('wrong_use', `${type} can't be triggered; these can: ${types.join(', ')}`);
+    throw new ConfereError(
+      'wrong_use',
+      `${type} can't be triggered; these can: ${types.join(', ')}. Any other one by --server and --token`,
+    );
   }
   const { amount, reference, extra } = options;
   const facts = { operation, amount, ...(reference && { reference }), ...(extra && { extra }) };
@@ -53,18 +71,36 @@ async function trigger(type: string, { json, ...options }: Options): Promise<voi
   for (const event of history.slice(1)) {
     await send(options, `/sandbox/transactions/${id}/events`, { status: event, webhook: SENT });
   }
-  print(json, { transaction: id, events: history }, `transaction ${id}: ${history.join(', ')}`);
+  say(json, { transaction: id, events: history }, `transaction ${id}: ${history.join(', ')}`);
+}
+
+/** Has the portal send an example of the type, which is marked `test: true`. */
+async function sendExample(type: string, { server = '', token: file, json }: Options): Promise<void> {
+  const token = file === undefined ? process.env.CONFERE_PORTAL_TOKEN : await readSecretIn('--token', file);
+  if (!token) throw new ConfereError('wrong_use', 'give the token of the portal: CONFERE_PORTAL_TOKEN, or --token');
+  const body = { types: [type] };
+  const made = await post<{ callbacks: { id: string }[] }>('--server', server, '/api/v1/portal/examples', token, body);
+  const ids = made.callbacks.map(({ id }) => id);
+  say(json, { type, callbacks: ids }, `example of ${type}: ${ids.join(', ')}`);
+}
+
+function say(json: boolean | undefined, value: object, text: string): void {
+  process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${showUnseen(text)}\n`);
 }
 
 async function send<T>({ sandbox, apiKey }: Options, path: string, body: object): Promise<T> {
-  const url = URL.canParse(sandbox) ? new URL(path, sandbox) : undefined;
-  if (!url) throw new ConfereError('wrong_use', '--sandbox must be an address: http://127.0.0.1:4000');
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-  const answer = await request(url, { method: 'POST', headers, body: JSON.stringify(body) }).catch(() => {
-    throw new ConfereError('unavailable', `no sandbox answers at ${url.origin}: start one with confere sandbox`);
+  return await post<T>('--sandbox', sandbox, path, apiKey, body);
+}
+
+async function post<T>(option: string, server: string, path: string, token: string, body: object): Promise<T> {
+  const url = URL.canParse(server) ? new URL(path, server) : undefined;
+  if (!url) throw new ConfereError('wrong_use', `${option} must be an address: http://127.0.0.1:4000`);
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) }).catch((error: unknown) => {
+    const hint = option === '--sandbox' ? ': no sandbox answers, start one with confere sandbox' : '';
+    throw new ConfereError('unavailable', `${url.origin} does not answer (${sayFailure(error)})${hint}`);
   });
-  const text = await answer.body.text();
-  if (answer.statusCode >= 300)
-    throw new ConfereError('unavailable', `the sandbox answered ${answer.statusCode}: ${text}`);
+  const text = await answer.text();
+  if (!answer.ok) throw new ConfereError('unavailable', `${url.origin} answered ${answer.status}: ${text}`);
   return JSON.parse(text) as T;
 }

@@ -25,7 +25,7 @@ export function restrictDataDir(dataDir: string, log: Log): void {
   } catch (error) {
     log.warn(
       { error: describeError(error) },
-      'could not remove the permissions of others from DATA_DIR: see docs/operating.md',
+      'could not remove the permissions of others from DATA_DIR: see docs/install.md',
     );
   }
 }

@@ -29,6 +29,7 @@ import { fetchOpen } from '../../reconciliation/watches/fetch-open.ts';
 import { watchProvider } from '../../reconciliation/watches/watch-provider.ts';
 import { mailReports } from '../../reports/revisions/mail-reports.ts';
 import { sealLedger } from '../../seal/seal-ledger.ts';
+import { isJobOn, listJobs } from '../../timetable/list-jobs.ts';
 import { submitCheckpoints } from '../../tlog/witnesses.ts';
 import { METRIC_READERS } from './metric-readers.ts';
 
@@ -130,7 +131,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
     runs: processRuns(context, client),
     provider: watchProvider(context, client),
     doubted: fetchDoubted(context, client.withPriority('today')),
-    ...(context.config.JOBS === 'on' && { open: fetchOpen(context, client) }),
+    ...(isJobOn(context.config, 'reconcile_open') && { open: fetchOpen(context, client) }),
     callbacks: startDelivery(context, {
       onOutage: (trouble) => raiseMerchantAlert(context, trouble),
       onRecovery: (merchantId) => endMerchantAlert(context, merchantId),
@@ -152,21 +153,18 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
 }
 
 /** Says what the worker starts with, and how much of it may run at once. */
-function logStart({ config, log }: Context, loops: string[]): void {
+function logStart(context: Context, loops: string[]): void {
+  const { config, log } = context;
   const started = {
     loops,
-    jobs: Object.entries(config).flatMap(([name, cron]) =>
-      config.JOBS === 'on' && name.startsWith('JOB_') && cron !== 'off'
-        ? [name.slice('JOB_'.length).toLowerCase()]
-        : [],
-    ),
+    jobs: listJobs(config).flatMap(({ name, cron }) => (cron === 'off' ? [] : [name])),
     concurrency: {
       items: ITEMS_IN_FLIGHT_MAX,
       runs: RUN_WORKERS,
       provider_requests: CONNECTIONS_MAX,
       callbacks: IN_FLIGHT_MAX,
     },
-    connections: { pool: config.POOL_CONNECTIONS, receiver: PREPARED_CONNECTIONS, ledger: LEDGER_CONNECTIONS },
+    connections: { pool: context.countConnections().max, receiver: PREPARED_CONNECTIONS, ledger: LEDGER_CONNECTIONS },
   };
   log.info(started, 'worker started');
 }

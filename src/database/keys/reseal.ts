@@ -71,6 +71,7 @@ async function resealBatch(
     ${after === undefined ? sql`` : sql`AND ${sql.ref(key)} > ${after}`}
     ORDER BY ${sql.ref(key)} LIMIT ${sql.lit(BATCH_ROWS)}`.execute(trx);
   for (const one of rows) {
+    // cast: the table is known by its name alone, and a sealed column holds bytes
     const sealed = one[column] as unknown as Buffer;
     const replaced = reseal(sealed, placeOf(table, one));
     if (!replaced) continue;

@@ -34,7 +34,10 @@ export function describeRivals(hosts: string[]): string {
   return `${hosts.join(' and ')} take writes, and are different servers: make all but one read-only; docs/scaling.md says how`;
 }
 
-/** Asks all hosts every WATCH_HOSTS_EVERY_MS until it is disposed, and keeps the pools from moving to a rival. */
+/**
+ * Asks all hosts every WATCH_HOSTS_EVERY_MS until it is disposed, and keeps the pools from moving to a rival, and from staying on one
+ * that became a copy.
+ */
 export function watchHosts(
   target: ConnectionTarget,
   { choice, timers, log }: { choice: HostChoice; timers: Timers; log: Log },
@@ -42,7 +45,9 @@ export function watchHosts(
   let isAsking = false;
   const ask = async (): Promise<void> => {
     const before = choice.rivals;
-    choice.rivals = decideRivals(choice, await examineHosts(target));
+    const reports = await examineHosts(target);
+    choice.rivals = decideRivals(choice, reports);
+    choice.refusing = new Set(reports.flatMap(({ name, state }) => (state?.refusal ? [name] : [])));
     const found = [...choice.rivals].filter((name) => !before.has(name));
     if (found.length > 0)
       log.error({ host: choice.current, rivals: found }, describeRivals([`${choice.current}`, ...found]));
@@ -64,7 +69,10 @@ export function watchHosts(
  * Decides which hosts must not be moved to: another server that takes writes while the one in use does. It stays one, also while
  * the one in use is away, until it says that it takes none.
  */
-export function decideRivals({ current, rivals }: HostChoice, reports: HostReport[]): ReadonlySet<string> {
+export function decideRivals(
+  { current, rivals }: Omit<HostChoice, 'refusing'>,
+  reports: HostReport[],
+): ReadonlySet<string> {
   const used = reports.find(({ name }) => name === current)?.state;
   const next = new Set(rivals);
   for (const { name, state } of reports) {

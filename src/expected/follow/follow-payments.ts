@@ -1,8 +1,8 @@
 /**
  * The follower: it decides which payments are which expected payments, and the state of each. Start reading expected/ here.
  *
- * In: rows of `expected_work`, which writers leave in their own transactions (a transaction that changed, an expected payment, days
- * that were proven), and the time: an expected payment whose end is over, a receipt that is nobody's for 24 hours. Out: matches and
+ * In: rows of `expected_work`, which writers leave in their own transactions (a transaction that changed once anything is expected, an
+ * expected payment, days that were proven), and the time: an expected payment whose end is over, a receipt that is nobody's for 24 hours. Out: matches and
  * their withdrawals, candidates, states with their history, mismatches; all about one cluster (load-cluster.ts) in one transaction,
  * which deletes the work.
  *
@@ -17,6 +17,7 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { isServerError, isTransient, transact } from '../../database/transact.ts';
+import { expectPayments } from '../../ledger/journal/read-policies.ts';
 import { describeError } from '../../log.ts';
 import { expectedWork } from '../../metrics/metrics.ts';
 import { bisect } from '../../runtime/bisect.ts';
@@ -88,6 +89,8 @@ async function decideSome(context: Context): Promise<boolean> {
   const receipts = await findReceipts(context, now);
   const paid = receipts?.seqs.map((seq) => ({ ...NOTHING, transaction_seq: seq })) ?? [];
   const work: Work[] = [...(await readWork(context.db, now)), ...paid];
+  // the first one is decided once each payment leaves work
+  if (work.some(({ expected_seq }) => expected_seq !== null)) await expectPayments(context);
   const decide = async (some: Work[]): Promise<Written[]> => {
     const written = await decideTogether(context, some);
     if (written === undefined) return [];
@@ -137,7 +140,7 @@ async function decideTogether(context: Context, work: Work[]): Promise<Written |
       await spreadDays(context, trx, work);
       const seeds = {
         expected: work.flatMap(({ expected_seq }) => expected_seq ?? []),
-        payments: (await expectsAny(trx)) ? work.flatMap(({ transaction_seq }) => transaction_seq ?? []) : [],
+        payments: work.flatMap(({ transaction_seq }) => transaction_seq ?? []),
       };
       const cluster = await loadCluster(context, trx, seeds);
       const written = await writeDecisions(context, trx, cluster);
@@ -170,11 +173,6 @@ async function lockFollowing({ holder }: Context, trx: Transaction<Database>): P
     .forUpdate()
     .executeTakeFirst();
   return row?.holder === holder;
-}
-
-/** Whether anything was ever expected: without that, a payment needs no decision. */
-async function expectsAny(db: Reader): Promise<boolean> {
-  return (await db.selectFrom('expected_payments').select('seq').limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** Leaves work for each expected payment that lacked a day which is proven now: within the database, there may be any number. */

@@ -1,5 +1,6 @@
-import type { Router } from 'express';
+import type { Response, Router } from 'express';
 import type { Context } from '../../context.ts';
+import type { ExpectedFilters } from '../../expected/list-expected.ts';
 import { expectedFilters } from '../../operations/expected.ts';
 import { renderExpectedCsv } from '../../operations/export-expected.ts';
 import { getCaller, requireRole } from '../access/authorize.ts';
@@ -12,10 +13,19 @@ export function expectedRoutes(context: Context): Router {
   const router = createRouter();
   router.get('/expected-payments.csv', requireRole('viewer'), async (request, response) => {
     const filter = parseQuery(request, expectedFilters);
-    await sendChunks(response, renderExpectedCsv(context, { filter, caller: getCaller(response) }), {
-      'content-disposition': 'attachment; filename="expected-payments.csv"',
-      'content-type': 'text/csv; charset=utf-8',
-    });
+    await sendExpectedCsv(context, response, { filter });
   });
   return router;
+}
+
+/** Sends the file of what a filter finds, as the caller may see it, while it is read. */
+export async function sendExpectedCsv(
+  context: Context,
+  response: Response,
+  wanted: { filter: ExpectedFilters; via?: 'console' },
+): Promise<void> {
+  await sendChunks(response, renderExpectedCsv(context, { ...wanted, caller: getCaller(response) }), {
+    'content-disposition': 'attachment; filename="expected-payments.csv"',
+    'content-type': 'text/csv; charset=utf-8',
+  });
 }

@@ -72,7 +72,12 @@ function describe(operation: Operation): Json {
     ],
     parameters: [...inPath, ...(query ? describeQuery(query) : []), ...(isChange(operation) ? [IDEMPOTENCY_KEY] : [])],
     ...(body
-      ? { requestBody: { required: true, content: { [bodyType ?? 'application/json']: { schema: input(body) } } } }
+      ? {
+          requestBody: {
+            required: true,
+            content: { [bodyType ?? 'application/json']: { schema: describeInput(body) } },
+          },
+        }
       : {}),
     responses: {
       ...Object.fromEntries(
@@ -107,7 +112,7 @@ function describeWebhook({ type, summary, body, headers = {} }: CallbackMessage)
     parameters: Object.entries({ ...CALLBACK_HEADERS, ...headers }).map(([name, description]) => ({
       ...{ name, in: 'header', required: true, description, schema: { type: 'string' } },
     })),
-    requestBody: { required: true, content: { 'application/json': { schema: output(body) } } },
+    requestBody: { required: true, content: { 'application/json': { schema: describeOutput(body) } } },
     responses: {
       '2XX': { description: 'Delivered, if it comes within 15 s' },
       '410': { description: 'The merchant is disabled: nothing more is sent' },
@@ -124,11 +129,14 @@ function describeResponse(response: OperationResponse): Json {
 
 function content({ schema, contentType }: OperationResponse): Json {
   if (!schema && !contentType) return {};
-  return { content: { [contentType ?? 'application/json']: schema ? { schema: output(schema) } : {} } };
+  return { content: { [contentType ?? 'application/json']: schema ? { schema: describeOutput(schema) } : {} } };
 }
 
 function describeQuery(query: z.ZodObject): Json[] {
-  const { properties = {}, required = [] } = input(query) as { properties?: Record<string, Json>; required?: string[] };
+  const { properties = {}, required = [] } = describeInput(query) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
@@ -138,13 +146,13 @@ function describeQuery(query: z.ZodObject): Json[] {
   }));
 }
 
-function input(schema: z.ZodType): Json {
+export function describeInput(schema: z.ZodType): Json {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return json;
 }
 
 /** The JSON schema of a response. Components become references to `#/components/schemas/<id>`. */
-function output(schema: z.ZodType): Json {
+export function describeOutput(schema: z.ZodType): Json {
   const named = components.get(schema);
   if (named) return { $ref: refTo(named.id) };
   const {
@@ -182,7 +190,7 @@ function refTo(id: string): string {
 }
 
 /** Names an operation: `get /api/v1/mismatches/{id}` is `getMismatchesById`. */
-function nameOperation(method: string, path: string): string {
+export function nameOperation(method: string, path: string): string {
   const words = path
     .replace('/api/v1', '')
     .replace(/\{(\w+)\}/g, 'by $1')

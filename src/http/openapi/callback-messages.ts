@@ -7,12 +7,12 @@ import {
   expectedEventSchema,
   expectedPaymentSchema,
   manifestEventSchema,
+  providerBodySchema,
   testEventSchema,
   transactionEventSchema,
 } from '../../callbacks/render/event-schema.ts';
-import { providerBodySchema } from '../../callbacks/render/provider-body.ts';
-import { TEST_TYPE } from '../../callbacks/render/render-bodies.ts';
 import { MANIFEST_TYPE } from '../../callbacks/render/render-manifests.ts';
+import { TEST_TYPE } from '../../callbacks/render/renderable.ts';
 import { OPERATIONS, STATUSES } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
 import { components } from '../../operations/rows/row-fields.ts';

@@ -4,7 +4,7 @@ import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { InvariantError } from '../../domain/errors.ts';
-import { append } from '../../domain/lists.ts';
+import { append, seqsOf } from '../../domain/lists.ts';
 import { isTracing } from '../../tracing/in-span.ts';
 import { nameSender } from '../receive/name-sender.ts';
 import { FIRST_IDS } from '../receive/plan-shows.ts';
@@ -77,15 +77,7 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
       const siblings = due().where('transaction_id', 'in', ids).where('seq', 'not in', seqs).limit(SIBLINGS_MAX);
       if (ids.length > 0) append(rows, await siblings.execute());
     }
-    await trx
-      .updateTable('webhook_items')
-      .set(newLease(context))
-      .where(
-        'seq',
-        'in',
-        rows.map((row) => row.seq),
-      )
-      .execute();
+    await trx.updateTable('webhook_items').set(newLease(context)).where('seq', 'in', seqsOf(rows)).execute();
     const webhooks = await trx
       .selectFrom('webhooks')
       .select(['seq', 'hash', 'repeats', 'source_address', 'items'])

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { compileOnce } from '../../database/compile-once.ts';
+import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { HOUR_MS } from '../../domain/calendar.ts';
@@ -72,25 +73,29 @@ async function findKeyedItems(trx: Transaction<Database>, webhookSeq: number): P
   return rows.map((row) => row.seq);
 }
 
-/** Open mismatches that name webhooks of which all items were applied. */
-const selectApplied = compileOnce((db, { webhookSeqs }: { webhookSeqs: number[] }) =>
+/** A mismatch that names a webhook. */
+type Quarantine = { webhook_seq: number | null; scope: string };
+
+/** Finds the open mismatches that name these webhooks. */
+export async function findQuarantines(db: Reader, webhookSeqs: number[]): Promise<Quarantine[]> {
+  return webhookSeqs.length === 0 ? [] : (await selectQuarantines(db, { webhookSeqs })).rows;
+}
+
+const selectQuarantines = compileOnce((db, { webhookSeqs }: { webhookSeqs: number[] }) =>
   db
     .selectFrom('mismatches')
-    .innerJoin('webhooks', 'webhooks.seq', 'mismatches.webhook_seq')
-    .select(['mismatches.scope'])
-    .where('mismatches.kind', '=', 'webhook_quarantined')
-    .where('mismatches.open_scope', 'is not', null)
-    .where('mismatches.webhook_seq', 'in', webhookSeqs)
-    .where('webhooks.state', '=', 'applied'),
+    .select(['webhook_seq', 'scope'])
+    .where('kind', '=', 'webhook_quarantined')
+    .where('open_scope', 'is not', null)
+    .where('webhook_seq', 'in', webhookSeqs),
 );
 
 /**
- * Resolves the open mismatches that name these webhooks, where all their items were applied after all. A mismatch that
- * also stands for other webhooks of its reason and hour is reassigned to the next of them.
+ * Resolves mismatches whose webhooks were applied after all. A mismatch that also stands for other webhooks of its reason and
+ * hour is reassigned to the next of them.
  */
-export async function resolveQuarantine(trx: Transaction<Database>, webhookSeqs: number[], now: Date): Promise<void> {
-  if (webhookSeqs.length === 0) return;
-  const { rows: named } = await selectApplied(trx, { webhookSeqs });
+export async function resolveQuarantine(trx: Transaction<Database>, named: Quarantine[], now: Date): Promise<void> {
+  if (named.length === 0) return;
   // locked before the next webhook is searched: one that is quarantined meanwhile is then read, or finds it resolved
   const rows = await lockOpenMismatches(
     trx,

@@ -2,10 +2,10 @@ import type { NotNull, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { webhookIdOf } from '../../domain/ids.ts';
-import { groupValues } from '../../domain/lists.ts';
+import { groupValues, seqsOf } from '../../domain/lists.ts';
 import { decodeText } from '../../domain/person/decode-text.ts';
 import { describeError } from '../../log.ts';
-import { hasForgottenPeople, redactForgotten } from '../../privacy/redact-forgotten.ts';
+import { redactForgotten } from '../../privacy/redact-forgotten.ts';
 import { raiseQuarantine } from './quarantine.ts';
 
 const NOT_REDACTED = 'not_redacted';
@@ -13,10 +13,10 @@ const NOT_REDACTED = 'not_redacted';
 /**
  * Redacts forgotten people in webhooks that were received since. A webhook is stored raw before it is answered. Its items
  * hold the keys by the time this is called; its hash stays unchanged, so that repeats are recognised. A body that can't be
- * redacted stays raw, in quarantine; its items continue.
+ * redacted stays raw, in quarantine; its items continue. Callers ask first whether anyone was forgotten.
  */
 export async function redactArrivals(context: Context, trx: Transaction<Database>, seqs: number[]): Promise<void> {
-  if (seqs.length === 0 || !(await hasForgottenPeople(trx))) return;
+  if (seqs.length === 0) return;
   const rows = await trx
     .selectFrom('webhooks')
     .select(['seq', 'hash', 'body'])
@@ -44,11 +44,7 @@ export async function redactArrivals(context: Context, trx: Transaction<Database
   await trx
     .updateTable('webhooks')
     .set({ state: 'quarantined', reason: NOT_REDACTED })
-    .where(
-      'seq',
-      'in',
-      quarantined.map(({ seq }) => seq),
-    )
+    .where('seq', 'in', seqsOf(quarantined))
     .execute();
   await raiseQuarantine(context, trx, quarantined);
 }

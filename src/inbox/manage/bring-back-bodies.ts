@@ -3,20 +3,18 @@ import { audit } from '../../access/audit.ts';
 import { archiveDirectory, listArchives, readArchive, removeArchive } from '../../archive/archive-files.ts';
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
-import { ConfereError } from '../../domain/errors.ts';
 import type { Erase } from '../../domain/person/person.ts';
 
 /** A line of a file. `body`: a character for each byte. */
 type Line = { seq: number; body: string };
 
 /**
- * Returns the files of bodies that are left, with how many bodies they have: those that the database names, and those in ARCHIVE_DIR that
+ * Returns the files of bodies that are left, with how many bodies they have: those that the database names, and those in DATA_DIR/archive that
  * a crash left beside the rows (0).
  */
 export async function listArchivedBodies({ db, config }: Context): Promise<Map<string, number>> {
   const recorded = await db.selectFrom('body_archives').select(['file', 'bodies']).orderBy('file').execute();
-  const directory = archiveDirectory(config);
-  const present = directory === undefined ? [] : await listArchives(directory, 'bodies');
+  const present = await listArchives(archiveDirectory(config), 'bodies');
   return new Map([
     ...present.map((file) => [file, 0] as const),
     ...recorded.map((one) => [one.file, one.bodies] as const),
@@ -37,15 +35,10 @@ export async function endArchivedBodies(
   const done = { bodies: 0, files: 0 };
   for (const [file, bodies] of await listArchivedBodies(context)) {
     context.signal.throwIfAborted();
-    if (directory === undefined && how === 'restore')
-      throw new ConfereError(
-        'unavailable',
-        'ARCHIVE_DIR is not set: an earlier version moved bodies of webhooks there',
-      );
     // a file that no row names has bodies that are in their rows
-    const lines = how === 'restore' && bodies > 0 ? await readArchive<Line>(context.keys, directory ?? '', file) : [];
+    const lines = how === 'restore' && bodies > 0 ? await readArchive<Line>(context.keys, directory, file) : [];
     await endFile(context, file, { how, lines, bodies });
-    if (directory !== undefined) await removeArchive(directory, file);
+    await removeArchive(directory, file);
     done.bodies += bodies;
     done.files++;
   }

@@ -3,11 +3,13 @@
  * bytes are still a repeat. Its items stay too, with their keys and claims: the ledger can still learn them, and
  * `reprocess` works. A body with more than ITEMS_KEPT_MAX items loses the others; if the provider denied it, it loses all.
  */
+
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { seqsOf } from '../../domain/lists.ts';
 import { quarantineDropped } from '../../metrics/metrics.ts';
 import { findLastHits } from './charge-senders.ts';
 import { nameSender } from './name-sender.ts';
@@ -107,11 +109,7 @@ async function dropOldest(context: Context, { kind, sender, bytes }: Share): Pro
   return await transact(context.db, async (trx) => {
     const rows = await selectStored(trx, kind)
       .select(['seq', 'items', 'body_bytes as bytes'])
-      .where(
-        'seq',
-        'in',
-        found.map(({ seq }) => seq),
-      )
+      .where('seq', 'in', seqsOf(found))
       .orderBy('seq')
       .forUpdate()
       .skipLocked()

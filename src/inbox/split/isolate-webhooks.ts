@@ -8,6 +8,7 @@ import { isDatabaseAway } from '../../database/open/explain-failure.ts';
 import { isDataError, isServerError, isTransient, transact } from '../../database/transact.ts';
 import { append } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
+import { hasForgottenPeople } from '../../privacy/redact-forgotten.ts';
 import { bisect } from '../../runtime/bisect.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
 import { raiseQuarantine } from '../items/quarantine.ts';
@@ -130,6 +131,6 @@ async function quarantine(context: Context, { seq, id, error }: FailedWebhook): 
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) return;
     await raiseQuarantine(context, trx, [{ seq, reason: NOT_TAKEN_APART }]);
-    await redactArrivals(context, trx, [seq]);
+    if (await hasForgottenPeople(trx)) await redactArrivals(context, trx, [seq]);
   });
 }

@@ -2,13 +2,15 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { caseBySeq } from '../../database/case-by-seq.ts';
 import { compileOnce } from '../../database/compile-once.ts';
+import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { append, seqsOf } from '../../domain/lists.ts';
 import { itemsVerified, verificationSeconds } from '../../metrics/metrics.ts';
 import { secondsSince } from '../../metrics/reading.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
 import type { FetchResult } from '../items/fetch-transaction.ts';
-import { raiseQuarantine, resolveQuarantine } from '../items/quarantine.ts';
+import { findQuarantines, raiseQuarantine, resolveQuarantine } from '../items/quarantine.ts';
 import { redactArrivals } from '../items/redact-arrivals.ts';
 import { REFETCH_AFTER_S } from '../receive/insert-arrivals.ts';
 import { classifyItem, type ItemOutcome } from './classify-item.ts';
@@ -29,19 +31,28 @@ export async function recordOutcomes(context: Context, fetches: ItemFetch[]): Pr
       items.map((item) => ({ item, outcome: classifyItem(item, result, now, grace), result: result.kind })),
     )
     .sort((a, b) => a.item.seq - b.item.seq);
+  const webhookSeqs = outcomes.map(({ item }) => item.webhookSeq);
+  const applied = outcomes.filter(({ outcome }) => outcome.kind === 'applied').map(({ item }) => item.webhookSeq);
   await transact(
-    context.db,
+    context.ledgerDb,
     async (trx) => {
-      const repeats = await lockWebhooks(
-        trx,
-        outcomes.map(({ item }) => item.webhookSeq),
-      );
-      await writeItems(trx, outcomes, now);
+      const [webhooks, named] = await runTogether(trx, [
+        (together) => lockWebhooks(together, webhookSeqs),
+        // sent after the lock: a mismatch of another outcome of these webhooks is then read
+        (together) => findQuarantines(together, applied),
+      ]);
       const repeated = outcomes
         .filter(({ result }) => result === 'row')
         .map(({ item }) => item)
-        .filter((item) => (repeats.get(item.webhookSeq) ?? 0) > item.webhookRepeats);
-      await refetchRepeated(trx, repeated, now);
+        .filter((item) => (webhooks.get(item.webhookSeq)?.repeats ?? 0) > item.webhookRepeats);
+      const { single = [], several = [] } = Object.groupBy(outcomes, ({ item }) =>
+        item.itemsInWebhook === 1 ? 'single' : 'several',
+      );
+      const [, closed] = await runTogether(trx, [
+        (together) => writeItems(together, outcomes, repeated, now),
+        // their states are known: these items are their webhooks' only ones
+        (together) => closeWebhooks(together, listStates(single, new Set(repeated))),
+      ]);
       const contradicted = outcomes.flatMap(({ item: { webhookSeq }, outcome }) =>
         outcome.kind === 'applied' ? outcome.contradictions.map((one) => ({ ...one, webhookSeq })) : [],
       );
@@ -50,14 +61,11 @@ export async function recordOutcomes(context: Context, fetches: ItemFetch[]): Pr
         outcome.kind === 'quarantined' ? [{ seq: item.webhookSeq, reason: outcome.reason }] : [],
       );
       await raiseQuarantine(context, trx, quarantined);
-      await closeWebhooks(trx, await readItems(trx, outcomes, new Set(repeated)));
-      const applied = outcomes.filter(({ outcome }) => outcome.kind === 'applied').map(({ item }) => item.webhookSeq);
-      await resolveQuarantine(trx, applied, now);
-      await redactArrivals(
-        context,
-        trx,
-        outcomes.map(({ item }) => item.webhookSeq),
-      );
+      if (several.length > 0) append(closed, await closeWebhooks(trx, await readStates(trx, several)));
+      const ended = named.filter((one) => closed.includes(one.webhook_seq ?? 0));
+      await resolveQuarantine(trx, ended, now);
+      const isAnyoneForgotten = [...webhooks.values()].some((row) => row.anyone_forgotten);
+      if (isAnyoneForgotten) await redactArrivals(context, trx, webhookSeqs);
     },
     { retryDuplicates: true },
   );
@@ -74,15 +82,21 @@ type FetchedItem = { item: ClaimedItem; outcome: ItemOutcome; result: FetchResul
 /**
  * Locks webhooks: two items of one webhook that end at once would each see the other as pending, and neither would close
  * it. Locked before the items; every writer that reopens items keeps this order.
- * @returns the repeats of each webhook, by seq.
+ * @returns by seq, with whether anyone was forgotten: their bodies were committed before this reads it.
  */
-export async function lockWebhooks(trx: Transaction<Database>, webhookSeqs: number[]): Promise<Map<number, number>> {
+export async function lockWebhooks(trx: Transaction<Database>, webhookSeqs: number[]) {
   const { rows } = await selectLocked(trx, { seqs: [...new Set(webhookSeqs)] });
-  return new Map(rows.map((row) => [row.seq, row.repeats]));
+  return new Map(rows.map((row) => [row.seq, row]));
 }
 
 const selectLocked = compileOnce((db, { seqs }: { seqs: number[] }) =>
-  db.selectFrom('webhooks').select(['seq', 'repeats']).where('seq', 'in', seqs).orderBy('seq').forUpdate(),
+  db
+    .selectFrom('webhooks')
+    .select(['seq', 'repeats'])
+    .select((eb) => eb.exists(eb.selectFrom('forgotten_people').select('document_hash')).as('anyone_forgotten'))
+    .where('seq', 'in', seqs)
+    .orderBy('seq')
+    .forUpdate(),
 );
 
 /**
@@ -96,17 +110,18 @@ async function refetchRepeated(trx: Transaction<Database>, items: ClaimedItem[],
     await trx
       .updateTable('webhook_items')
       .set({ next_look_at: sql`LEAST(COALESCE(next_look_at, ${at}), ${at})`, state: 'pending' })
-      .where(
-        'seq',
-        'in',
-        some.map(({ seq }) => seq),
-      )
+      .where('seq', 'in', seqsOf(some))
       .execute();
   }
 }
 
-/** One statement for all items with the same outcome. */
-async function writeItems(trx: Transaction<Database>, outcomes: FetchedItem[], now: Date): Promise<void> {
+/** One statement for all items with the same outcome; then those that are to be fetched again. */
+async function writeItems(
+  trx: Transaction<Database>,
+  outcomes: FetchedItem[],
+  repeated: ClaimedItem[],
+  now: Date,
+): Promise<void> {
   const groups = Map.groupBy(outcomes, ({ outcome, result }) => {
     if (outcome.kind === 'quarantined') return `quarantined ${outcome.reason} ${result}`;
     return outcome.kind === 'applied' ? `applied ${outcome.contradictions.length > 0}` : `waiting ${result}`;
@@ -124,6 +139,7 @@ async function writeItems(trx: Transaction<Database>, outcomes: FetchedItem[], n
       )
       .execute();
   }
+  await refetchRepeated(trx, repeated, now);
 }
 
 /** The column values of items with the same outcome. */
@@ -151,32 +167,26 @@ function toColumns(group: FetchedItem[]) {
 
 type ItemState = { webhook_seq: number; state: string; reason: string | null };
 
-/** The states of all items of these webhooks. An item that is its webhook's only one was written by this transaction. */
-async function readItems(
-  trx: Transaction<Database>,
-  outcomes: FetchedItem[],
-  repeated: Set<ClaimedItem>,
-): Promise<ItemState[]> {
-  const { true: only = [], false: others = [] } = Object.groupBy(
-    outcomes,
-    ({ item }) => `${item.itemsInWebhook === 1}` as const,
-  );
-  const known = only.map(({ item, outcome }) => ({
+/** The states that this transaction gives these items. */
+function listStates(outcomes: FetchedItem[], repeated: Set<ClaimedItem>): ItemState[] {
+  return outcomes.map(({ item, outcome }) => ({
     webhook_seq: item.webhookSeq,
     state: outcome.kind === 'waiting' || repeated.has(item) ? 'pending' : outcome.kind,
     reason: outcome.kind === 'quarantined' ? outcome.reason : null,
   }));
-  if (others.length === 0) return known;
-  const read = await trx
-    .selectFrom('webhook_items')
-    .select(['webhook_seq', 'state', 'reason'])
-    .where('webhook_seq', 'in', [...new Set(others.map(({ item }) => item.webhookSeq))])
-    .execute();
-  return [...known, ...read];
 }
 
-/** Closes webhooks whose items have all ended: quarantined if any item is, else applied. */
-async function closeWebhooks(trx: Transaction<Database>, rows: ItemState[]): Promise<void> {
+/** The states of all items of the webhooks of these. */
+async function readStates(trx: Transaction<Database>, outcomes: FetchedItem[]): Promise<ItemState[]> {
+  return await trx
+    .selectFrom('webhook_items')
+    .select(['webhook_seq', 'state', 'reason'])
+    .where('webhook_seq', 'in', [...new Set(outcomes.map(({ item }) => item.webhookSeq))])
+    .execute();
+}
+
+/** Closes webhooks whose items have all ended: quarantined if any item is, else applied. @returns those that are applied. */
+async function closeWebhooks(trx: Transaction<Database>, rows: ItemState[]): Promise<number[]> {
   const ended = [...Map.groupBy(rows, (row) => row.webhook_seq)]
     .filter(([, items]) => items.every((item) => item.state !== 'pending'))
     .map(([seq, items]) => ({ seq, quarantined: items.find((item) => item.state === 'quarantined') }));
@@ -188,6 +198,7 @@ async function closeWebhooks(trx: Transaction<Database>, rows: ItemState[]): Pro
     const seqs = group.map(({ seq }) => seq);
     await updateWebhooks(trx, { ...change, seqs });
   }
+  return ended.filter(({ quarantined }) => !quarantined).map(({ seq }) => seq);
 }
 
 const updateWebhooks = compileOnce(

@@ -6,6 +6,7 @@
  * An item is retried once: its `resolved_id` names the transaction. A transaction that the provider lists but does not
  * show stays in quarantine after that fetch. Otherwise every tick would retry and report it.
  */
+
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { caseBySeq } from '../../database/case-by-seq.ts';
@@ -13,6 +14,7 @@ import { readSetting } from '../../database/keys/settings.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
+import { seqsOf } from '../../domain/lists.ts';
 import { findNamedItems, isRetryable, type NamedItem, RETRYABLE_REASONS } from './find-named-items.ts';
 import { lockWebhooks } from './record-outcomes.ts';
 
@@ -89,18 +91,12 @@ async function readLearnt(db: Reader, from: number) {
 
 /** Reopens the items that no other process reopened meanwhile. @returns how many. */
 async function reopenItems(trx: Transaction<Database>, named: NamedItem[], now: Date): Promise<number> {
-  await lockWebhooks(
-    trx,
-    named.map(({ webhookSeq }) => webhookSeq),
-  );
+  const webhookSeqs = named.map(({ webhookSeq }) => webhookSeq);
+  await lockWebhooks(trx, webhookSeqs);
   const retryable = await trx
     .selectFrom('webhook_items')
     .select(['seq', 'webhook_seq'])
-    .where(
-      'seq',
-      'in',
-      named.map(({ seq }) => seq),
-    )
+    .where('seq', 'in', seqsOf(named))
     .where(isRetryable(now))
     .execute();
   if (retryable.length === 0) return 0;
@@ -112,11 +108,7 @@ async function reopenItems(trx: Transaction<Database>, named: NamedItem[], now: 
   await trx
     .updateTable('webhook_items')
     .set({ state: 'pending', reason: null, next_look_at: now, resolved_id: resolvedId })
-    .where(
-      'seq',
-      'in',
-      retryable.map(({ seq }) => seq),
-    )
+    .where('seq', 'in', seqsOf(retryable))
     .execute();
   await trx
     .updateTable('webhooks')

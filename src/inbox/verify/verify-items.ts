@@ -9,7 +9,7 @@
 
 import type { Context } from '../../context.ts';
 import { webhookIdOf } from '../../domain/ids.ts';
-import { append, largest } from '../../domain/lists.ts';
+import { append, largest, seqsOf } from '../../domain/lists.ts';
 import type { Observation } from '../../domain/observation.ts';
 import { applyObservations } from '../../ledger/apply/apply-observations.ts';
 import { applyShownRow } from '../../ledger/apply/fetch-and-apply.ts';
@@ -34,7 +34,7 @@ const APPLY_ITEMS_MAX = 100;
 const APPLYING_MAX = 1;
 const RECORDING_MAX = 1;
 /** The observations are applied by then. Their items wait for others, since each batch costs statements. */
-const RECORD_GATHER_MS = 25;
+const RECORD_GATHER_MS = 100;
 const APPLY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
 /** Items that one fetch verifies, with the key that they share. */
@@ -237,10 +237,6 @@ async function deferItems(context: Context, items: ClaimedItem[], pauseMs: numbe
       lease_holder: null,
       lease_until: null,
     })
-    .where(
-      'seq',
-      'in',
-      items.map((item) => item.seq),
-    )
+    .where('seq', 'in', seqsOf(items))
     .execute();
 }

@@ -38,7 +38,7 @@ import { type Policies, readPolicies } from '../journal/read-policies.ts';
 import { type JournalChange, writeEntries } from '../journal/write-entries.ts';
 import { compareNewCommissions } from './check-commissions.ts';
 import { compareReferences } from './compare-references.ts';
-import { dropUnchanged } from './drop-unchanged.ts';
+import { dropUnchanged, keepChanged } from './drop-unchanged.ts';
 import { foldObservations, type TransactionChange } from './fold-observations.ts';
 import { listCallbackCauses } from './list-callback-causes.ts';
 import { loadStoredTransactions } from './load-stored-transactions.ts';
@@ -76,7 +76,9 @@ async function applyBatches(context: Context, observations: Observation[]): Prom
   for (let start = 0; start < observations.length; start += BATCH_MAX) {
     const startMs = Date.now();
     const given = observations.slice(start, start + BATCH_MAX);
-    const batch = await dropUnchanged(context, given);
+    // what a webhook has fetched is nearly always news: the rest is dropped under the lock
+    const isNews = given.every(({ source }) => source.kind === 'webhook');
+    const batch = isNews ? given : await dropUnchanged(context, given);
     const result = batch.length > 0 ? await applyBatch(context, batch) : createResult();
     reportApplied(context, given, result, startMs);
     add(applied, result);
@@ -111,18 +113,23 @@ async function applyTogether(context: Context, batch: Observation[]): Promise<Ap
 async function applyInTransaction(
   context: Context,
   trx: Transaction<Database>,
-  batch: Observation[],
+  given: Observation[],
   claims: InsertClaims | undefined,
 ): Promise<Applied> {
   const now = context.clock.now();
-  const ids = [...new Set(batch.map((one) => one.transaction.id))];
+  const ids = [...new Set(given.map((one) => one.transaction.id))];
   const [loaded, policies, named] = await runTogether(trx, [
     (together) => loadStoredTransactions(together, ids),
     // sent after the statement that locks the stored rows: stating an opening, or forgetting a person, waits for these
     // locks, and then corrects what this writes. New rows have no lock: forgetting waits for their writers by itself
     (together) => readPolicies(context, together),
-    (together) => findNamedPeople(context.keys, together, batch),
+    (together) => findNamedPeople(context.keys, together, given),
   ]);
+  const digests = [...loaded.values()].map(
+    ({ stored, isAwaited }) => [stored.id, isAwaited ? null : stored.digest] as const,
+  );
+  const batch = keepChanged(context.keys, given, new Map(digests));
+  if (batch.length === 0) return createResult();
   const { batch: shown, people, extras } = await redactObservations(context.keys, trx, batch, { loaded, named });
   const changes = foldObservations(shown, loaded).map(withHistory);
   const writes = changes.map((change) => ({
@@ -140,9 +147,9 @@ async function applyInTransaction(
         together,
         changes.map((change) => ({ ...change, before: change.loaded?.stored })),
       ),
-    (together) => compareNewCommissions(context, together, changes, seqs),
+    (together) => compareNewCommissions(context, together, changes, { seqs, policies }),
     (together) => findJsonExtras(together, batch),
-    (together) => leaveExpectedWork(together, listChanged(changes, seqs), now),
+    (together) => leaveExpectedWork(together, policies.expectsPayments ? listChanged(changes, seqs) : [], now),
   ]);
   const diffs = changes.map((change) => diffTransaction(change, seqs, policies));
   const causes = changes.flatMap((change) => listCallbackCauses(context, change, { seqs, extras }));

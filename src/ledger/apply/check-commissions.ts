@@ -3,7 +3,6 @@ import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { waitForInserted } from '../../database/wait-for-writers.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { type FoundMismatch, isOfContract } from '../../domain/mismatch.ts';
 import { formatAmount } from '../../domain/money.ts';
@@ -13,19 +12,23 @@ import { refuse } from '../../texts/refuse.ts';
 import type { Difference } from '../decide/merge-facts.ts';
 import type { StoredTransaction } from '../decide/stored-transaction.ts';
 import { type CommissionContract, computeCommission, findContract, readContracts } from '../journal/read-contracts.ts';
+import type { Policies } from '../journal/read-policies.ts';
 import { describeSubject, type TransactionChange } from './fold-observations.ts';
 import { type LoadedTransaction, loadStoredTransactions } from './load-stored-transactions.ts';
 
 const BATCH_ROWS = 200;
 
-/** Returns commissions that differ from the contract, where a change brought the payment or its commission. */
+/**
+ * Returns commissions that differ from the contract, where a change brought the payment or its commission.
+ * @param given.policies as read under the lock of the transactions.
+ */
 export async function compareNewCommissions(
   context: Context,
   trx: Transaction<Database>,
   changes: TransactionChange[],
-  seqs: Map<string, number>,
+  { seqs, policies }: { seqs: Map<string, number>; policies: Policies },
 ): Promise<FoundMismatch[]> {
-  const charged = changes.filter((change) => isNewlyCharged(change));
+  const charged = policies.hasContracts ? changes.filter((change) => isNewlyCharged(change)) : [];
   if (charged.length === 0) return [];
   const contracts = await readContracts(trx);
   return charged.flatMap((change) => {
@@ -131,8 +134,6 @@ export async function checkCommissions(context: Context, range: { from: Day; to:
     throw refuse('contract_missing', { from, to });
   }
   const total = { payments: 0, uncovered: 0, raised: 0 };
-  // an applier that books a payment now may have read the contracts before the newest one
-  await waitForInserted(context.db, 'events');
   for (let after = 0; !context.signal.aborted; ) {
     const rows = await context.db
       .selectFrom('events')

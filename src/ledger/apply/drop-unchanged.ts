@@ -1,13 +1,21 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { compileOnce } from '../../database/compile-once.ts';
+import type { Keys } from '../../database/keys/settings.ts';
 import type { Observation } from '../../domain/observation.ts';
 import { mismatchKey } from '../../mismatches/resolve-mismatches.ts';
 import { createKeyedDigest } from '../../privacy/redact-forgotten.ts';
-import { UPDATED_BY_OBSERVATION } from './fold-observations.ts';
+
+/** Mismatch kinds that any later observation of the transaction resolves. */
+export const RESOLVED_BY_OBSERVATION = ['missing_at_provider', 'row_refused'] as const;
+/**
+ * Mismatch kinds that even an unchanged observation can update: those above, and those whose booked fact it may
+ * confirm.
+ */
+export const UPDATED_BY_OBSERVATION = [...RESOLVED_BY_OBSERVATION, 'amount_differs', 'reference_differs'] as const;
 
 /**
- * Drops observations that change nothing. Most observations repeat the last one: an equal digest means an equal answer,
+ * Drops observations that change nothing. Most of a list repeat the last one: an equal digest means an equal answer,
  * which needs no lock. An observation is always applied where a mismatch or a doubt of its transaction awaits one.
  */
 export async function dropUnchanged(context: Context, observations: Observation[]): Promise<Observation[]> {
@@ -15,10 +23,18 @@ export async function dropUnchanged(context: Context, observations: Observation[
     context,
     observations.map((one) => one.transaction.id),
   );
-  const digests = new Map(rows.map(({ id, digest }) => [id, digest]));
+  return keepChanged(context.keys, observations, new Map(rows.map(({ id, digest }) => [id, digest])));
+}
+
+/** Returns the observations of transactions of which any is news. Pure. @param digests as `readStoredDigests` returns them. */
+export function keepChanged(
+  keys: Keys,
+  observations: Observation[],
+  digests: Map<string, Buffer | null>,
+): Observation[] {
   const isNew = ({ transaction: { id }, digest }: Observation): boolean => {
     const known = digests.get(id);
-    return !known || (!known.equals(digest) && !known.equals(createKeyedDigest(context.keys, digest)));
+    return !known || (!known.equals(digest) && !known.equals(createKeyedDigest(keys, digest)));
   };
   // of two observations of one transaction, the unchanged one may be the newer
   const changedIds = new Set(observations.filter(isNew).map((one) => one.transaction.id));
@@ -37,8 +53,8 @@ export async function readStoredDigests(
   return (await selectDigests(db, { ids })).rows;
 }
 
-/** Whether a row of `transactions` awaits an observation. */
-const AWAITS_OBSERVATION = [
+/** SQL for whether a row of `transactions` awaits an observation. */
+export const AWAITS_OBSERVATION = [
   ...UPDATED_BY_OBSERVATION.map((kind) => {
     const key = mismatchKey({ kind, scope: '' });
     const any = `open_scope >= '${key}' AND open_scope < '${kind}!'`;

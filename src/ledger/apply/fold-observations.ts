@@ -9,15 +9,8 @@ import { evaluateFields } from '../decide/check-fields.ts';
 import { type Decision, decide, type HistoryEvidence } from '../decide/decide-observation.ts';
 import type { ConfirmedFacts } from '../decide/merge-facts.ts';
 import type { StoredTransaction } from '../decide/stored-transaction.ts';
+import { RESOLVED_BY_OBSERVATION } from './drop-unchanged.ts';
 import type { LoadedTransaction } from './load-stored-transactions.ts';
-
-/** Mismatch kinds that any later observation of the transaction resolves. */
-export const RESOLVED_BY_OBSERVATION = ['missing_at_provider', 'row_refused'] as const;
-/**
- * Mismatch kinds that even an unchanged observation can update: those above, and those whose booked fact it may
- * confirm.
- */
-export const UPDATED_BY_OBSERVATION = [...RESOLVED_BY_OBSERVATION, 'amount_differs', 'reference_differs'] as const;
 
 /** The combined effect of a batch's observations on one transaction. */
 export type TransactionChange = {

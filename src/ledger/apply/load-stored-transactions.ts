@@ -10,6 +10,7 @@ import { parseEvidence } from '../decide/commission-evidence.ts';
 import type { CorrectionSummary, StoredTransaction } from '../decide/stored-transaction.ts';
 import type { EntryInForce } from '../journal/diff-entries.ts';
 import { loadEntriesInForce } from '../journal/load-entries.ts';
+import { AWAITS_OBSERVATION } from './drop-unchanged.ts';
 import { readEventPositions } from './read-event-positions.ts';
 
 export type LoadedTransaction = {
@@ -26,6 +27,8 @@ export type LoadedTransaction = {
   statusDoubt: Doubt | undefined;
   /** The keyed hash of the person, where the person was forgotten. */
   forgotten: Buffer | undefined;
+  /** Whether a mismatch or a doubt awaits an observation. Only read with the lock. */
+  isAwaited: boolean;
 };
 
 export const PARTY_FACTS = ['name', 'email', 'phone', 'document', 'description', 'pixKey'] as const;
@@ -43,11 +46,11 @@ export type Doubt = { noticedAt: Date; shownWithoutAt: Date | null; isReported: 
  */
 export const NO_MISMATCH = 0;
 
-type TransactionRow = Selectable<Database['transactions']>;
+type TransactionRow = Selectable<Database['transactions']> & { is_awaited?: number };
 
 const lockTransactions = compileOnce(
   (_, { ids }: { ids: string[] }) => sql<TransactionRow>`
-    SELECT * FROM transactions FORCE INDEX (transactions_id) WHERE id IN ${ids} ORDER BY id FOR UPDATE`,
+    SELECT transactions.*, ${sql.raw(AWAITS_OBSERVATION)} AS is_awaited FROM transactions FORCE INDEX (transactions_id) WHERE id IN ${ids} ORDER BY id FOR UPDATE`,
 );
 
 /**
@@ -131,6 +134,7 @@ async function assemble(
       statusDoubt: known && toDoubt(known),
       party,
       forgotten: known?.forgotten_at ? (known.document_hash ?? undefined) : undefined,
+      isAwaited: row.is_awaited === 1,
       stored: {
         id: row.id,
         operation: row.operation as Operation,

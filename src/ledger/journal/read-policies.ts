@@ -1,22 +1,32 @@
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { readSetting } from '../../database/keys/settings.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { Policy } from './plan-entries.ts';
 
-export type Policies = { forPlatform(platform: string | null): Policy };
+export type Policies = {
+  forPlatform(platform: string | null): Policy;
+  /** Whether payments are expected, or once were: each change of a payment leaves work for the follower then. */
+  expectsPayments: boolean;
+  /** Whether any commission contract applies. */
+  hasContracts: boolean;
+};
+
+type PolicyRow = { kind: string; value: Buffer | null; platform: string | null; day: Day };
 
 type RefundRule = { from: Day; commission: 'kept' | 'returned' };
 
 const SETTING = 'refund_commission';
+const EXPECTING = 'expects_payments';
 
 // MariaDB and MySQL have only LOCK IN SHARE MODE in common
 const LOCKS = { none: sql``, share: sql`LOCK IN SHARE MODE` };
 
 /**
- * Reads each platform's opening, and the rule for commissions on refunds by day. In a transaction it takes a shared
+ * Reads each platform's opening, the rule for commissions on refunds by day, and which other rows an applier needs. In a transaction it takes a shared
  * lock: entries posted under these policies commit before the policies change, so the repost after a change finds them.
  */
 export async function readPolicies(
@@ -25,21 +35,45 @@ export async function readPolicies(
   lock: 'none' | 'share' = trx ? 'share' : 'none',
 ): Promise<Policies> {
   const end = LOCKS[lock];
-  // one statement, since each change of a transaction reads both
-  const { rows } = await sql<{ rules: Buffer | null; platform: string | null; day: Day }>`
-    (SELECT value AS rules, NULL AS platform, NULL AS day FROM settings WHERE name = ${SETTING} ${end})
+  // one statement, since each change of a transaction reads all; the rules first: their lock orders it with the writers
+  const { rows } = await sql<PolicyRow>`
+    (SELECT 'rules' AS kind, value, NULL AS platform, NULL AS day FROM settings WHERE name = ${SETTING} ${end})
     UNION ALL
-    (SELECT NULL, platform, day FROM openings WHERE in_force = 1 ${end})`.execute(trx ?? context.db);
-  const rules = rows.flatMap((row) => (row.rules ? parseRules(row.rules) : []));
+    (SELECT 'expects', NULL, NULL, NULL FROM settings WHERE name = ${EXPECTING} ${end})
+    UNION ALL
+    (SELECT 'contracts', NULL, NULL, NULL FROM commission_contracts WHERE withdrawn_at IS NULL LIMIT 1 ${end})
+    UNION ALL
+    (SELECT 'opening', NULL, platform, day FROM openings WHERE in_force = 1 ${end})`.execute(trx ?? context.db);
+  const rules = rows.flatMap((row) => (row.value ? parseRules(row.value) : []));
   const days = new Map(rows.flatMap((row) => (row.platform === null ? [] : [[row.platform, row.day]])));
   const returnsCommission = (day: Day): boolean =>
     rules.findLast((rule) => rule.from <= day)?.commission === 'returned';
-  return { forPlatform: (platform) => ({ openingDay: days.get(platform ?? NO_PLATFORM), returnsCommission }) };
+  return {
+    forPlatform: (platform) => ({ openingDay: days.get(platform ?? NO_PLATFORM), returnsCommission }),
+    expectsPayments: rows.some(({ kind }) => kind === 'expects'),
+    hasContracts: rows.some(({ kind }) => kind === 'contracts'),
+  };
 }
 
 /** Waits for running appliers and blocks new ones until this transaction ends. */
 export async function lockPolicies(trx: Transaction<Database>): Promise<void> {
   await lockRules(trx);
+}
+
+/**
+ * Has each change of a payment leave work from now on. It waits for the appliers that leave none, so what they wrote is
+ * committed once this returns. Expected payments that another version decided meanwhile are decided again.
+ */
+export async function expectPayments(context: Context): Promise<void> {
+  if (await readSetting(context.db, EXPECTING)) return;
+  const now = context.clock.now();
+  await transact(context.db, async (trx) => {
+    await lockPolicies(trx);
+    const row = { name: EXPECTING, value: Buffer.from(now.toISOString()) };
+    await trx.insertInto('settings').values(row).onDuplicateKeyUpdate({ name: EXPECTING }).execute();
+    await sql`INSERT INTO expected_work (expected_seq, created_at, due_at)
+      SELECT seq, ${now}, ${now} FROM expected_payments`.execute(trx);
+  });
 }
 
 /**

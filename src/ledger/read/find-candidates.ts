@@ -8,6 +8,7 @@ import { indexName, rangeOf } from '../../database/keys/index-person.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { runWithin, type SearchBudget } from './search-budget.ts';
+import type { TransactionQuery } from './transaction-query.ts';
 
 /** Up to this many transactions of a term are sorted at once; for a more frequent one, the newest are scanned. */
 export const CANDIDATES_MAX = 5_000;
@@ -22,18 +23,19 @@ export type Candidates = {
   ofParty?: true;
 };
 
-type Terms = { name?: string | undefined; idPrefix?: string | undefined; merchant?: string | undefined };
+type Terms = Pick<TransactionQuery, 'name' | 'idPrefix' | 'merchant' | 'amountMinCents' | 'amountMaxCents'>;
 
 /** Reads the transactions of each given term from its index, within the time of the search. */
 export async function findCandidates(
   db: Reader,
-  { name, idPrefix, merchant }: Terms,
+  { name, idPrefix, merchant, ...amounts }: Terms,
   budget: SearchBudget,
 ): Promise<Candidates[]> {
   return [
     ...(name === undefined ? [] : [await findNamed(db, name, budget)]),
     ...(idPrefix === undefined ? [] : [await findByBeginning(db, idPrefix, budget)]),
     ...(merchant === undefined ? [] : [await findOfMerchant(db, merchant, budget)]),
+    ...(await findByAmounts(db, amounts, budget)),
   ];
 }
 
@@ -90,6 +92,26 @@ async function findByBeginning(db: Reader, idPrefix: string, budget: SearchBudge
     .limit(CANDIDATES_MAX + 1);
   const condition = sql<boolean>`transactions.id >= ${from} AND transactions.id < ${end}`;
   return { seqs: listFew(await runWithin(db, select, budget)), condition };
+}
+
+/** None without a bound. */
+async function findByAmounts(
+  db: Reader,
+  { amountMinCents: min, amountMaxCents: max }: Terms,
+  budget: SearchBudget,
+): Promise<Candidates[]> {
+  const bounds = [
+    ...(min === undefined ? [] : [sql<boolean>`transactions.amount_cents >= ${min}`]),
+    ...(max === undefined ? [] : [sql<boolean>`transactions.amount_cents <= ${max}`]),
+  ];
+  if (bounds.length === 0) return [];
+  const condition = sql<boolean>`${sql.join(bounds, sql` AND `)}`;
+  const select = db
+    .selectFrom('transactions')
+    .select('seq')
+    .where(condition)
+    .limit(CANDIDATES_MAX + 1);
+  return [{ seqs: listFew(await runWithin(db, select, budget)), condition }];
 }
 
 /** The transactions of which a merchant gets callbacks. */

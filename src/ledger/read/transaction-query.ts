@@ -13,6 +13,9 @@ export type SearchTerms = {
   /** A prefix of the name; case and accents are ignored. */
   name?: string | undefined;
   amountCents?: bigint | undefined;
+  /** Bounds of the amount, both included. */
+  amountMinCents?: bigint | undefined;
+  amountMaxCents?: bigint | undefined;
   status?: string | undefined;
   operation?: string | undefined;
   /** `none`: without a platform. */

@@ -1,22 +1,25 @@
 /** Contracts of what the provider may charge. A newer contract takes precedence over older ones; one can be taken back. */
 import { z } from 'zod';
+import { isMonth } from '../../domain/calendar.ts';
 import { centsOf } from '../../domain/cents-of.ts';
-import { parseAmount } from '../../domain/money.ts';
+import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
+import { type FeeRow, readFees } from '../../ledger/read/read-fees.ts';
 import { listContracts, stateContract, withdrawContract } from '../../ledger/stated/commission-contracts.ts';
 import { type Change, defineChange } from '../define-change.ts';
+import { defineItem } from '../define-item.ts';
 import { defineList } from '../define-list.ts';
 import { created } from '../describe-operation.ts';
 import { day, NO_AMOUNT, platform } from '../fields.ts';
 import { presentPlatform } from '../mask-texts.ts';
 import { presentWritten } from '../present-row.ts';
-import { commissionContract } from '../rows/ledger.ts';
+import { commissionContract, feesOfMonth } from '../rows/ledger.ts';
 
 const BASIS_POINTS_MAX = 10_000;
 const NO_BASIS_POINTS = 'must be a whole number of hundredths of a percent';
 
 const changed = {
-  roles: ['admin'],
+  roles: ['accountant'],
   route: 'POST /commissions',
   answers: created('Stated', commissionContract),
   answer: async ({ db }, id) => presentWritten((await listContracts(db, 1, undefined, id))[0], 'the contract'),
@@ -63,3 +66,49 @@ export const commissions = defineList({
   read: ({ db }, { limit, after }) => listContracts(db, limit, after),
   mask: (_context, rows, caller) => rows.map((row) => presentPlatform(caller, row)),
 });
+
+/** The answer of `fees`. */
+export type PresentedFees = Awaited<ReturnType<typeof fees.read>>;
+
+export const fees = defineItem({
+  route: '/fees',
+  summary: 'What the provider charged for the payments of a month, and what the contracts say',
+  query: z.object({ month: z.string('must be a month: YYYY-MM').refine(isMonth, 'must be a month: YYYY-MM') }),
+  item: feesOfMonth,
+  async read({ db }, { caller }, { month }) {
+    const { rows, byHand, payments } = await readFees(db, month);
+    const sum = (name: 'charged' | 'agreed' | 'difference') => rows.reduce((total, row) => total + row[name], 0n);
+    const count = (name: 'payments' | 'differing' | 'uncovered') => rows.reduce((total, row) => total + row[name], 0);
+    const total = {
+      ...{ charged: sum('charged'), agreed: sum('agreed'), difference: sum('difference') },
+      ...{ payments: count('payments'), differing: count('differing'), uncovered: count('uncovered') },
+    };
+    return {
+      month,
+      rows: rows.map((row) => {
+        const { platform: of, operation } = presentPlatform(caller, row);
+        return { platform: of, operation, ...presentFees(row) };
+      }),
+      total: presentFees(total),
+      by_hand: byHand.map(({ cents, ...row }) => ({ ...presentPlatform(caller, row), amount: formatAmount(cents) })),
+      payments: payments.map(({ id, at, amount, charged, agreed }) => ({
+        ...{ transaction_id: id, at, amount: formatAmount(amount), charged: formatAmount(charged) },
+        ...{ agreed: formatAmount(agreed), difference: formatAmount(charged - agreed) },
+      })),
+    };
+  },
+});
+
+function presentFees({
+  payments,
+  charged,
+  agreed,
+  difference,
+  differing,
+  uncovered,
+}: Omit<FeeRow, 'platform' | 'operation'>) {
+  return {
+    ...{ payments, charged: formatAmount(charged), agreed: formatAmount(agreed) },
+    ...{ difference: formatAmount(difference), differing, uncovered },
+  };
+}

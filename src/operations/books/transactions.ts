@@ -36,6 +36,11 @@ import * as rows from '../rows/ledger.ts';
 const MISMATCHES_SHOWN_MAX = 200;
 const NAME_CHARS_MIN = 2;
 
+const amountBound = z
+  .string()
+  .refine((text) => parseAmount(text) !== undefined, 'must be an amount: 1234.56')
+  .optional();
+
 export const transactions = defineSearch({
   name: 'transactions',
   roles: ['viewer'],
@@ -58,10 +63,9 @@ export const transactions = defineSearch({
       .refine((text) => foldName(text).length >= NAME_CHARS_MIN, `must be at least ${NAME_CHARS_MIN} characters`)
       .optional()
       .describe('the beginning of the name, in any case, with or without accents; not for viewers'),
-    amount: z
-      .string()
-      .refine((text) => parseAmount(text) !== undefined, 'must be an amount: 1234.56')
-      .optional(),
+    amount: amountBound,
+    amount_from: amountBound,
+    amount_to: amountBound.describe('at most; both bounds are included'),
     status: z.string().min(1).optional(),
     operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`).optional(),
     platform: z.string().min(1).optional().describe('none: what has no platform'),
@@ -71,9 +75,11 @@ export const transactions = defineSearch({
   }),
   async find(context, { limit, after }, given, caller) {
     await authorizeSearch(context, caller, given);
-    const { e2e_id: e2eId, amount, ...filter } = given;
-    const amountCents = amount === undefined ? undefined : parseAmount(amount);
-    const query = { ...filter, e2eId, amountCents, limit, after };
+    const { e2e_id: e2eId, amount, amount_from: from, amount_to: to, ...filter } = given;
+    const [amountCents, amountMinCents, amountMaxCents] = [amount, from, to].map((text) =>
+      text === undefined ? undefined : parseAmount(text),
+    );
+    const query = { ...filter, e2eId, amountCents, amountMinCents, amountMaxCents, limit, after };
     return await readFound(context, query, { caller, named: given, target: describeFilters(given) });
   },
 });

@@ -6,6 +6,7 @@ import { countBackfill } from '../../callbacks/backfill/count-backfill.ts';
 import { presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { sendTest } from '../../callbacks/manage/send-test.ts';
 import type { Context } from '../../context.ts';
+import { CALLBACK_FORMATS } from '../../merchants/callback-formats.ts';
 import {
   createMerchant,
   defaultEventsSince,
@@ -18,7 +19,6 @@ import { completeFilter, type FilterInput, parseFilter } from '../../merchants/m
 import { maskMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
 import { issuePullToken, revokePullToken } from '../../merchants/pull-token.ts';
 import { findMerchant, listMerchants, type MerchantRow } from '../../merchants/read-merchants.ts';
-import { CALLBACK_FORMATS } from '../../merchants/request-headers.ts';
 import { rotateSecret } from '../../merchants/secrets.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
 import { describe } from '../../texts/refuse.ts';

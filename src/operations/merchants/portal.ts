@@ -14,6 +14,7 @@ import { ownFilterInput } from '../fields.ts';
 import { ownMerchant, rotatedSecret } from '../rows/merchants.ts';
 import { ownCallback, ownFilterPreview } from '../rows/portal.ts';
 import { REPLAY_ORDER, replayRange } from './callbacks.ts';
+import { EXAMPLE_TYPES } from './message-types.ts';
 
 function scopeOf({ scope }: By): MerchantScope {
   if (!scope) throw refuse('merchant_logged_out');
@@ -76,6 +77,22 @@ export const testOwn = defineOwnChange({
   answer: async (_context, { callback }) => callback,
 });
 
+export const sendExamples = defineOwnChange({
+  name: 'portal.examples',
+  audit: 'merchant.tested',
+  route: 'POST /portal/examples',
+  summary:
+    'Get an example of each type, or of these: your newest message of it with `test: true`, else an invented one',
+  input: z.strictObject({ types: z.array(z.enum(EXAMPLE_TYPES)).min(1).max(EXAMPLE_TYPES.length) }).partial(),
+  answers: accepted('Queued', z.object({ callbacks: z.array(ownCallback) })),
+  change: (inner, { types = EXAMPLE_TYPES }, by) =>
+    scopeOf(by)
+      .changesIn(inner)
+      .sendExamples([...new Set(types)]),
+  target: (_made, { id }) => id,
+  answer: async (_context, made) => ({ callbacks: made.map(({ callback }) => callback) }),
+});
+
 export const pauseOwn = defineOwnChange({
   name: 'portal.pause',
   audit: 'merchant.paused',
@@ -124,5 +141,5 @@ export const chooseOwnFilter = defineOwnChange({
 /** In a router of its own: it admits the token of a merchant, and none of ours. */
 export const PORTAL = {
   tag: 'Portal',
-  changes: [redeliverOwn, replayOwn, rotateOwnSecret, testOwn, pauseOwn, resumeOwn, chooseOwnFilter],
+  changes: [redeliverOwn, replayOwn, rotateOwnSecret, testOwn, sendExamples, pauseOwn, resumeOwn, chooseOwnFilter],
 } as const;

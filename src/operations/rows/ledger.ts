@@ -144,3 +144,28 @@ export const commissionContract = component('CommissionContract', {
   to: day.nullable(),
   withdrawn: z.boolean(),
 });
+
+const charged = {
+  payments: z.int(),
+  charged: amount,
+  agreed: amount.describe('by the contracts, of the payments that one covers; half a cent is rounded up'),
+  difference: amount.describe('charged for the payments that a contract covers, less agreed'),
+  differing: z.int().describe('payments whose commission is not the contract’s, however it is rounded'),
+  uncovered: z.int().describe('payments without a contract, or without a known commission'),
+};
+
+export const feesOfMonth = component('FeesOfMonth', {
+  month: z.string(),
+  rows: z.array(z.object({ platform: nullableText, operation: z.enum(OPERATIONS), ...charged })),
+  total: z.object(charged),
+  by_hand: z.array(z.object({ platform: nullableText, amount })).describe('adjustments of the kind fee in its days'),
+  payments: z
+    .array(
+      z.object({
+        transaction_id: z.string(),
+        at: z.string().describe('when it was paid, on the provider’s clock'),
+        ...{ amount, charged: amount, agreed: amount, difference: amount },
+      }),
+    )
+    .describe('at most 50 of those that differ, the newest first'),
+});

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { signedManifestSchema } from '../../callbacks/render/event-schema.ts';
+import { CALLBACK_FORMATS } from '../../merchants/callback-formats.ts';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
-import { CALLBACK_FORMATS } from '../../merchants/request-headers.ts';
 import { component, components, instant, nullableInstant, nullableText } from './row-fields.ts';
 
 const ownFilter = z.object({

@@ -32,7 +32,10 @@ export const ownHealth = component('OwnHealth', {
     .describe('10001 stands for more than 10000'),
   last_success_at: nullableInstant.describe('in the last 24 hours'),
   last_failure: z
-    .object({ at: instant, callback: z.string(), response_status: z.int().nullable(), error_class: z.string() })
+    .object({
+      ...{ at: instant, callback: z.string(), response_status: z.int().nullable(), error_class: z.string() },
+      response_body: nullableText.describe('its first 300 characters'),
+    })
     .nullable()
     .describe('in the last 24 hours'),
   hours: z

@@ -1,5 +1,5 @@
 /**
- * Fetches open transactions by their ids at the ages of SHOW_OPEN_SCHEDULE: a payment whose webhook is lost is seen in
+ * Fetches open transactions by their ids at certain ages (LIMITS): a payment whose webhook is lost is seen in
  * seconds instead of at the next reading of its day. A cashin that was only ever pending is an abandoned charge: after
  * the last age only readings of its day see it. Transactions that hold money or are being processed are fetched on.
  * Each fetch is claimed in the database, so that one replica makes it. A round makes at most ROUND_SHOWS_MAX fetches.
@@ -35,10 +35,9 @@ const ENDED = STATUSES.filter(isFinal);
 
 type Open = { seq: number; id: string; status: string; operation: string; createdWall: string };
 
-/** The worker loop; returns at once where the schedule is off. */
+/** The worker loop. */
 export async function fetchOpen(context: Context, client: ProviderClient): Promise<void> {
-  const schedule = context.config.SHOW_OPEN_SCHEDULE;
-  if (schedule === 'off') return;
+  const schedule = context.config.LIMITS.openAgesMs;
   let oldScheduledAt = Number.NEGATIVE_INFINITY;
   const isOldDue = () => context.timers.monotonicMs() - oldScheduledAt > SCHEDULE_OLD_EVERY_MS;
   const shower = client.withPriority('today');

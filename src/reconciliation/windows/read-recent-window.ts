@@ -61,7 +61,7 @@ export async function forgetHead(context: Context, run: RunRef, window: WindowRe
   if (isRecentDay(context, run, window)) await dropHead(context, window.fromDay);
 }
 
-/** Stores the head of a day that was just read whole, if it has RECENT_READ_ROWS. A failure costs another whole reading. */
+/** Stores the head of a day that was just read whole, if it has that many rows (LIMITS). A failure costs another whole reading. */
 export async function* learnWindowHead(
   context: Context,
   client: ProviderClient,
@@ -69,8 +69,7 @@ export async function* learnWindowHead(
   window: WindowRef,
   { reading, checkLease }: Options & { reading: ListReading },
 ): AsyncGenerator<WindowStep, void> {
-  const rowsMin = context.config.RECENT_READ_ROWS;
-  if (rowsMin === 'off' || !reading.complete || reading.seenRows.size < rowsMin) return;
+  if (!reading.complete || reading.seenRows.size < context.config.LIMITS.recentReadRows) return;
   const query = await findQuery(context, run, window);
   if (!query) return;
   const pages = learnHead(client, query, reading.seenRows, { belongs: (wall) => isInWindow(window, wall) });
@@ -96,7 +95,6 @@ async function findQuery(context: Context, run: RunRef, window: WindowRef): Prom
 
 /** The head of a day that a complete reading left; undefined where that is too old, or the day ended and it is no proof. */
 async function findHead(context: Context, { fromDay }: WindowRef): Promise<StoredHead | undefined> {
-  if (context.config.RECENT_READ_ROWS === 'off') return undefined;
   const head = await readHead(context, fromDay);
   const now = context.clock.now();
   const provableFrom = context.calendar.provableFrom(fromDay);

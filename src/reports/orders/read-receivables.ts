@@ -135,7 +135,7 @@ async function readChunk(db: Reader, scope: ReceivableScope, seqs: number[], mov
   const changes = groupValues(
     await db
       .selectFrom('expected_changes')
-      .select(['expected_seq', 'state', 'settled_cents', 'returned_cents', 'at'])
+      .select(['expected_seq', 'version', 'state', 'settled_cents', 'returned_cents', 'at'])
       .where('expected_seq', 'in', seqs)
       .where('seq', '<=', orders.changeSeq)
       .orderBy('expected_seq')
@@ -144,7 +144,8 @@ async function readChunk(db: Reader, scope: ReceivableScope, seqs: number[], mov
     (row) => row.expected_seq,
     (row) => row,
   );
-  const versions = await readVersions(db, scope, heads);
+  const decided = new Map(heads.map(({ id, seq }) => [id, changes.get(seq)?.at(-1)?.version ?? 0]));
+  const versions = await readVersions(db, scope, decided);
   return heads.flatMap(({ seq, id, source, number }): Receivable[] => {
     const [history, version] = [changes.get(seq) ?? [], versions.get(id)];
     const last = history.at(-1);
@@ -170,19 +171,20 @@ function isShown({ from, to }: ReceivableScope, dueDay: Day, state: string, isMo
   return dueDay <= to && dueDay >= addDays(to, -LATE_DAYS) && OVERDUE.includes(state);
 }
 
-/** The facts of each order as of the cut. */
-async function readVersions(db: Reader, { orders }: ReceivableScope, heads: { id: string }[]) {
+/**
+ * The facts of each order as of the cut: of one that came while the cut was taken, if the state was decided by it.
+ * @param decided the version of the last change, by the order's id.
+ */
+async function readVersions(db: Reader, { orders }: ReceivableScope, decided: ReadonlyMap<string, number>) {
   const rows = await db
     .selectFrom('expected_versions as version')
     .leftJoin('expected_texts as texts', 'texts.version_seq', 'version.seq')
     .select(['expected_id', 'due_day', 'platform', 'amount_cents', 'document_hash', 'texts.name', 'texts.document'])
-    .where(
-      'expected_id',
-      'in',
-      heads.map(({ id }) => id),
-    )
-    .where('version.seq', '<=', orders.versionSeq)
+    .select(['version.seq', 'version.version'])
+    .where('expected_id', 'in', [...decided.keys()])
     .orderBy('version')
     .execute();
-  return new Map(rows.map((row) => [row.expected_id, row]));
+  const isOfCut = (row: (typeof rows)[number]) =>
+    row.seq <= orders.versionSeq || row.version <= (decided.get(row.expected_id) ?? 0);
+  return new Map(rows.filter(isOfCut).map((row) => [row.expected_id, row]));
 }

@@ -18,7 +18,14 @@ export async function maskMovements(db: Reader, movements: Movement[]): Promise<
   const partyOf = await findParties(db, movements, (one) => one.transactionId);
   return await mapInTurns(movements, (one) => {
     const party = partyOf(one);
-    return { ...one, ...maskFacts(one, party), extra: maskText(one.extra, party), e2eId: maskE2eId(one.e2eId, party) };
+    const adjustment = one.adjustment && { ...one.adjustment, note: null };
+    return {
+      ...one,
+      ...maskFacts(one, party),
+      adjustment,
+      extra: maskText(one.extra, party),
+      e2eId: maskE2eId(one.e2eId, party),
+    };
   });
 }
 

@@ -26,6 +26,8 @@ export type Movement = Effect & {
   document: string | null;
   /** The person was erased. */
   forgotten: boolean;
+  /** The kind and the note of what a person entered; the note is null where it is withheld. */
+  adjustment: { kind: string; note: string | null } | null;
   recordedAt: Date;
   source: string;
   postings: MovementPosting[];
@@ -98,11 +100,13 @@ async function readChunk(db: Reader, scope: MovementScope, after: Position) {
     .leftJoin('events', 'events.seq', 'entries.event_seq')
     .leftJoin('transactions', 'transactions.seq', 'entries.transaction_seq')
     .leftJoin('parties', 'parties.transaction_seq', 'entries.transaction_seq')
+    .leftJoin('adjustments', 'adjustments.entry_seq', 'entries.seq')
     .select(['entries.seq', 'entries.transaction_seq', 'entries.event_seq', 'entries.platform', 'entries.at_wall'])
     .select(['entries.reverses_seq', 'entries.recorded_at', 'entries.source_kind', 'reversal.seq as reversed_by'])
     .select([sql<string>`COALESCE(origin.kind, entries.kind)`.as('kind'), 'events.status', 'transactions.id'])
     .select(['transactions.created_wall', 'transactions.reference', 'transactions.extra', 'transactions.e2e_id'])
     .select(['parties.name', 'parties.document', 'parties.forgotten_at'])
+    .select(['adjustments.kind as adjustment_kind', 'adjustments.note'])
     // this half of the condition lets the index start where the last chunk ended
     .where('entries.at_wall', '>=', after.atWall)
     .where('entries.at_wall', '<', scope.end)
@@ -159,6 +163,7 @@ function toMovement(row: Row, postings: MovementPosting[]): Movement {
     createdWall: row.created_wall,
     e2eId: row.e2e_id,
     forgotten: row.forgotten_at !== null,
+    adjustment: row.adjustment_kind === null ? null : { kind: row.adjustment_kind, note: row.note },
     recordedAt: row.recorded_at,
     source: row.source_kind,
   };

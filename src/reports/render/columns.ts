@@ -1,16 +1,17 @@
 import type { Day, WallTime } from '../../domain/calendar.ts';
 import { nameCause } from '../../domain/mismatch.ts';
 import { maskDocument } from '../../domain/person/mask-person.ts';
-import { describeCode, fill } from '../../texts/fill.ts';
+import { describeCode } from '../../texts/fill.ts';
 import { describeEvidence } from '../../texts/reports/describe-evidence.ts';
 import type { Texts } from '../../texts/reports/texts.ts';
 import type { ReportedMismatch } from '../read/read-mismatches.ts';
 import type { Movement } from '../read/read-movements.ts';
 import type { PendingTransaction } from '../read/read-pending.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
+import { nameMovement } from './name-movement.ts';
 
-/** The version of the columns below, which docs/spreadsheet.md lists. A change of either is a new version. */
-export const COLUMNS_VERSION = 5;
+/** The version of the columns below, which docs/sheets.md lists. A change of either is a new version. */
+export const COLUMNS_VERSION = 6;
 
 /** The input of a cell beside its row. */
 export type RenderContext = {
@@ -159,7 +160,7 @@ export const PENDING_COLUMNS: ReportColumn<PendingTransaction>[] = [
 
 export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   moment('openedAt', (row, { toWall }) => toWall(row.openedAt)),
-  text('mismatch', 23, (row) => row.kind),
+  text('mismatch', 30, (row, { texts }) => describeCode(texts.mismatchTitles, row.kind)),
   lines('meaning', 46, (row, { texts }) =>
     describeCode(texts.mismatchKinds, nameCause({ kind: row.kind, expected: parse(row.expected) })),
   ),
@@ -170,7 +171,7 @@ export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   lines('expected', 34, (row, { texts, platformNames }) => describeEvidence(parse(row.expected), texts, platformNames)),
   lines('actual', 34, (row, { texts, platformNames }) => describeEvidence(parse(row.actual), texts, platformNames)),
   moment('resolvedAt', (row, { toWall }) => row.resolvedAt && toWall(row.resolvedAt)),
-  text('resolution', 17, (row) => row.resolution),
+  text('resolution', 30, (row, { texts }) => row.resolution && describeCode(texts.resolutions, row.resolution)),
   lines('note', 30, (row) => row.note),
   text('reference', 24, (row) => row.reference),
   text('id', 38, (row) => row.transactionId),
@@ -228,12 +229,6 @@ export const ADJUSTMENT_COLUMNS: ReportColumn<AdjustmentRow>[] = [
 /** Only people enter movements without a transaction. */
 function sourceOf(movement: Movement): string {
   return movement.transactionId === null ? 'person' : movement.source;
-}
-
-/** The kind of a movement in words. */
-export function nameMovement(movement: Movement, texts: Texts): string {
-  const kind = describeCode(texts.kinds, movement.kind);
-  return movement.isReversal ? fill(texts.reversal, { kind: kind.toLowerCase() }) : kind;
 }
 
 type Party = Pick<Movement, 'name' | 'document' | 'forgotten'>;

@@ -1,3 +1,4 @@
+import { labelActors } from '../../access/label-actors.ts';
 import type { AnyPlan } from '../plan/report-plan.ts';
 import { readStatedOpenings, readStatusCounts } from '../read/read-counts.ts';
 import type { MismatchCount } from '../read/read-mismatches.ts';
@@ -58,6 +59,7 @@ export async function finishWorkbook<Plan extends AnyPlan>(
     plan,
     texts,
     platformNames: rendering.platformNames,
+    actorOf: await labelActors(db, listActors(plan), { full: !plan.masked, roles: rendering.texts.roles }),
     platforms: tally.platforms,
     hours: tally.hours,
     counts: await readStatusCounts(db, { ...scope, eventSeq: plan.cut.eventSeq, factsAtCut }),
@@ -80,4 +82,10 @@ export async function finishWorkbook<Plan extends AnyPlan>(
   };
   const parts = [await sheet.end(), ...sheets.flatMap(({ table }) => table.sheets)];
   await writeWorkbook(work.files.xlsx, parts, properties, factory.scratch);
+}
+
+/** The actor who accepted a surplus of the day, or closed the month. */
+function listActors(plan: AnyPlan): string[] {
+  const actor = 'days' in plan ? plan.close?.actor : plan.reading?.surplus?.actor;
+  return actor === undefined ? [] : [actor];
 }

@@ -142,6 +142,11 @@ function openPart<Row>(
     })),
     { heightPoints: HEADER_HEIGHT_POINTS },
   );
+  const help: Partial<Record<string, string>> = rendering.texts.help;
+  for (const [index, { name }] of table.columns.entries()) {
+    const text = help[name];
+    if (text) sheet.addNote({ cell: `${columnName(index)}${HEADER_ROW}`, title: rendering.texts.columns[name], text });
+  }
   return part;
 }
 

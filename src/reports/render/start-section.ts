@@ -16,6 +16,8 @@ export type Summary<Plan extends AnyPlan = ReportPlan> = {
   texts: Texts;
   /** By id. */
   platformNames: ReadonlyMap<string, string>;
+  /** Names an actor, as the reader may see it. */
+  actorOf: (actor: string) => string;
   platforms: Map<string, PlatformTotals>;
   hours: Hour[];
   counts: StatusCount[];

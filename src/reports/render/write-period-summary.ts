@@ -50,22 +50,28 @@ export function writePeriodSummary(
   writeIdentity(sheet, summary, columns);
 }
 
-function listFacts({ plan, texts }: Summary<RangePlan>): Fact[] {
+function listFacts(summary: Summary<RangePlan>): Fact[] {
+  const { plan, texts } = summary;
   const words = texts.period;
   const proven = plan.days.filter((day) => day.proven).length;
   const count = fill(words.provenText, { count: proven, days: plan.days.length });
+  const days: Fact = [words.proven, { text: count, style: proven === plan.days.length ? 'good' : 'bad' }];
+  // a closed month is final: the state of its days says nothing more
+  if (plan.close)
+    return [
+      [words.monthClosed, { text: describeClose(summary, plan.close, words.monthClosedText), style: 'good' }],
+      days,
+    ];
   return [
     [words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) }],
     ['', { text: words[plan.state], style: 'hint' }],
-    [words.proven, { text: count, style: proven === plan.days.length ? 'good' : 'bad' }],
-    plan.close
-      ? [words.monthClosed, { text: describeClose(plan, plan.close, words.monthClosedText), style: 'good' }]
-      : [words.notStored, { text: words.notStoredText }],
+    days,
+    [words.notStored, { text: words.notStoredText }],
   ];
 }
 
-function describeClose({ calendar }: RangePlan, { at, actor }: ClosedMonth, text: string): string {
-  return fill(text, { at: formatMoment(calendar.toWallTime(at)), actor });
+function describeClose({ plan, actorOf }: Summary<RangePlan>, { at, actor }: ClosedMonth, text: string): string {
+  return fill(text, { at: formatMoment(plan.calendar.toWallTime(at)), actor: actorOf(actor) });
 }
 
 function writeDays(sheet: SheetWriter, { texts }: Summary<RangePlan>, days: DayRow[]): WrittenTable {

@@ -41,12 +41,12 @@ export function writeSummary(sheet: SheetWriter, summary: Summary): void {
   writeIdentity(sheet, summary, columns);
 }
 
-function listFacts({ plan, texts }: Summary): Fact[] {
+function listFacts({ plan, texts, actorOf }: Summary): Fact[] {
   const words = texts.summary;
   const surplus = plan.reading?.surplus;
   const values = surplus && {
     count: formatLocalCount(surplus.count, texts),
-    actor: surplus.actor,
+    actor: actorOf(surplus.actor),
     at: formatMoment(plan.calendar.toWallTime(surplus.at)),
   };
   return [

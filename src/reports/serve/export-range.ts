@@ -107,10 +107,7 @@ async function planRange(context: Context, wanted: WantedRange): Promise<RangePl
   return {
     ...taken,
     base: base && toClosedMonth(base),
-    state: taken.days.reduce<ReportState>(
-      (lowest, one) => (STATE_RANK[one.state] < STATE_RANK[lowest] ? one.state : lowest),
-      'closed',
-    ),
+    state: close ? 'closed' : lowestState(taken.days),
     locale: wanted.locale ?? config.REPORT_LOCALE,
     fullDocuments: taken.fullDocuments && !wanted.masked,
     masked: wanted.masked ?? false,
@@ -119,6 +116,14 @@ async function planRange(context: Context, wanted: WantedRange): Promise<RangePl
     calendar,
     isRedacted: false,
   };
+}
+
+/** Returns the state of the least final day. */
+function lowestState(days: RangeDay[]): ReportState {
+  return days.reduce<ReportState>(
+    (lowest, { state }) => (STATE_RANK[state] < STATE_RANK[lowest] ? state : lowest),
+    'closed',
+  );
 }
 
 type Taken = Pick<RangePlan, 'days' | 'cut' | 'madeAt' | 'fullDocuments' | 'version' | 'close'>;

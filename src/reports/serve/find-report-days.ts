@@ -62,8 +62,8 @@ async function readLastDays(db: Reader, seqs: number[]): Promise<Map<number, Day
 }
 
 /**
- * A report that shows orders may show one from the day of its issue or arrival to its last change, and for as long as it counts as
- * overdue.
+ * A report that shows orders may show one from the day of its issue or arrival to its last change, for as long as it counts as
+ * overdue, and on the days of its payments, which may come before it.
  */
 async function addOrders({ calendar, db }: Context, versionSeqs: number[], days: Set<Day>): Promise<void> {
   const spans = await db
@@ -87,6 +87,16 @@ async function addOrders({ calendar, db }: Context, versionSeqs: number[], days:
       .execute();
     for (const { day } of shown) days.add(day);
   }
+  const paid = await db
+    .selectFrom('expected_versions as version')
+    .innerJoin('expected_payments as head', 'head.id', 'version.expected_id')
+    .innerJoin('expected_matches as made', 'made.expected_seq', 'head.seq')
+    .innerJoin('events', 'events.transaction_seq', 'made.transaction_seq')
+    .select(sql<Day>`SUBSTR(events.at_wall, 1, 10)`.as('day'))
+    .distinct()
+    .where('version.seq', 'in', versionSeqs)
+    .execute();
+  for (const { day } of paid) days.add(day);
 }
 
 type ReportCut = { day: Day; cut: number };

@@ -1,6 +1,7 @@
 import { largest } from '../../domain/lists.ts';
 import { type Cell, columnName, escapeText, renderCell } from './render-cell.ts';
 import type { PlacedChart } from './render-chart.ts';
+import { type CellNote, renderValidations, type Validation } from './render-validations.ts';
 import { openZipEntry, type ZipEntry, type ZipEntryWriter } from './write-zip.ts';
 
 export type SheetSetup = {
@@ -28,9 +29,6 @@ export type FinishedSheet = {
   charts: PlacedChart[];
 };
 
-/** Values that cells take: those of a list (`"a,b"`, or cells by `referToCells`), or texts up to a length. `range`: one or several. */
-export type Validation = { range: string } & ({ list: string } | { charsMax: number });
-
 export type SheetWriter = {
   /** The number that the next row gets, from 1. */
   nextRow(): number;
@@ -44,6 +42,7 @@ export type SheetWriter = {
   addDataBars(range: string, color: string): void;
   /** Says which values a person may write into cells. */
   addValidation(validation: Validation): void;
+  addNote(note: CellNote): void;
   setFilter(range: string): void;
   addChart(chart: PlacedChart): void;
   /** Writes the added rows out. Call it every few hundred rows to bound memory. */
@@ -64,6 +63,7 @@ export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
   const bars: { range: string; color: string }[] = [];
   const charts: PlacedChart[] = [];
   const validations: Validation[] = [];
+  const notes: CellNote[] = [];
   const columns = setup.widths.map((_, index) => columnName(index));
   // the text up to the last late row: it is written last and stands first
   const head: (() => string)[] = [];
@@ -110,13 +110,14 @@ export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
     merge: (range) => void merges.push(range),
     addDataBars: (range, color) => void bars.push({ range, color }),
     addValidation: (validation) => void validations.push(validation),
+    addNote: (note) => void notes.push(note),
     setFilter(range) {
       filter = range;
     },
     addChart: (chart) => void charts.push(chart),
     drain,
     async end() {
-      add(renderTail(setup, { merges, bars, validations, filter, pages, hasCharts: charts.length > 0 }));
+      add(renderTail(setup, { merges, bars, validations, notes, filter, pages, hasCharts: charts.length > 0 }));
       await drain();
       const printTitleColumns = countPagesWide(setup) > 1 ? (setup.frozenColumns ?? 0) : 0;
       const packed = await entry.end(head.map((render) => render()).join(''));
@@ -168,6 +169,7 @@ function renderTail(
     merges: string[];
     bars: { range: string; color: string }[];
     validations: Validation[];
+    notes: CellNote[];
     filter: string | undefined;
     pages: PrintedPage[];
     hasCharts: boolean;
@@ -190,7 +192,7 @@ function renderTail(
     parts.filter ? `<autoFilter ref="${parts.filter}"/>` : '',
     merges.length > 0 ? `<mergeCells count="${merges.length}">${merges.join('')}</mergeCells>` : '',
     ...bars,
-    renderValidations(parts.validations),
+    renderValidations(parts.validations, parts.notes),
     '<printOptions horizontalCentered="1"/>',
     '<pageMargins left="0.4" right="0.4" top="0.5" bottom="0.6" header="0.3" footer="0.3"/>',
     `<pageSetup paperSize="9" ${fit} orientation="landscape"/>`,
@@ -201,18 +203,6 @@ function renderTail(
     parts.hasCharts ? '<drawing r:id="rId1"/>' : '',
     '</worksheet>',
   ].join('');
-}
-
-function renderValidations(validations: Validation[]): string {
-  if (validations.length === 0) return '';
-  const each = validations.map((one) => {
-    const [type, formula] =
-      'list' in one
-        ? ['type="list"', one.list]
-        : ['type="textLength" operator="lessThanOrEqual"', String(one.charsMax)];
-    return `<dataValidation ${type} allowBlank="1" showErrorMessage="1" sqref="${one.range}"><formula1>${escapeText(formula)}</formula1></dataValidation>`;
-  });
-  return `<dataValidations count="${each.length}">${each.join('')}</dataValidations>`;
 }
 
 type PrintedPage = { lastRow: number; heightPoints: number };

@@ -7,13 +7,13 @@ export const PT_BR_TRIGGERS = {
   opening: 'Saldo inicial: desde 96 dias antes',
   restored: 'Restauração: dias do intervalo',
   restored_late: 'Restauração: 96 dias, por contagem',
-  reconcile_recent: 'Relógio: hoje e ontem',
-  reconcile_week: 'Relógio: 7 dias',
-  reconcile_month: 'Relógio: 35 dias',
-  reconcile_quarter: 'Relógio: 96 dias',
-  reconcile_counts: 'Relógio: 96 dias, por contagem',
-  reconcile_unclosed: 'Relógio: dias de que um relatório espera',
-  reconcile_open: 'Relógio: dias com transações em aberto',
+  reconcile_recent: 'Agenda: hoje e ontem',
+  reconcile_week: 'Agenda: 7 dias',
+  reconcile_month: 'Agenda: 35 dias',
+  reconcile_quarter: 'Agenda: 96 dias',
+  reconcile_counts: 'Agenda: 96 dias, por contagem',
+  reconcile_unclosed: 'Agenda: dias de que um relatório espera',
+  reconcile_open: 'Agenda: dias com transações em aberto',
 } as const;
 
 /** Loops of a worker, and disks. */
@@ -23,7 +23,7 @@ export const PT_BR_PARTS = {
   alerts: 'alertas',
   watch: 'vigia',
   provider: 'provedor',
-  database: 'gravações no banco',
+  database: 'gravações no banco de dados',
   DATA_DIR: 'disco de dados',
   SPOOL_DIR: 'disco do spool',
 } as const;

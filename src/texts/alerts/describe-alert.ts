@@ -1,9 +1,9 @@
 /**
  * The texts of alerts. An alert stores its facts, and its texts are made from them in the language in which they are read:
- * a channel's in ALERT_LOCALE, the console's in that of its reader. `summary`, for the log and the API, is the English text
+ * a channel's in REPORT_LOCALE, the console's in that of its reader. `summary`, for the log and the API, is the English text
  * with instants in UTC.
  */
-import type { Calendar } from '../../domain/calendar.ts';
+import { type Calendar, isDay } from '../../domain/calendar.ts';
 import { formatDay, formatWallTime, LANGUAGES, type Language } from '../../domain/language/language.ts';
 import { formatAmount, formatMoney } from '../../domain/money.ts';
 import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
@@ -20,6 +20,7 @@ const SAY = { 'pt-BR': PT_BR_SAY, en: EN_SAY };
 export const ALERT_WORDS = { 'pt-BR': PT_BR_WORDS, en: EN_WORDS };
 
 const SUMMARY_CHARS_MAX = 500;
+const DAY_CHARS = '2026-11-20'.length;
 const SUMMARY_FORMATS: Formats = {
   at: (iso) => iso ?? '',
   money: (cents) => `R$ ${formatAmount(BigInt(cents))}`,
@@ -67,7 +68,7 @@ export function describeAlert(calendar: Calendar, locale: AlertLocale, alert: St
   return {
     title,
     todo,
-    text: facts ? sayOf(locale, name)(spellPlatform(alert, facts), formats) : alert.summary,
+    text: facts ? sayOf(locale, name)(spellDay(spellPlatform(alert, facts), formats), formats) : alert.summary,
     severity: ALERT_WORDS[locale].severities[alert.severity] ?? alert.severity,
     since: at(alert.raisedAt),
     until: alert.endedAt ? at(alert.endedAt) : undefined,
@@ -92,6 +93,13 @@ function spellPlatform(alert: StoredAlert, facts: AlertFacts): AlertFacts {
   return { ...facts, about: `${facts.about?.slice(0, -id.length)}${spelt}` };
 }
 
+/** The facts with the day that a scope begins with, as `list_unstable` has it, as its reader writes days. */
+function spellDay(facts: AlertFacts, { day }: Formats): AlertFacts {
+  const start = facts.about?.slice(0, DAY_CHARS);
+  if (start === undefined || !isDay(start)) return facts;
+  return { ...facts, about: `${day(start)}${facts.about?.slice(DAY_CHARS)}` };
+}
+
 export function parseFacts(text: string | null): AlertFacts | null {
   return text === null ? null : (JSON.parse(text) as AlertFacts);
 }
@@ -103,7 +111,7 @@ function sayOf(locale: AlertLocale, name: string): Say {
 
 /** Pages of alerts about neither a mismatch, a run nor a merchant. */
 const PAGES: Partial<Record<AlertKind, string>> = {
-  baseline_mismatches: '/mismatches',
+  baseline_mismatches: '/mismatches?baseline=yes',
   callbacks_behind: '/callbacks?state=pending',
   clock_differs: '/system',
   database_read_only: '/system',

@@ -1,26 +1,28 @@
 import type { MismatchKind } from '../../domain/mismatch.ts';
-import type { AlertFacts, Formats, Say } from './alert-facts.ts';
+import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
 import type { AlertKind } from './alert-kinds.ts';
+import { EN_TEXTS } from './texts-en.ts';
 
 const stakeOf = ({ cents = '0' }: AlertFacts, { money }: Formats): string =>
   cents === '0' ? '' : `, ${money(cents)} at stake`;
 
 const sayMismatches: Say = (facts, as) => {
-  const { count = 1, cause, transaction, expected, mismatch, about } = facts;
-  const order = expected && `expected payment ${expected}`;
+  const { count = 1, transaction, expected, mismatch, about } = facts;
+  const order = expected && `order ${expected}`;
   const one = transaction ? `transaction ${transaction}` : (order ?? (mismatch ? `mismatch ${mismatch}` : about));
   const stake = stakeOf(facts, as);
-  return count === 1 ? `${one}${stake}` : `${count} of one cause (${cause})${stake}; one of them: ${one}`;
+  return count === 1 ? `${one}${stake}` : `${count} mismatches of one cause${stake}; one of them: ${one}`;
 };
-const sayRun: Say = ({ error, trigger, run }) => (run ? `${error} (${trigger}, run ${run})` : `${error}`);
+const sayRun: Say = ({ error, trigger, run }) => (run ? `${error} (${trigger}, reconciliation ${run})` : `${error}`);
 const sayMerchant: Say = ({ merchant, merchantName, since }, { at }) =>
   `merchant ${[merchantName, merchant].filter(Boolean).join(' ')}, since ${at(since)}`;
 
 export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say> = {
   mismatches: sayMismatches,
   baseline_mismatches: (facts, as) => {
-    const list = Object.entries(facts.kinds ?? {}).map(([kind, count]) => `${count} ${kind}`);
-    return `${facts.count} from before WEBHOOKS_SINCE${stakeOf(facts, as)}: ${list.join(', ')}`;
+    const titles = EN_TEXTS as Record<string, AlertText>;
+    const list = Object.entries(facts.kinds ?? {}).map(([kind, count]) => `${count} × ${titles[kind]?.title ?? kind}`);
+    return `${facts.count} mismatches from before WEBHOOKS_SINCE${stakeOf(facts, as)}: ${list.join(', ')}`;
   },
   callback_failed: ({ merchant, merchantName, count }) =>
     `merchant ${[merchantName, merchant].filter(Boolean).join(' ')} accepted ${count} callbacks on no attempt in the last 24 h`,
@@ -34,7 +36,7 @@ export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say
       .join(', '),
   database_read_only: ({ error, since }, { at }) => `the database has refused writes since ${at(since)} (${error})`,
   disk_full: ({ disks = [] }) =>
-    `nearly: ${disks.map(({ part, host, holder = host, mib }) => `${part} of ${holder} has ${mib} MiB`).join(', ')} free`,
+    disks.map(({ part, host, holder = host, mib }) => `${part} of ${holder} has ${mib} MiB free`).join(', '),
   expected_behind: ({ since }, { at }) => `what changed since ${at(since)} is not matched with the orders`,
   inbound_silence: ({ since, hours }, { at }) =>
     since
@@ -47,9 +49,9 @@ export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say
     `job ${job} ${isRunning ? 'takes too long or was abandoned' : 'did not start in time'} (${since ? `its last tick was due at ${at(since)}` : 'it never ran'}): see confere jobs`,
   merchant_disabled: sayMerchant,
   merchant_failing: sayMerchant,
-  no_complete_run: ({ since }, { at }) => `no run since ${at(since)} has read today completely`,
+  no_complete_run: ({ since }, { at }) => `no reconciliation since ${at(since)} has read today completely`,
   opening_to_come: ({ opening, days = [], platform }, { day }) =>
-    `opening ${opening} is of ${day(days[0] ?? '')}, a day to come: nothing of platform ${platform} is booked; confere open --undo ${opening}`,
+    `opening balance ${opening} is of ${day(days[0] ?? '')}, a day to come: nothing of platform ${platform} is posted; confere open --undo ${opening}`,
   provider_failing: ({ operation, percent, error, since }, { at }) =>
     `${percent} % of its ${operation} requests fail or are slow since ${at(since)} (${error})`,
   provider_unauthorized: sayRun,

@@ -13,7 +13,7 @@ const sayMismatches: Say = (facts, as) => {
   const order = expected && `pedido ${expected}`;
   const one = transaction ? `transação ${transaction}` : (order ?? (mismatch ? `divergência ${mismatch}` : about));
   const stake = stakeOf(facts, as);
-  return count === 1 ? `${one}${stake}` : `${count} de uma causa${stake}; uma delas: ${one}`;
+  return count === 1 ? `${one}${stake}` : `${count} divergências de uma causa${stake}; uma delas: ${one}`;
 };
 
 export const PT_BR_SAY: typeof EN_SAY = {
@@ -21,7 +21,7 @@ export const PT_BR_SAY: typeof EN_SAY = {
   baseline_mismatches: (facts, as) => {
     const titles = PT_BR_TEXTS as Record<string, AlertText>;
     const list = Object.entries(facts.kinds ?? {}).map(([kind, count]) => `${count} × ${titles[kind]?.title ?? kind}`);
-    return `${facts.count} de antes de WEBHOOKS_SINCE${stakeOf(facts, as)}: ${list.join(', ')}`;
+    return `${facts.count} divergências de antes de WEBHOOKS_SINCE${stakeOf(facts, as)}: ${list.join(', ')}`;
   },
   callback_failed: (facts) =>
     `${merchantOf(facts)} não aceitou ${facts.count} callbacks em tentativa alguma nas últimas 24 h`,
@@ -31,15 +31,15 @@ export const PT_BR_SAY: typeof EN_SAY = {
     clocks
       .map(
         ({ host, seconds }) =>
-          `${host} está ${Math.abs(seconds)} s ${seconds > 0 ? 'adiantada' : 'atrasada'} em relação ao banco`,
+          `${host} está ${Math.abs(seconds)} s ${seconds > 0 ? 'adiantada' : 'atrasada'} em relação ao banco de dados`,
       )
       .join(', '),
-  database_read_only: ({ error, since }, { at }) => `o banco recusa gravações desde ${at(since)} (${error})`,
+  database_read_only: ({ error, since }, { at }) => `o banco de dados recusa gravações desde ${at(since)} (${error})`,
   disk_full: ({ disks = [] }) =>
     disks
       .map(({ part, host, holder = host, mib }) => `${nameCode(PT_BR_PARTS, part)} de ${holder} tem ${mib} MiB livres`)
       .join(', '),
-  expected_behind: ({ since }, { at }) => `o que mudou desde ${at(since)} não foi conciliado com os pedidos`,
+  expected_behind: ({ since }, { at }) => `o que mudou desde ${at(since)} não foi casado com os pedidos`,
   inbound_silence: ({ since, hours }, { at }) =>
     since
       ? `nenhum webhook desde ${at(since)}, mais do que as ${hours} h de costume: o provedor ainda envia?`
@@ -54,7 +54,7 @@ export const PT_BR_SAY: typeof EN_SAY = {
   merchant_failing: (facts, { at }) => `${merchantOf(facts)} não aceita callbacks desde ${at(facts.since)}`,
   no_complete_run: ({ since }, { at }) => `nenhuma conferência desde ${at(since)} leu hoje por inteiro`,
   opening_to_come: ({ opening, days = [], platform }, { day }) =>
-    `a abertura ${opening} é de ${day(days[0] ?? '')}, que ainda não chegou: nada da plataforma ${platform} é lançado`,
+    `o saldo inicial ${opening} é de ${day(days[0] ?? '')}, que ainda não chegou: nada da plataforma ${platform} é lançado`,
   provider_failing: ({ operation, percent, error = '', since }, { at }) =>
     `${percent} % das consultas ${operation === 'list' ? 'da lista' : 'por id'} falham ou demoram desde ${at(since)} (${nameCode(PT_BR_FAULTS, error)})`,
   provider_unauthorized: ({ run }) =>
@@ -65,7 +65,7 @@ export const PT_BR_SAY: typeof EN_SAY = {
     `a planilha de ${days.map(day).join(' a ')} não foi publicada: a aba ${sheet} não confere com o razão (${error})`,
   report_missing: ({ days = [] }, { day }) => `não foi feito o relatório de ${days.map(day).join(', ')}`,
   restore_unconfirmed: ({ since, count }, { at }) =>
-    `o banco foi restaurado em ${at(since)}, e ${count} callbacks esperam pela confirmação: confere doctor --restored`,
+    `o banco de dados foi restaurado em ${at(since)}, e ${count} callbacks esperam pela confirmação: confere doctor --restored`,
   run_failed: ({ run, trigger }) =>
     `a conferência ${run} (${nameCode(PT_BR_TRIGGERS, trigger)}) não conseguiu do provedor tudo o que pediu; os dias que leu ficam provados`,
   time_zone_differs: ({ zone, minutes, fits }) =>

@@ -27,7 +27,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   illegal_transition: {
     title: 'Impossible transition',
-    todo: 'It is booked as shown: confirm the final status with the provider and resolve with its answer.',
+    todo: 'It is posted as shown: confirm the final status with the provider and resolve with its answer.',
   },
   amount_differs: {
     title: 'Amount changed',
@@ -48,19 +48,19 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   list_omission: {
     title: 'Left out of the list',
-    todo: 'Wait for the next complete run, and inform the provider if it stays.',
+    todo: 'Wait for the next complete reconciliation, and inform the provider if it stays.',
   },
   list_unstable: {
     title: 'Day not proven',
-    todo: 'Start a run of that day at a quiet hour: without a proof, nothing is known about absences.',
+    todo: 'Start a reconciliation of that day at a quiet hour: without a proof, nothing is known about absences.',
   },
   stuck: { title: 'Stuck', todo: 'Check a payment at the provider before you pay it again.' },
-  row_refused: { title: 'Unreadable row', todo: 'It is stored and not booked: ask the provider to correct it.' },
+  row_refused: { title: 'Unreadable row', todo: 'It is stored and not posted: ask the provider to correct it.' },
   field_unreadable: {
     title: 'Unreadable field',
-    todo: 'The transaction is booked without it (an `extra` that is no text: as its JSON): ask the provider to correct it.',
+    todo: 'The transaction is posted without it (an `extra` that is no text: as its JSON): ask the provider to correct it.',
   },
-  unknown_status: { title: 'Unknown status', todo: 'Nothing is booked for it: ask the provider what it means.' },
+  unknown_status: { title: 'Unknown status', todo: 'Nothing is posted for it: ask the provider what it means.' },
   webhook_quarantined: {
     title: 'Webhook in quarantine',
     todo: 'See the reason, remove the cause, and reprocess the webhook.',
@@ -81,10 +81,13 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     title: 'Amount not expected',
     todo: 'Compare what was paid with the order: charge or return the difference, or correct the order.',
   },
-  paid_twice: { title: 'Order paid twice', todo: 'Return one of the payments, unless the customer meant both.' },
+  paid_twice: {
+    title: 'Order paid more than once',
+    todo: 'Return what is too much, unless the customer meant all of it.',
+  },
   paid_after_cancel: {
     title: 'Cancelled order paid',
-    todo: 'Return the payment, or reopen the expected payment and deliver.',
+    todo: 'Return the payment, or reopen the order and deliver.',
   },
   receipt_unidentified: {
     title: 'Receipt of no order',
@@ -92,7 +95,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   books_broken: {
     title: 'Books broken',
-    todo: 'Stop closing reports and run confere doctor --books: it says where.',
+    todo: 'Stop closing months and run confere doctor --books: it says where.',
   },
   baseline_mismatches: { title: 'Mismatches of the baseline', todo: 'Review them once and resolve what is explained.' },
   callback_failed: {
@@ -106,7 +109,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   clock_differs: { title: 'A clock is wrong', todo: 'Set the clocks of that machine and of the database by NTP.' },
   database_read_only: {
     title: 'The database takes no writes',
-    todo: 'Make it writable again, or move to the primary: until then nothing is verified, booked or delivered.',
+    todo: 'Make it writable again, or move to the primary: until then nothing is verified, posted or delivered.',
   },
   disk_full: { title: 'Disk nearly full', todo: 'Free space: a full disk stops the database and the receiver.' },
   expected_behind: {
@@ -133,11 +136,11 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   no_complete_run: {
     title: 'Today is not read completely',
-    todo: 'See the error of the newest runs: without them, nobody knows what no webhook announced.',
+    todo: 'See the error of the newest reconciliations: without them, nobody knows what no webhook announced.',
   },
   opening_to_come: {
-    title: 'Opening in the future',
-    todo: 'Reverse the opening and state it again with the intended day.',
+    title: 'Opening balance in the future',
+    todo: 'Reverse the opening balance and state it again with the intended day.',
   },
   provider_failing: {
     title: 'The provider fails',
@@ -158,8 +161,8 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     todo: 'Run confere doctor --restored, read what it says, and confirm.',
   },
   run_failed: {
-    title: 'Run failed',
-    todo: 'See whether the provider answers: the next run of its kind tries again.',
+    title: 'Reconciliation failed',
+    todo: 'See whether the provider answers: the next one of its kind tries again.',
   },
   time_zone_differs: {
     title: 'Wrong time zone',
@@ -167,7 +170,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   two_writers: {
     title: 'Two database servers take writes',
-    todo: 'Make all but one read-only: what is booked on one is missing on the other.',
+    todo: 'Make all but one read-only: what is posted on one is missing on the other.',
   },
   webhook_loss_rate: {
     title: 'Too many webhooks lost',

@@ -94,8 +94,8 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     todo: 'Compare o que foi pago com o pedido: cobre ou devolva a diferença, ou corrija o pedido.',
   },
   paid_twice: {
-    title: 'Pedido pago duas vezes',
-    todo: 'Devolva um dos pagamentos, a não ser que o cliente queira os dois.',
+    title: 'Pedido pago mais de uma vez',
+    todo: 'Devolva o que sobra, a não ser que o cliente queira pagar tudo.',
   },
   paid_after_cancel: {
     title: 'Pedido cancelado foi pago',
@@ -107,7 +107,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
   },
   books_broken: {
     title: 'Razão inconsistente',
-    todo: 'Pare de fechar relatórios e rode confere doctor: é um defeito nosso ou uma escrita por fora, nunca coisa do provedor.',
+    todo: 'Pare de fechar meses e rode confere doctor --books, que diz onde: é um defeito nosso ou uma escrita por fora, nunca coisa do provedor.',
   },
   baseline_mismatches: {
     title: 'Divergências da base inicial',
@@ -123,15 +123,15 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
   },
   clock_differs: {
     title: 'Um relógio está errado',
-    todo: 'Acerte por NTP os relógios dessa máquina e do banco.',
+    todo: 'Acerte por NTP os relógios dessa máquina e do banco de dados.',
   },
   database_read_only: {
-    title: 'O banco não aceita gravações',
+    title: 'O banco de dados não aceita gravações',
     todo: 'Torne-o gravável de novo ou passe para o primário: até lá nada é verificado, lançado ou entregue.',
   },
   disk_full: {
     title: 'Disco quase cheio',
-    todo: 'Libere espaço: um disco cheio para o banco e o recebimento de webhooks.',
+    todo: 'Libere espaço: um disco cheio interrompe o banco de dados e o recebimento de webhooks.',
   },
   expected_behind: {
     title: 'Pedidos decididos com atraso',
@@ -166,8 +166,8 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     todo: 'Veja o erro das últimas conferências: sem elas, não se sabe o que nenhum webhook anunciou.',
   },
   opening_to_come: {
-    title: 'Abertura com data futura',
-    todo: 'Desfaça a abertura e informe-a de novo com o dia certo.',
+    title: 'Saldo inicial com data futura',
+    todo: 'Estorne o saldo inicial e informe-o de novo com o dia certo.',
   },
   provider_failing: {
     title: 'O provedor falha',
@@ -183,7 +183,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
   },
   report_differs: {
     title: 'Relatório não confere com o razão',
-    todo: 'Nada foi publicado: siga o procedimento, e não entregue números destes dias até haver um relatório.',
+    todo: 'Nada foi publicado: siga o guia, e não entregue números destes dias até haver um relatório.',
   },
   report_missing: {
     title: 'Falta um relatório',
@@ -202,7 +202,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     todo: 'Nenhum dia é fechado até lá: corrija PROVIDER_TIME_ZONE como diz o guia.',
   },
   two_writers: {
-    title: 'Dois servidores de banco aceitam gravações',
+    title: 'Dois servidores de banco de dados aceitam gravações',
     todo: 'Deixe só um gravável: o que é lançado num falta no outro.',
   },
   webhook_loss_rate: {

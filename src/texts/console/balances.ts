@@ -25,7 +25,8 @@ export const BALANCES_EN = {
   Ajustes: 'Adjustments',
   'Saldos iniciais': 'Opening balances',
   'Saldos informados, os mais novos primeiro': 'Stated balances, the newest first',
-  'Ninguém informou um saldo até agora.': 'Nobody has stated a balance.',
+  'Ninguém informou um saldo até agora: informe o que o painel do provedor mostra.':
+    'Nobody has stated a balance: state the one that the provider’s dashboard shows.',
   Informado: 'Stated',
   'No razão': 'In the ledger',
   'Ajustes, os mais novos primeiro': 'Adjustments, the newest first',
@@ -37,10 +38,45 @@ export const BALANCES_EN = {
   Estornado: 'Reversed',
   Estornar: 'Reverse',
   'Em vigor': 'In force',
-  'Banco (saque ou depósito)': 'Bank (withdrawal or deposit)',
+  'O dinheiro sai do provedor e entra no banco.': 'The money leaves the provider and goes to the bank.',
+  'O dinheiro sai do banco e entra no provedor.': 'The money leaves the bank and goes to the provider.',
+  'O provedor fica com o dinheiro: é uma despesa.': 'The provider keeps the money: it is an expense.',
+  'O provedor devolve o dinheiro de uma tarifa.': 'The provider returns the money of a fee.',
+  'O provedor bloqueia o dinheiro: ele continua nosso, mas não está disponível.':
+    'The provider blocks the money: it is still ours, but not available.',
+  'O provedor desbloqueia o dinheiro: ele fica disponível de novo.':
+    'The provider unblocks the money: it is available again.',
+  'O dinheiro sai do disponível.': 'The money leaves the available balance.',
+  'O dinheiro entra no disponível.': 'The money enters the available balance.',
+  'Escreva o valor sem sinal: o tipo diz para onde o dinheiro vai.':
+    'Write the amount without a sign: the kind says where the money goes.',
   Tarifa: 'Fee',
-  Bloqueio: 'Block',
-  Outro: 'Other',
+  Total: 'Total',
+  'Informar um contrato': 'State a contract',
+  'O que o provedor pode cobrar por pagamento: um valor fixo mais uma parte do valor. O contrato mais novo vale sobre os anteriores.':
+    'What the provider may charge for a payment: a fixed amount and a part of the amount. A newer contract takes precedence.',
+  'Valor fixo, em R$': 'Fixed amount, in R$',
+  'Parte do valor, em %': 'Part of the amount, in %',
+  'Duas casas no máximo.': 'At most two decimals.',
+  'Vazio: até que outro seja informado.': 'Empty: until another one is stated.',
+  'Escreva o valor sem sinal.': 'Write the amount without a sign.',
+  'De 0 a 100 %.': '0 to 100 %.',
+  'Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.':
+    'By this contract, {month} would have cost {agreed}; {charged} was charged.',
+  'Contrato informado: vale para os pagamentos dos seus dias.':
+    'Contract stated: it holds for the payments of its days.',
+  'Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.':
+    'Of the payments paid in the month, with their commission of now. The difference counts those that a contract covers.',
+  'Tarifas por plataforma e operação': 'Fees by platform and operation',
+  'Nada foi pago neste mês.': 'Nothing was paid in this month.',
+  Cobrado: 'Charged',
+  'Pelo contrato': 'By the contract',
+  'Fora do contrato': 'Not the contract’s',
+  'Sem contrato': 'No contract',
+  'Tarifas lançadas por pessoas': 'Fees entered by people',
+  'Pagamentos fora do contrato': 'Payments that differ from the contract',
+  'Nenhum dos que um contrato cobre.': 'None of those that a contract covers.',
+  'Nenhum contrato cobre estes pagamentos.': 'No contract covers these payments.',
   // names of platforms
   'Outra plataforma já tem este nome.': 'Another platform has this name.',
   'O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.':
@@ -49,7 +85,7 @@ export const BALANCES_EN = {
   'Nenhuma plataforma tem nome até agora.': 'No platform has a name.',
   'Vazio retira o nome.': 'Empty removes the name.',
   'Dar um nome': 'Give a name',
-  Guardar: 'Save',
+  Salvar: 'Save',
   'Sem plataforma': 'No platform',
   // fields
   'Como {example}.': 'Such as {example}.',
@@ -83,10 +119,9 @@ export const BALANCES_EN = {
   'O saldo informado não é o do razão. A divergência “Saldo não bate” abre, ou continua aberta, assim que o dia estiver lido até esse instante; um ajuste que a explique a resolve.':
     'The stated balance is not the ledger’s. The mismatch “Balance differs” opens, or stays open, once the day is read until that instant; an adjustment that explains it resolves it.',
   'Lançar um ajuste': 'Enter an adjustment',
-  'Um movimento que a lista do provedor não mostra. Positivo aumenta o disponível, negativo o diminui; entra no começo do dia.':
-    'A movement that the provider’s list does not show. A positive one increases the available balance, a negative one decreases it; it is dated at the start of the day.',
+  'Um movimento que a lista do provedor não mostra. Entra no começo do dia.':
+    'A movement that the provider’s list does not show. It is dated at the start of the day.',
   'Valor, em R$': 'Amount, in R$',
-  'Com - na frente se o dinheiro saiu do disponível.': 'With a leading - if money left the available balance.',
   'Informar um saldo inicial': 'State an opening balance',
   'O saldo (disponível mais retido) do painel do provedor no começo de um dia: ali começam os livros da plataforma. O que o razão tem de antes desse dia é estornado.':
     'The balance (available plus held) of the provider’s dashboard at the start of a day: the platform’s books begin there. What the ledger has from before that day is reversed.',
@@ -99,9 +134,9 @@ export const BALANCES_EN = {
   'Este dia vem antes dos livros, que começam em {first}: {n} dias a mais passam a ter um relatório por fazer. Se o dinheiro já estava na conta, informe um saldo inicial.':
     'This day is before the books, which begin on {first}: {n} more days get a report to make. If the money was in the account already, state an opening balance.',
   'Desde {day}, {n} dia encerrado está sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e o lê; até lá o veredito e o fechamento do mês esperam.':
-    'Since {day}, {n} ended day is not proven. Once you confirm, a run begins 96 days before the books and reads it; until then the verdict and the closing of the month wait.',
+    'Since {day}, {n} ended day is not proven. Once you confirm, a reconciliation begins 96 days before the books and reads it; until then the verdict and the closing of the month wait.',
   'Desde {day}, {n} dias encerrados estão sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e os lê; até lá o veredito e o fechamento do mês esperam.':
-    'Since {day}, {n} ended days are not proven. Once you confirm, a run begins 96 days before the books and reads them; until then the verdict and the closing of the month wait.',
+    'Since {day}, {n} ended days are not proven. Once you confirm, a reconciliation begins 96 days before the books and reads them; until then the verdict and the closing of the month wait.',
   // reversals
   'Estornar um ajuste': 'Reverse an adjustment',
   'O estorno entra no mesmo dia, com o sinal trocado. O ajuste e o estorno continuam na lista.':
@@ -133,11 +168,11 @@ export const BALANCES_EN = {
   'Um dia já relatado ganha uma nova revisão: {list}.': 'One reported day gets a new revision: {list}.',
   '{count} dias já relatados ganham uma nova revisão: {list}.': '{count} reported days get a new revision: {list}.',
   'linha {row}: um ajuste deste dia e valor já está lançado: {note} ({who}, {when}).':
-    'row {row}: an adjustment of this day and amount is booked already: {note} ({who}, {when}).',
+    'row {row}: an adjustment of this day and amount is posted already: {note} ({who}, {when}).',
   'linha {row}: este saldo já foi informado ({who}, {when}).':
     'row {row}: this balance is stated already ({who}, {when}).',
   'Importar também as linhas {list}: não são as que já estão lançadas.':
-    'Import also the rows {list}: they are not those that are booked already.',
+    'Import also the rows {list}: they are not those that are posted already.',
   'Um ajuste deste dia e valor já está lançado: {note} ({who}, {when}). Confirme só se este é outro movimento.':
-    'An adjustment of this day and amount is booked already: {note} ({who}, {when}). Confirm only if this is another movement.',
+    'An adjustment of this day and amount is posted already: {note} ({who}, {when}). Confirm only if this is another movement.',
 };

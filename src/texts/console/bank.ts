@@ -61,7 +61,8 @@ export const BANK_EN = {
   'Encerrado: o lançamento foi estornado': 'Ended: the entry was reversed',
   'Desfaz outro': 'Undoes another',
   'Pares, os mais novos primeiro': 'Matches, the newest first',
-  'Nenhum par até agora.': 'No matches.',
+  'Nenhum par até agora: importe um extrato, ou case uma linha.':
+    'No matches yet: import a statement, or match a line.',
   Como: 'How',
   Desfazer: 'Undo',
   // forms

@@ -1,10 +1,10 @@
 /** The lists, and the forms on them. */
 export const LISTS_EN = {
   // alerts
-  'Nenhum alerta com estes filtros.': 'No alerts with these filters.',
+  'Nenhum alerta com estes filtros: tire um deles.': 'No alerts with these filters: remove one of them.',
   'Nenhum alerta ativo.': 'No alert is active.',
-  'Cada causa avisa uma vez, e outra quando acaba. <a href="/alerts?state=ended">Ver os encerrados</a>; <a href="/runbooks">todos os guias</a>.':
-    'Each cause alerts once, and once more when it ends. <a href="/alerts?state=ended">See those that ended</a>; <a href="/runbooks">all runbooks</a>.',
+  'Cada causa envia um alerta, e outro quando acaba. <a href="/alerts?state=ended">Ver os encerrados</a>; <a href="/runbooks">todos os guias</a>.':
+    'Each cause sends one alert, and another when it ends. <a href="/alerts?state=ended">See those that ended</a>; <a href="/runbooks">all runbooks</a>.',
   'Alertas, os mais novos primeiro': 'Alerts, the newest first',
   Alerta: 'Alert',
   'até {at}': 'until {at}',
@@ -19,15 +19,17 @@ export const LISTS_EN = {
   // the audit
   'Quem (id)': 'Who (id)',
   'Auditoria, a mais nova primeiro': 'Audit, the newest first',
-  'Nada com estes filtros.': 'Nothing with these filters.',
+  'Nada com estes filtros: tire um deles.': 'Nothing with these filters: remove one of them.',
   'Nada até agora.': 'Nothing yet.',
   // callbacks
-  'Nenhum callback com estes filtros.': 'No callbacks with these filters.',
-  'Nenhum callback até agora.': 'No callbacks yet.',
+  'Nenhum callback com estes filtros: tire um deles.': 'No callbacks with these filters: remove one of them.',
+  'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.':
+    'No callbacks yet: the first goes out with the next change that the filter accepts.',
   'Entregue ou próxima': 'Delivered or next',
   // merchants
   'Lojistas, na ordem em que entraram': 'Merchants, in the order in which they were added',
-  'Nenhum lojista recebe callbacks até agora.': 'No merchant receives callbacks yet.',
+  'Nenhum lojista recebe callbacks até agora: a operação cria o primeiro com Novo lojista.':
+    'No merchant receives callbacks yet: operators add the first with New merchant.',
   'Falhando desde': 'Failing since',
   'Novo lojista': 'New merchant',
   Falhando: 'Failing',
@@ -36,7 +38,7 @@ export const LISTS_EN = {
   'Por resolver': 'Unresolved',
   'Resolvidas por decisão': 'Resolved by decision',
   Decisão: 'Decision',
-  'Nenhuma divergência com estes filtros.': 'No mismatches with these filters.',
+  'Nenhuma divergência com estes filtros: tire um deles.': 'No mismatches with these filters: remove one of them.',
   'Nenhuma divergência por resolver.': 'No unresolved mismatches.',
   'Por causa': 'By cause',
   'Divergências por resolver, por causa': 'Unresolved mismatches, by cause',
@@ -78,7 +80,8 @@ export const LISTS_EN = {
   'Tratar das {n} em aberto desta causa, {stake} em jogo': 'Handle the {n} open ones of this cause, {stake} at stake',
   // reconciliations
   'Conferências, as mais novas primeiro': 'Reconciliations, the newest first',
-  'Nenhuma conferência até agora.': 'No reconciliations yet.',
+  'Nenhuma conferência até agora: a agenda inicia a primeira, e a operação pode iniciar uma já.':
+    'No reconciliations yet: the timetable starts the first, and operators can start one now.',
   '{from} a {to}': '{from} to {to}',
   'Uma conferência lê a lista do provedor, dia a dia, até provar que leu tudo, e aplica ao razão o que faltava.':
     'A reconciliation reads the provider’s list, day by day, until it has proven that it read all of it, and applies to the ledger what was missing.',
@@ -99,8 +102,9 @@ export const LISTS_EN = {
   Revogar: 'Revoke',
   // webhooks
   'Webhooks, os mais novos primeiro': 'Webhooks, the newest first',
-  'Nenhum webhook com estes filtros.': 'No webhooks with these filters.',
-  'Nenhum webhook chegou ainda.': 'No webhook has arrived yet.',
+  'Nenhum webhook com estes filtros: tire um deles.': 'No webhooks with these filters: remove one of them.',
+  'Nenhum webhook chegou ainda: confira no provedor o endereço e o segredo.':
+    'No webhook has arrived yet: check the address and the secret at the provider.',
   'Ao vivo: com scripts, a página se renova a cada {n} s.': 'Live: with scripts, the page renews itself each {n} s.',
   'Quarentena por motivo': 'Quarantine by reason',
   Esvaziar: 'Purge',

@@ -56,7 +56,7 @@ export const MERCHANTS_EN = {
     'The provider’s is the body and the token that it sends itself: an integration that exists changes only its address. It has no corrections.',
   'O que o lojista confere em authorization. *** é o de hoje, que fica. Vazio: nenhum.':
     'What the merchant compares in authorization. *** is the one of today, which stays. Empty: none.',
-  'Um nome: valor por linha, em cada pedido. *** é o valor de hoje, que fica; uma linha apagada sai.':
+  'Um nome: valor por linha, em cada requisição. *** é o valor de hoje, que fica; uma linha apagada sai.':
     'One name: value a line, in each request. *** is the value of today, which stays; a deleted line ends.',
   'Uma linha é nome: valor.': 'A line is name: value.',
   // adding and changing
@@ -132,6 +132,7 @@ export const MERCHANTS_EN = {
   'As últimas 24 horas': 'The last 24 hours',
   '<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de {after}.':
     '<b>This address has accepted nothing for {age}.</b> Nothing is lost: callbacks wait. Operators, and the merchant if it gave an e-mail address, are notified after {after}.',
+  'A resposta que recebemos: {outcome}': 'The answer that we got: {outcome}',
   'nenhuma até que seja reativado': 'none until it is enabled again',
   'nada espera': 'nothing waits',
   'um só callback, para ver se o endereço voltou': 'a single callback, to see whether the address is back',

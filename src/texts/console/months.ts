@@ -25,7 +25,7 @@ export const MONTHS_EN = {
   'Antes é preciso fechar {month}: os meses se fecham em ordem.': 'Close {month} first: months are closed in order.',
   'Um mês posterior já está fechado: {month}.': 'A later month is closed: {month}.',
   '{from} a {to}, antes do começo dos livros, não foi lido nem contado no provedor, e o que começou ali pode mexer no mês: a conferência do saldo inicial o lê.':
-    '{from} to {to}, before the books begin, was neither read nor counted at the provider, and what began then may move in the month: the run of the opening reads it.',
+    '{from} to {to}, before the books begin, was neither read nor counted at the provider, and what began then may move in the month: the reconciliation of the opening balance reads it.',
   '{day} não foi lido nem contado no provedor depois do seu fim.':
     '{day} was neither read nor counted at the provider after its end.',
   'Uma divergência crítica está em aberto: {kind}. {meaning}.': 'A critical mismatch is open: {kind}. {meaning}.',

@@ -4,9 +4,9 @@ export const NOTICES_EN = {
     'The provider’s version is accepted: the entry is reversed and posted anew, and the merchants are notified.',
   'Divergência em tratamento: está registrado quem e quando.': 'Mismatch acknowledged: who and when is on record.',
   'Divergência resolvida.': 'Mismatch resolved.',
-  'Guardado: quem decide esta divergência.': 'Saved: who decides this mismatch.',
-  'Nome da plataforma guardado.': 'The platform’s name is saved.',
-  'Plano de contas guardado.': 'The chart of accounts is saved.',
+  'Salvo: quem decide esta divergência.': 'Saved: who decides this mismatch.',
+  'Nome da plataforma salvo.': 'The platform’s name is saved.',
+  'Plano de contas salvo.': 'The chart of accounts is saved.',
   'Saldo informado e comparado com o razão.': 'The balance is stated and compared with the ledger.',
   'Ajuste lançado.': 'The adjustment is posted.',
   'Arquivo importado: todas as linhas.': 'The file is imported: all its rows.',
@@ -29,7 +29,7 @@ export const NOTICES_EN = {
   'Relatório feito: uma nova revisão.': 'The report is made: a new revision.',
   'Relatórios feitos: cada dia em que algo mudou tem uma nova revisão.':
     'The reports are made: each day in which something changed has a new revision.',
-  'Alguns relatórios não puderam ser feitos: o log diz por quê, e o relógio tenta de novo.':
+  'Alguns relatórios não puderam ser feitos: o log diz por quê, e a agenda tenta de novo.':
     'Some reports could not be made: the log says why, and the timetable tries again.',
   'Os relatórios estão sendo feitos, um depois do outro: recarregue a página daqui a pouco.':
     'The reports are being made, one after the other: reload the page in a moment.',
@@ -44,7 +44,7 @@ export const NOTICES_EN = {
     'The merchant is paused: callbacks are held until it is enabled again.',
   'Callback de teste na fila: esta página se atualiza até o resultado.':
     'The test callback is queued: this page refreshes until there is a result.',
-  'Lojista gravado.': 'The merchant is saved.',
+  'Lojista salvo.': 'The merchant is saved.',
   'Token de busca revogado: não abre mais os eventos.': 'The pull token is revoked: it no longer opens the events.',
   'Os callbacks voltaram para a fila, com os mesmos webhook-ids.':
     'The callbacks are queued again, with the same webhook-ids.',
@@ -55,7 +55,7 @@ export const NOTICES_EN = {
   'Sessões encerradas: a pessoa entra de novo com o papel que tem agora.':
     'Sessions ended: the person logs in again with the role of now.',
   'Você saiu.': 'You are logged out.',
-  '<b>Banco restaurado, e ainda não confirmado.</b> Tem tudo até {at}; o que veio depois está sendo lido de novo, e os callbacks estão retidos.':
+  '<b>Banco de dados restaurado, e ainda não confirmado.</b> Tem tudo até {at}; o que veio depois está sendo lido de novo, e os callbacks estão retidos.':
     '<b>Restored database, not confirmed yet.</b> It has everything up to {at}; what came later is being read again, and callbacks are held.',
   'De antes da restauração': 'From before the restore',
 };

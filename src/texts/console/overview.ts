@@ -1,6 +1,6 @@
 /** The first page: the verdict, and what stands below it. */
 export const OVERVIEW_EN = {
-  'O banco demorou demais para ler esta parte: recarregue a página.':
+  'O banco de dados demorou demais para ler esta parte: recarregue a página.':
     'The database took too long to read this part: reload the page.',
   // the verdict
   'Não confere': 'Does not agree',
@@ -17,8 +17,8 @@ export const OVERVIEW_EN = {
   'O saldo informado da plataforma {platform} difere do razão em {amount}':
     'The stated balance of platform {platform} differs from the ledger by {amount}',
   'Ver os saldos': 'See the balances',
-  '{n} divergência em aberto': '{n} open mismatch',
-  '{n} divergências em aberto': '{n} open mismatches',
+  '{n} divergência em aberto ao todo': '{n} open mismatch in all',
+  '{n} divergências em aberto ao todo': '{n} open mismatches in all',
   'Ver as divergências': 'See the mismatches',
   'O lojista {name} está desativado': 'The merchant {name} is disabled',
   'O lojista {name} não aceita callbacks': 'The merchant {name} does not accept callbacks',
@@ -42,9 +42,9 @@ export const OVERVIEW_EN = {
   '{n} dias encerrados sem prova desde {from}, o mais antigo {oldest}':
     '{n} ended days not proven since {from}, the oldest {oldest}',
   'Conferir esses dias': 'Reconcile these days',
-  'Sem saldo de abertura: {platforms}': 'Without an opening balance: {platforms}',
-  'Nada foi lançado ainda, e não há saldo de abertura': 'Nothing is posted yet, and there is no opening balance',
-  'Informar a abertura': 'State the opening balance',
+  'Sem saldo inicial: {platforms}': 'Without an opening balance: {platforms}',
+  'Nada foi lançado ainda, e não há saldo inicial': 'Nothing is posted yet, and there is no opening balance',
+  'Informar o saldo inicial': 'State the opening balance',
   '{n} resolvida por decisão': '{n} resolved by decision',
   '{n} resolvidas por decisão': '{n} resolved by decision',
   'a evidência continua a mesma': 'the evidence is still the same',
@@ -97,7 +97,7 @@ export const OVERVIEW_EN = {
     'The database takes no writes ({age}): the page shows what was stored before',
   'O banco de dados não aceita gravações': 'The database takes no writes',
   'Ele só pode ser lido agora, e nada foi gravado. Tente de novo mais tarde; se continuar, avise quem opera o Confere.':
-    'It can only be read now, and nothing was stored. Try again later; if it stays, inform the operator of Confere.',
+    'It can only be read now, and nothing was stored. Try again later; if it stays, inform the operators of Confere.',
   'Um webhook espera por sua verificação {age}': 'A webhook waits for its verification {age}',
   '{percent} % das consultas ao provedor falham ou demoram ({cause})':
     '{percent} % of the requests to the provider fail or are slow ({cause})',

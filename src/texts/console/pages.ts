@@ -16,7 +16,7 @@ export const PAGES_EN = {
   'Não encontrado': 'Not found',
   'Não há nada neste endereço, ou o id não é de nada nosso.':
     'There is nothing at this address, or the id is of nothing of ours.',
-  'Pedido inválido': 'Invalid request',
+  'Requisição inválida': 'Invalid request',
   'Um campo não pôde ser lido. Volte e corrija.': 'A field could not be read. Go back and correct it.',
   'Mudou no meio do caminho': 'It has changed meanwhile',
   'O estado já não permite isto; alguém pode ter agido antes. Volte, recarregue a página e confira.':
@@ -27,7 +27,7 @@ export const PAGES_EN = {
   'O seu papel não permite isto, ou o formulário veio de outra sessão. Recarregue a página e tente de novo.':
     'Your role does not allow this, or the form came from another session. Reload the page and try again.',
   'Buscas demais': 'Too many searches',
-  'O papel de leitura busca poucos documentos por hora. Tente mais tarde, ou peça a um operador.':
+  'O papel de leitura busca poucos documentos por hora. Tente mais tarde, ou peça à operação.':
     'A viewer can search for few documents per hour. Try later, or ask an operator.',
   Indisponível: 'Unavailable',
   'Um serviço de que isto precisa não responde. Tente de novo.':
@@ -41,7 +41,7 @@ export const PAGES_EN = {
   'Entregue em': 'Delivered at',
   'Tentativas, a mais antiga primeiro': 'Attempts, the oldest first',
   'Nenhuma tentativa até agora.': 'No attempts yet.',
-  'Cabeçalhos do pedido': 'Request headers',
+  'Cabeçalhos da requisição': 'Request headers',
   Nº: 'No.',
   Mensagem: 'Message',
   'Não pode ser montada: o razão não tem o evento dela.': 'It cannot be rendered: the ledger does not have its event.',
@@ -93,7 +93,7 @@ export const PAGES_EN = {
   'O que você enviou pode ter sido gravado: confira antes de enviar de novo.':
     'What you sent may have been stored: check it before you send it again.',
   'Nada do que esta página mostra pode ser lido agora. Recarregue-a em um minuto; se continuar, avise quem opera o Confere.':
-    'Nothing that this page shows can be read now. Load it again in a minute; if it goes on, ask an operator of Confere.',
+    'Nothing that this page shows can be read now. Load it again in a minute; if it goes on, inform the operators of Confere.',
   'O banco de dados encerrou a leitura desta página no limite de tempo. Escolha menos dias ou uma plataforma, ou tente de novo.':
     'The database ended the reading of this page at its time limit. Choose fewer days or one platform, or try again.',
   'No que lê agora: {pages} de {known} páginas conhecidas até agora. Nada conclui antes de provar o dia.':
@@ -110,6 +110,7 @@ export const PAGES_EN = {
   '{n} vez': '{n} time',
   '{n} vezes': '{n} times',
   'Base inicial': 'Baseline',
+  'Só as da base inicial': 'Only those of the baseline',
   'sim: é de antes de os webhooks serem devidos': 'yes: it is from before webhooks were due',
   'por {actor}': 'by {actor}',
   'outra evidência': 'other evidence',
@@ -131,7 +132,7 @@ export const PAGES_EN = {
     'The entry in force is reversed on its date, and the merchants are notified.',
   'Observação (obrigatória)': 'Note (required)',
   'O saldo informado de {platform} em {at} é do começo dos livros ou de antes: nenhum ajuste o explica. Se está certo, estorne o saldo inicial e informe outro.':
-    'The balance of {platform} stated for {at} is of the start of the books or before: no adjustment explains it. If it is right, reverse the opening and state another one.',
+    'The balance of {platform} stated for {at} is of the start of the books or before: no adjustment explains it. If it is right, reverse the opening balance and state another one.',
   'O ajuste que a explicaria': 'The adjustment that would explain it',
   'Na plataforma {platform}, o painel do provedor tinha {amount} a menos que o razão em {at}.':
     'On platform {platform}, the provider’s dashboard had {amount} less than the ledger at {at}.',
@@ -140,7 +141,7 @@ export const PAGES_EN = {
   'Lançar um ajuste de {amount}': 'Enter an adjustment of {amount}',
   'Informar outro saldo': 'State another balance',
   // a reconciliation
-  'Espera por um trabalhador livre.': 'It waits for a free worker.',
+  'Espera por um worker livre.': 'It waits for a free worker.',
   'Está lendo a lista do provedor.': 'It is reading the provider’s list.',
   'Provou que leu a lista inteira destes dias.': 'It has proven that it read the whole list of these days.',
   'Nos dias em que leu só o que é novo, o total do provedor confere: sobre o que falta neles, nada conclui.':
@@ -160,7 +161,7 @@ export const PAGES_EN = {
   'Anunciadas pelo provedor': 'Announced by the provider',
   'Lidas, sem repetição': 'Read, without repeats',
   'Aplicadas ao razão': 'Applied to the ledger',
-  'Pedidos ao provedor': 'Requests to the provider',
+  'Requisições ao provedor': 'Requests to the provider',
   'Dias provados por contagem': 'Days proven by counting',
   'Dias em que leu só o que é novo': 'Days of which only what is new was read',
   'Passadas no pior dia': 'Passes of the worst day',
@@ -183,11 +184,11 @@ export const PAGES_EN = {
   'Banco de dados, permissões, relógio, arquivos e provedor, vistos do processo que responde a esta página: o mesmo que confere doctor.':
     'Database, grants, clock, files and provider, as seen by the process that answers with this page: the same as confere doctor.',
   Acesso: 'Access',
-  'Tarefas do relógio': 'Jobs of the timetable',
+  'Tarefas da agenda': 'Jobs of the timetable',
   Tarefa: 'Job',
   Horário: 'Schedule',
   'Processos que deram sinal de vida nas últimas 24 horas': 'Processes that were alive in the last 24 hours',
-  'Nenhum processo deu sinal de vida nas últimas 24 horas: nenhum trabalhador está no ar.':
+  'Nenhum processo deu sinal de vida nas últimas 24 horas: nenhum worker está no ar.':
     'No process was alive in the last 24 hours: no worker is running.',
   Processo: 'Process',
   Máquina: 'Host',

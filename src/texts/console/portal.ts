@@ -15,7 +15,7 @@ export const PORTAL_EN = {
   'ele mesmo': 'the merchant itself',
   'Do que a operação envia, você recebe só o que o seu filtro aceita. Um filtro mais largo envia também os eventos anteriores que agora passam.':
     'Of what the operators send, you receive only what your filter accepts. A wider filter also sends the past events that now pass.',
-  'Filtro gravado: o que já foi enfileirado segue como está.': 'The filter is saved: what is queued stays as it is.',
+  'Filtro salvo: o que já foi enfileirado segue como está.': 'The filter is saved: what is queued stays as it is.',
   'Um segredo novo confere a assinatura dos callbacks. Instale-o no seu sistema enquanto o de hoje ainda vale.':
     'A new secret verifies the signature of callbacks. Install it in your system while today’s is still valid.',
   'Já guardei': 'I have kept it',
@@ -31,7 +31,39 @@ export const PORTAL_EN = {
     'Those that it may read and write, with blanks between; none, if it only uses the portal.',
   'Até 20 origens, cada uma de letras minúsculas, algarismos, ponto, _ e -.':
     'Up to 20 sources, each of small letters, digits, dot, _ and -.',
-  'Pedidos demais': 'Too many requests',
-  'Vieram pedidos demais em pouco tempo. Espere um pouco e recarregue a página.':
+  '{n} tentativas': '{n} attempts',
+  // messages, feed, documents
+  'Cursor e manifestos': 'Cursor and manifests',
+  Documentação: 'Documentation',
+  'Cada exemplo é assinado e leva "test": true. O seu sistema o confere, responde 2xx e não faz nada com ele.':
+    'Each example is signed and has "test": true. Your system verifies it, answers 2xx, and does nothing with it.',
+  'Um exemplo repete a sua mensagem mais nova do tipo; se não há nenhuma, é inventado. Um sistema que ainda não lê "test" trataria um exemplo como pagamento.':
+    'An example repeats your newest message of the type; where there is none, it is invented. A system that does not read "test" yet would treat an example as a payment.',
+  'Enviar um exemplo de cada tipo': 'Send an example of each type',
+  'Enviar este exemplo': 'Send this example',
+  Exemplo: 'Example',
+  Esquema: 'Schema',
+  'Inventado: você ainda não tem mensagem deste tipo.': 'Invented: you have no message of this type yet.',
+  'A sua mensagem mais nova deste tipo.': 'Your newest message of this type.',
+  'Exemplos na fila: recarregue a página para ver o resultado de cada um.':
+    'The examples are queued: reload the page to see the outcome of each.',
+  '{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help':
+    '{tool} gets, verifies and triggers messages on your machine: npx ./confere-cli.tgz --help',
+  'O cursor': 'The cursor',
+  'Token de busca': 'Pull token',
+  'não há: peça-o à operação': 'there is none: ask the operators for it',
+  dado: 'given',
+  'Vale até': 'Valid until',
+  'Confirmado até o cursor': 'Acknowledged up to the cursor',
+  'Último cursor': 'Last cursor',
+  'Próximo pedido': 'Next request',
+  'Você tem endereço: um cursor não confirma nada.': 'You have an address: a cursor acknowledges nothing.',
+  'Manifestos dos últimos 14 dias': 'Manifests of the last 14 days',
+  'Nenhum manifesto até agora.': 'No manifests so far.',
+  Mensagens: 'Messages',
+  Arquivos: 'Files',
+  Assinado: 'Signed',
+  'Requisições demais': 'Too many requests',
+  'Vieram requisições demais em pouco tempo. Espere um pouco e recarregue a página.':
     'Too many requests came in a short time. Wait a moment and reload the page.',
 };

@@ -36,7 +36,7 @@ export const REPORTS_EN = {
   'O próprio dia foi provado por contagem.': 'The day itself was proven by counts.',
   'A revisão {revision} ainda não o diz: a próxima dirá.':
     'Revision {revision} does not say so yet: the next one will.',
-  'A revisão é de uma versão anterior do Confere: o relógio ainda vai somar as suas linhas.':
+  'A revisão é de uma versão anterior do Confere: a agenda ainda vai somar as suas linhas.':
     'The revision is of an earlier version of Confere: the timetable will add up its rows.',
   'O saldo é o do razão agora.': 'The balance is the ledger’s, now.',
   'Sem relatório, só o saldo do razão.': 'Without a report, only the ledger’s balance.',
@@ -131,11 +131,11 @@ export const REPORTS_EN = {
   'O que mudou': 'What changed',
   'A revisão {revision} foi feita com o dia em curso: o que veio depois é novo, e não está listado.':
     'Revision {revision} was made while the day was running: what came later is new, and not listed.',
-  'Aqui estão as primeiras {count}. A planilha <i>Alterações</i> da revisão {revision} tem todas desde a anterior.':
+  'Aqui estão as primeiras {count}. A aba <i>Alterações</i> da revisão {revision} tem todas desde a anterior.':
     'These are the first {count}. The sheet <i>Changes</i> of revision {revision} has all since the one before.',
   'arquivo perdido ou danificado, refeito em {at} pela versão {version}: as linhas são as mesmas, o SHA-256 é outro':
     'lost or damaged file, rebuilt on {at} by version {version}: the rows are the same, the SHA-256 is not',
-  'As linhas não foram comparadas: leva mais de {n} s. A planilha Alterações da revisão {revision} tem todas desde a anterior.':
+  'As linhas não foram comparadas: leva mais de {n} s. A aba Alterações da revisão {revision} tem todas desde a anterior.':
     'The rows were not compared: that takes more than {n} s. The sheet Changes of revision {revision} has all since the one before.',
   'Este formato não existe.': 'There is no such format.',
 };

@@ -67,6 +67,8 @@ export const SEARCH_EN = {
     'What was paid and refunded on {day} is in the <a href="{path}">report of the day</a>.',
   'Contam-se até {n}: estreite a busca para o total exato.':
     'Up to {n} are counted: narrow the search for the exact total.',
+  'Valor de': 'Amount from',
+  'Valor até': 'Amount to',
   'Baixar o que se vê, em todas as páginas:': 'Download what is shown, of all pages:',
   'Até {n} linhas, as mais novas primeiro; fica registrado quem baixou e o quê.':
     'Up to {n} rows, the newest first; who downloaded which is on record.',
@@ -74,6 +76,7 @@ export const SEARCH_EN = {
     'Up to {n} rows, the newest first; with personal data masked.',
   // the table
   'Transações, as mais novas primeiro': 'Transactions, the newest first',
-  'Nenhuma transação com estes filtros.': 'No transaction with these filters.',
-  'O razão ainda não tem transações.': 'The ledger has no transactions yet.',
+  'Nenhuma transação com estes filtros: tire um deles.': 'No transactions with these filters: remove one of them.',
+  'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.':
+    'The ledger has no transactions yet: they come with the first reconciliation or the first webhook.',
 };

@@ -70,6 +70,7 @@ function describeText(name: string, text: string, texts: Texts): string {
     const codes = name === 'operation' ? texts.operations : texts.statuses;
     if (Object.hasOwn(codes, text)) return describeCode(codes, text).toLowerCase();
   }
+  if (name === 'state') return describeCode(texts.orderStates, text).toLowerCase();
   if (name === 'reason') return describeCode(texts.webhookReasons, text);
   if (CODED.has(name)) return describeCode(texts.evidenceCodes, text);
   if (name === 'reference' || name === 'extra' || name === 'platform') return text;

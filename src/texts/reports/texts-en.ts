@@ -1,5 +1,6 @@
 import { CHANGES_EN } from './texts-changes.ts';
 import { CHARTS_EN } from './texts-charts.ts';
+import { CODES_EN } from './texts-codes.ts';
 import { EVIDENCE_CODES_EN, EVIDENCE_EN, WEBHOOK_REASONS_EN } from './texts-evidence.ts';
 import { MISMATCHES_EN } from './texts-mismatches.ts';
 import { ORDER_STATES_EN, ORDERS_EN } from './texts-orders.ts';
@@ -227,6 +228,7 @@ export const EN: Texts = {
   evidence: EVIDENCE_EN,
   evidenceCodes: EVIDENCE_CODES_EN,
   webhookReasons: WEBHOOK_REASONS_EN,
+  ...CODES_EN,
   decimal: '.',
   grouping: ',',
   changes: CHANGES_EN,

@@ -1,5 +1,6 @@
 import { CHANGES_PT_BR } from './texts-changes.ts';
 import { CHARTS_PT_BR } from './texts-charts.ts';
+import { CODES_PT_BR } from './texts-codes.ts';
 import { EVIDENCE_CODES_PT_BR, EVIDENCE_PT_BR, WEBHOOK_REASONS_PT_BR } from './texts-evidence.ts';
 import { MISMATCHES_PT_BR } from './texts-mismatches.ts';
 import { ORDER_STATES_PT_BR, ORDERS_PT_BR } from './texts-orders.ts';
@@ -125,7 +126,7 @@ export const PT_BR = {
     intro: 'O relatório de {day} está pronto: revisão {revision}, {state}.',
     proven: 'O dia foi conferido por inteiro com o provedor.',
     notProven: 'O dia ainda não foi conferido por inteiro com o provedor.',
-    changed: 'O que mudou desde a revisão anterior está na planilha Alterações.',
+    changed: 'O que mudou desde a revisão anterior está na aba Alterações.',
     download: 'Para baixar (é preciso entrar no console)',
     digest: 'SHA-256 das linhas',
     outro: 'Este e-mail não contém dados do dia.',
@@ -226,6 +227,7 @@ export const PT_BR = {
   evidence: EVIDENCE_PT_BR,
   evidenceCodes: EVIDENCE_CODES_PT_BR,
   webhookReasons: WEBHOOK_REASONS_PT_BR,
+  ...CODES_PT_BR,
   decimal: ',',
   grouping: '.',
   changes: CHANGES_PT_BR,

@@ -45,3 +45,8 @@ export function formatMonth(month: string): string {
 export function formatMoment(wall: string): string {
   return `${formatDay(wall)} ${wall.slice(11)}`;
 }
+
+/** `fee_out`: the kind of an adjustment, and where its money goes. Its reversal has the name of the adjustment itself. */
+export function codeAdjustment(kind: string, cents: bigint, isReversal = false): string {
+  return `${kind}_${cents < 0n === isReversal ? 'in' : 'out'}`;
+}

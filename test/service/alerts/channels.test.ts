@@ -30,8 +30,7 @@ beforeEach(async () => {
   env = await openCallbackEnvironment({
     ALERTMANAGER_URL: `${sink.url}/am`,
     SLACK_WEBHOOK_URL: `${sink.url}/slack/T0/B0/s3cret`,
-    PAGERDUTY_ROUTING_KEY: 'R0UT1NGK3Y',
-    PAGERDUTY_URL: `${sink.url}/pd`,
+    PAGERDUTY_ROUTING_KEY: `${sink.url.replace('://', '://R0UT1NGK3Y@')}/pd`,
     SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
     ALERT_EMAIL_FROM: 'Confere <alerts@pay.example>',
     ALERT_EMAIL_TO: 'ops@example.com,boss@example.com',
@@ -276,7 +275,7 @@ describe('a failing merchant', () => {
     });
     const own = mails.mails.filter((mail) => mail.to.includes('loja@example.com'));
     expect(own).toHaveLength(1);
-    expect(own[0]?.text).toMatch(/não está aceitando[\s\S]*is taking no notices/);
+    expect(own[0]?.text).toMatch(/não está aceitando[\s\S]*is taking no callbacks/);
     expect(own[0]?.text).not.toMatch(/Zuleica|s3cret/);
     expect(mails.mails.flatMap((mail) => mail.to)).not.toContain(REFUSED_MAILBOX);
     await end({ name: 'merchant_failing', severity: 'high', scope: read.id, summary: '' });

@@ -45,7 +45,7 @@ test('a storm of false claims is one page and one alert that counts, which a per
     env: {
       ...{ WEBHOOK_GRACE: '1s', JOB_WATCH: 'off' },
       ...{ ALERTMANAGER_URL: `${sink.url}/am`, SLACK_WEBHOOK_URL: `${sink.url}/slack` },
-      ...{ PAGERDUTY_ROUTING_KEY: 'R0UT1NGK3Y', PAGERDUTY_URL: `${sink.url}/pd` },
+      ...{ PAGERDUTY_ROUTING_KEY: `${sink.url.replace('://', '://R0UT1NGK3Y@')}/pd` },
     },
   });
   const claim = (row: { id: string }) => served.webhook({ transaction_id: row.id, status: 'refund' });
@@ -64,7 +64,7 @@ test('a storm of false claims is one page and one alert that counts, which a per
   await advanceUntilOpen(CLAIMS);
 
   await watch(served.context);
-  const counted = `${CLAIMS} de uma causa`;
+  const counted = `${CLAIMS} divergências de uma causa`;
   await eventually('the count at Alertmanager', async () => {
     await served.timers.advance(10_000);
     return listShown(sink).some(({ annotations }) => annotations.summary.includes(counted));
@@ -85,7 +85,7 @@ test('a storm of false claims is one page and one alert that counts, which a per
   await watch(served.context);
   await eventually('the lower count', async () => {
     await served.timers.advance(10_000);
-    return listShown(sink).some(({ annotations }) => annotations.summary.includes('50 de uma causa'));
+    return listShown(sink).some(({ annotations }) => annotations.summary.includes('50 divergências de uma causa'));
   });
   expect(await resolve({ kind: KIND, note })).toEqual({ resolved: 50, more: false });
   expect(await resolve({ kind: KIND, note })).toEqual({ resolved: 0, more: false });

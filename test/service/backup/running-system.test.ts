@@ -260,7 +260,7 @@ describe('a backup of a running system, restored while its machine is gone', () 
       const states = new Set(rows.map((row) => row.state));
       return states.has('held') && !states.has('pending');
     });
-    await expect(pull(restored)).rejects.toThrow(/^503 .*until the operator confirms/);
+    await expect(pull(restored)).rejects.toThrow(/^503 .*until operators confirm/);
     const alerts = await restored.context.db.selectFrom('alerts').select(['name', 'ended_at']).execute();
     expect(alerts.find(({ name }) => name === 'restore_unconfirmed')).toMatchObject({ ended_at: null });
 

@@ -144,7 +144,8 @@ test('what follows is not sent where its merchant was paused, or its claim grew 
   const prepareNext = async () => {
     for (const [seq, merchant] of dispatcher.merchants) dispatcher.merchants.set(seq, { ...merchant, holdsBack: true });
     const keys = [createSecretKey(Buffer.alloc(32))];
-    return { body: {}, to: { url: 'http://127.0.0.1:1/', format: 'standard', keys, headers: {} } };
+    const row = { state: 'enabled', deleted_at: null, breaker_opened_at: null, rate: null, is_restored: 0 };
+    return { body: {}, to: { row, url: 'http://127.0.0.1:1/', format: 'standard', keys, headers: {} } };
   };
   await dispatch({ ...dispatcher, prepareSuccessor: prepareNext }, claimed);
   await dispatcher.recorder.flushed();

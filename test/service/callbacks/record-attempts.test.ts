@@ -1,12 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { recordAttempts } from '../../../src/callbacks/deliver/record-attempts.ts';
 import type { Attempt } from '../../../src/callbacks/deliver/send-attempt.ts';
 import { claimCallbacks, claimProbe } from '../../../src/callbacks/queue/claim-callbacks.ts';
 import { readDeliveryMerchants } from '../../../src/callbacks/queue/read-delivery-merchants.ts';
 import { transact } from '../../../src/database/transact.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { removeMerchant } from '../../../src/merchants/change-merchants.ts';
+import { countTrips } from '../../support/count-trips.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
 test('attempts whose commit was answered to nobody are recorded once, however often that is tried again', async () => {
@@ -39,6 +43,31 @@ test('attempts whose commit was answered to nobody are recorded once, however of
   ]);
   const { failures } = await context.db.selectFrom('merchants').select('failures').executeTakeFirstOrThrow();
   expect(failures).toBe(2);
+});
+
+test('a payment is applied in seven round trips, and its attempt recorded in three', async () => {
+  await using env = await openCallbackEnvironment();
+  await env.addMerchant('http://127.0.0.1:1/');
+  const { context } = env;
+  const apply = async () => {
+    const row = makeShownTransaction(['paid@1'], { id: randomUUID(), reference: randomUUID() });
+    await applyObservations(context, [observeNow(context, row)]);
+  };
+  await context.db.updateTable('backfills').set({ state: 'done' }).execute();
+  // the accounts are known after it
+  await apply();
+  // seven: the first asks whether the transaction is known, as for a list
+  expect(await countTrips(apply)).toBe(7);
+  const [merchant] = await readDeliveryMerchants(context);
+  const { claimed } = await claimCallbacks(context, merchant ? [{ merchant, slots: 10 }] : [], new Set());
+  const response = { status: 200, errorClass: null, retryAfterMs: undefined, body: null, durationMs: 3 };
+  const attempts = claimed.map((callback) => ({
+    callback,
+    startedAt: context.clock.now(),
+    merchantHeaders: [],
+    response,
+  }));
+  expect(await countTrips(() => recordAttempts(context, attempts))).toBe(3);
 });
 
 test('the removal of a failing merchant ends the alerts about it', async () => {

@@ -12,6 +12,12 @@ import { temporaryDirectory } from '../../support/start-serve.ts';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const TRANSACTIONS = 300;
 
+/** The headings and the checks of a summary, up to their figures. */
+function listSteps(summary: string): string[] {
+  const lines = summary.split('\n').filter((line) => /^(?:\d\.| {2}✓) /.test(line));
+  return lines.map((line) => line.replaceAll(/\d[\d.-]*/g, '#').split(':')[0] ?? '');
+}
+
 test('npm run demo -- --once starts the whole on two embedded databases, agrees in each line of its summary, and exits 0', async () => {
   using home = temporaryDirectory();
   const inherited = Object.fromEntries(INHERITED_VARIABLES.map((name) => [name, process.env[name]]));
@@ -40,6 +46,8 @@ test('npm run demo -- --once starts the whole on two embedded databases, agrees 
     ).toHaveLength(1);
   }
   expect(stdout).toContain('Everything agrees.');
+  const shown = readFileSync(path.join(ROOT, 'README.md'), 'utf8').split('demo --silent -- --once\n')[1] ?? '';
+  expect(listSteps(shown.split('```')[0] ?? ''), 'the README shows these steps').toEqual(listSteps(stdout));
   expect(stdout).toMatch(/The books of the 3 platforms open on [0-9-]{10} with R\$ 25000\.00 each\./);
   const [, workbook = ''] = /^ {3}(\/.*\.xlsx)$/m.exec(stdout) ?? [];
   expect(workbook.startsWith(path.join(home.path, 'demo-once'))).toBe(true);

@@ -252,20 +252,19 @@ test('a database that does not run is reported with user and host: exit 1, and t
   expect(code).toBe(1);
 });
 
-test('with a full disk the doctor says which file, reports the disk, and checks the rest', async () => {
+test('with a full disk the doctor says which file, and checks the rest', async () => {
   const DATA_DIR = path.join(home.path, 'full');
   mkdirSync(path.join(DATA_DIR, 'mariadb', 'data', 'confere'), { recursive: true });
   // a process: each of its files may have no byte, as on a full disk
   const doctor = await promisify(execFile)(
     'bash',
     ['-c', 'ulimit -f 0 && exec "$@"', 'bash', path.join(ROOT, 'bin/confere'), 'doctor'],
-    { env: { PATH: process.env.PATH, ENV_FILE: '', DATA_DIR, DISK_FREE_MIN: '999999GiB' } },
+    { env: { PATH: process.env.PATH, ENV_FILE: '', DATA_DIR } },
   ).catch((error: { code: number; stdout: string }) => error);
   expect(doctor).toMatchObject({ code: 1 });
   expect(doctor.stdout).toMatch(
     /^FAIL {2}database {2}\S+\/mariadb\/members\/\S+ could not be written: .+ \(EFBIG, write\)$/m,
   );
-  expect(doctor.stdout).toMatch(/^FAIL {2}disks {5}the disk of DATA_DIR has .+ free; less than DISK_FREE_MIN/m);
   expect(doctor.stdout).toMatch(/^ok {4}data {6}/m);
 });
 

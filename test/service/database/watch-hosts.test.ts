@@ -55,6 +55,22 @@ test('a process stays on its host beside another server that takes writes, and a
   expect(await firing()).toEqual([]);
 });
 
+test('a process that only reads leaves a host that became a copy', async () => {
+  const { first, second, a, b, env } = await openBoth();
+  using _first = first;
+  using _second = second;
+  await using environment = await openEnvironment(env);
+  const { context, timers } = environment;
+  await sql`SELECT 1`.execute(context.db);
+  expect(context.hosts.current).toBe(a);
+  first.become('read only');
+  await eventually('its reads moved too', async () => {
+    await timers.advance(WATCH_HOSTS_EVERY_MS);
+    await sql`SELECT 1`.execute(context.db);
+    return context.hosts.current === b;
+  });
+});
+
 test('several nodes of a Galera cluster are refused', async () => {
   const { first, second, env } = await openBoth();
   using _first = first;

@@ -15,6 +15,7 @@ import { createTestDatabase } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 import { openServedEnvironment } from '../../support/open-served-environment.ts';
+import { createPreviousDatabase } from '../../support/previous-release.ts';
 import { API_KEY } from '../../support/start-serve.ts';
 import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 import { enqueuePastEvents } from '../../support/work-backfills.ts';
@@ -64,6 +65,25 @@ test('a database of the version before the baseline gets the schema of a new one
   // its days were proven by the rule of before
   const added = await sql`DELETE FROM settings WHERE name = 'clock_leeway_since'`.execute(old.db);
   expect(added.numAffectedRows).toBe(1n);
+  expect(await describeRows(old.db, columns)).toEqual(rows);
+});
+
+test('a database of the previous release with rows gets the schema of a new one, and keeps them', async () => {
+  await using previous = openDatabase<unknown>(await createPreviousDatabase());
+  const names = await readNames(previous.db);
+  await sql`DELETE FROM migrations`.execute(old.db);
+  for (const name of names)
+    await sql`INSERT INTO migrations (name, applied_at) VALUES (${name}, NOW(3))`.execute(old.db);
+  const columns = await readColumns(old.db);
+  const rows = await describeRows(old.db, columns);
+  const pending = await run(old.db, true);
+  expect(pending[0]).toMatch(/^0071-/);
+  expect(await run(old.db)).toEqual(pending);
+
+  await using fresh = openDatabase<unknown>(await createTestDatabase('empty'));
+  await run(fresh.db);
+  expect(await describeSchema(old.db)).toEqual(await describeSchema(fresh.db));
+  await sql`DELETE FROM settings WHERE name = 'clock_leeway_since'`.execute(old.db);
   expect(await describeRows(old.db, columns)).toEqual(rows);
 });
 

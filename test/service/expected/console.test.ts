@@ -6,7 +6,7 @@ import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
-import { openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
+import { hiddenFields, openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
 let env: ConsoleEnvironment;
@@ -44,12 +44,80 @@ test('the first page accounts for every order of yesterday, each figure with its
   await put('y-4', { due_day, valid_until: '2031-01-01' });
   const { text, html } = await operator.get('/');
   expect(text).toContain(
-    'Pedidos de ontem: Em aberto 1 , Pago 1 , Pago a menos 1 , Ainda não provado 1 ; a decidir: 0 .',
+    'Pedidos de ontem: Em aberto 1 ( R$ 10,00 ), Pago 1 ( R$ 10,00 ), Pago a menos 1 ( R$ 10,00 ), Ainda não provado 1 ( R$ 10,00 ); a decidir: 0 .',
   );
   const links = [...html.matchAll(/<a href="([^"]+)">Pago a menos \d+<\/a>/g)].map(([, to]) => unescapeHtml(to ?? ''));
   expect(links).toHaveLength(1);
   const list = await operator.get(links[0] ?? '');
   expect(['y-1', 'y-2', 'y-3', 'y-4'].filter((number) => list.text.includes(number))).toEqual(['y-2']);
+});
+
+test('totals keep the filters of the page, and so do their links and the file', async () => {
+  await put('keep-1', { due_day: '2031-07-01', name: 'Ana Prado' });
+  await put('keep-2', { due_day: '2031-07-01', operation: 'cashout', amount: '4.00', name: 'Ana Prado' });
+  await put('keep-3', { due_day: '2031-07-02', amount: '7.00', name: 'Ana Prado' });
+  const { to } = await operator.get('/expected?name=ana&due_to=2031-07-01&operation=cashin&state=open');
+  const { text, html } = await operator.get(to ?? '');
+  expect(text).toContain('Valor Em aberto a receber 1 R$ 10,00');
+  expect(text).not.toContain('R$ 4,00');
+  const [link = ''] = [...html.matchAll(/href="(\/expected\?[^"]*operation=cashin[^"]*)"/g)].map(([, one]) => one);
+  expect((await operator.get(unescapeHtml(link))).text).not.toContain('keep-3');
+  const [file = ''] = [...html.matchAll(/href="(\/expected\/export[^"]*)"/g)].map(([, one]) => one);
+  const { name, bytes } = await operator.download(unescapeHtml(file));
+  expect(name).toBe('expected-payments.csv');
+  const lines = bytes.toString().split('\r\n');
+  expect(lines[1]).toContain('shop;keep-1;cashin;10,00;');
+  expect(lines).toHaveLength(3);
+  const viewer = await openConsoleSession(env, 'viewer');
+  const masked = await viewer.download('/expected/export?number=keep-1');
+  expect(masked.bytes.toString()).not.toContain('Ana Prado');
+});
+
+test('a payment of no order is matched on its own page, or opens a new order', async () => {
+  await put('own-1', { due_day: addDays(env.today, 5) });
+  const make = async (): Promise<string> => {
+    const id = randomUUID();
+    const facts = { id, amount: '10.00', name: 'Bia Lima', reference: randomUUID() };
+    await applyObservations(env.context, [
+      observeNow(env.context, makeShownTransaction(['pending@1', 'paid@2'], facts)),
+    ]);
+    await decideAll(env.context);
+    return `/transactions/${id}`;
+  };
+  const [page, other] = [await make(), await make()];
+  expect((await operator.get(page)).text).toContain('Este pagamento não é de pedido nenhum');
+  expect((await operator.post(`${page}/match`, { number: 'none-such' })).status).toBe(404);
+  const { status, to } = await operator.post(`${page}/match`, { number: 'own-1' });
+  expect(status).toBe(303);
+  await decideAll(env.context);
+  // who paid, and when
+  expect((await operator.get(to ?? '')).text).toMatch(/R\$ 10,00 Bia Lima Pago \d+\/\d+\/\d+ \d\d:\d\d/);
+  expect((await operator.get(page)).text).not.toContain('Este pagamento não é de pedido nenhum');
+  const [form = ''] =
+    /<form method="post" action="\/expected\/new">[\s\S]*?<\/form>/.exec((await operator.get(other)).html) ?? [];
+  const filled = await operator.post('/expected/new', hiddenFields(form));
+  expect(filled.html).toContain('value="Bia Lima"');
+  expect(filled.html).toContain('value="10,00"');
+});
+
+test('mismatches of orders name the number, and say the evidence in Portuguese', async () => {
+  await put('named-1', { due_day: addDays(env.today, 1), references: ['named-1'] });
+  for (const _ of [1, 2, 3])
+    await applyObservations(env.context, [
+      observeNow(
+        env.context,
+        makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), reference: 'named-1' }),
+      ),
+    ]);
+  await decideAll(env.context);
+  const list = await operator.get('/mismatches?kind=paid_twice');
+  expect(list.text).toContain('Pedido named-1');
+  expect(list.text).not.toContain('ep_');
+  const [page = ''] = /\/mismatches\/mm_[^"]+/.exec(list.html) ?? [];
+  const { text } = await operator.get(page);
+  expect(text).toContain('Pedido pago mais de uma vez');
+  expect(text).toContain('Pedido named-1');
+  expect(text).toContain('Estado do pedido Pago');
 });
 
 test('the preview of a new order says that its number is taken, and what it would change', async () => {

@@ -6,10 +6,13 @@ import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { findOldestUndecided } from '../../../src/expected/read-expected-metrics.ts';
+import { eventually } from '../../support/eventually.ts';
 import { expectOne, payOne } from '../../support/expect-orders.ts';
+import { holdReads } from '../../support/failing-database.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { readMismatchRows } from '../../support/read-ledger-state.ts';
+import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
 const CPF = '52998224725';
 const by = { actor: 'test', note: 'visto no extrato' };
@@ -49,6 +52,26 @@ async function stateOf(id: string) {
     .execute();
   return { state: head.state, reason: head.reason_code, matches, candidates };
 }
+
+// before any other test expects something
+it('the first expected payment waits for payments that are being booked, which leave no work, and is matched with them', async () => {
+  const { context } = environment;
+  const countWork = async () => (await context.db.selectFrom('expected_work').select('seq').execute()).length;
+  await pay({ reference: 'before' });
+  expect(await countWork()).toBe(0);
+  const reads = holdReads(context, 'merchants');
+  reads.hold();
+  const booking = payOne(reads.context, { reference: 'first' });
+  await eventually('the payment is being booked', () => reads.held() === 1);
+  const id = await put({ references: ['first'] });
+  const decided = stateOf(id);
+  await waitForLockWaits(context);
+  reads.release();
+  const { id: paid } = await booking;
+  expect(await decided).toMatchObject({ state: 'paid', matches: [{ id: paid }] });
+  await pay({ reference: 'later' });
+  expect(await countWork()).toBe(1);
+});
 
 describe('an expected payment', () => {
   it('is matched by a reference, in either order of arrival, with any amount', async () => {

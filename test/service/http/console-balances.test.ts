@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { openSession } from '../../../src/access/sessions.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
+import { formatAmount } from '../../../src/domain/money.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { previewChange } from '../../../src/ledger/read/preview-change.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
@@ -94,7 +95,7 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   const day = addDays(env.today, -1);
   await makeReport(env.context, day);
   const address = '/balances/adjustments/new';
-  const typed = { platform: A, day, kind: 'fee', amount: '-1.234,56', note: 'tarifa de <b>novembro</b>' };
+  const typed = { platform: A, day, kind: 'fee_out', amount: '1.234,56', note: 'tarifa de <b>novembro</b>' };
   const { answer: preview, rows } = await added(() => post('accountant', address, typed));
   expect(rows).toEqual({});
   expect(preview.status).toBe(200);
@@ -117,11 +118,11 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   expect([stale.answer.status, stale.rows]).toEqual([409, {}]);
   const booked = 'Um ajuste deste dia e valor já está lançado: tarifa de &lt;b&gt;novembro&lt;/b&gt;';
   for (const page of [stale.answer, await post('accountant', address, typed)]) expect(text(page)).toContain(booked);
-  for (const other of [{ amount: '-1.234,55' }, { platform: B }, { day: env.today }])
+  for (const other of [{ amount: '1.234,55' }, { platform: B }, { day: env.today }])
     expect(text(await post('accountant', address, { ...typed, ...other }))).not.toContain('já está lançado');
   // a key confirms what its preview showed, and nothing else
   const fields = { ...hiddenFields(preview.text), step: 'confirm' };
-  for (const other of [{ amount: '-777,00' }, { key: 'a'.repeat(32) }]) {
+  for (const other of [{ amount: '777,00' }, { key: 'a'.repeat(32) }]) {
     const again = await added(() => post('accountant', address, { ...fields, ...other }));
     expect(again.rows).toEqual({});
     expect(again.answer.text).toContain('Nada foi gravado ainda.');
@@ -130,9 +131,16 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   expect(list).toContain('-R$ 1.234,56');
   const actor = await env.context.db.selectFrom('adjustments').select('actor').executeTakeFirstOrThrow();
   expect(actor.actor).toMatch(/^tok_/);
-  expect(list).toContain(actor.actor.slice(0, 'tok_'.length + 8));
+  const named = await env.context.db
+    .selectFrom('tokens')
+    .select('name')
+    .where('id', '=', actor.actor)
+    .executeTakeFirstOrThrow();
+  expect(list).toContain(` ${named.name} `);
+  expect(list).not.toMatch(/novembro.*tok_/);
   const viewed = text(await get('viewer', '/balances/adjustments'));
   expect(viewed).not.toContain('novembro');
+  expect(viewed).toContain(' Contabilidade ');
   expect(viewed).not.toContain('Estornar');
 });
 
@@ -140,7 +148,7 @@ test('a day before the books says in the preview what it adds to the days that a
   await sealNow(env.context);
   const first = (await findFirstDay(env.context.db)) ?? '';
   const day = addDays(first, -3);
-  const typed = { platform: B, day, kind: 'other', amount: '1,00', note: 'x' };
+  const typed = { platform: B, day, kind: 'other_in', amount: '1,00', note: 'x' };
   const preview = text(await post('accountant', '/balances/adjustments/new', typed));
   expect(preview).toContain('3 dias a mais passam a ter um relatório por fazer. Se o dinheiro já estava na conta');
   const inside = await post('accountant', '/balances/adjustments/new', { ...typed, day: first });
@@ -168,26 +176,48 @@ test('a wrong form comes back as typed, with what is wrong by its field', async 
   expect(answer.text).toContain('value="1234.56"');
   expect(answer.text).toContain(`<option value="${A}" selected>`);
   for (const amount of ['1,234', '1.23', '1e3', '+5', '0,001', '--1', '1 000', '99999999999999', '10,', ',5']) {
-    const refused = await post('accountant', address, { ...typed, day: env.today, kind: 'fee', note: 'x', amount });
+    const refused = await post('accountant', address, { ...typed, day: env.today, kind: 'fee_in', note: 'x', amount });
     expect(refused.status, amount).toBe(422);
     expect(refused.text, amount).toContain('amount-fault');
   }
   for (const [amount, shown] of [
     ['1.234.567,8', 'R$ 1.234.567,80'],
-    ['-0,01', '-R$ 0,01'],
     ['1234', 'R$ 1.234,00'],
   ]) {
     const taken = await post('accountant', address, {
       ...typed,
       day: env.today,
-      kind: 'fee',
+      kind: 'fee_in',
       note: 'x',
       amount: amount ?? '',
     });
     expect(taken.status, amount).toBe(200);
     expect(text(taken), amount).toContain(shown);
   }
-  const zero = await post('accountant', address, { ...typed, day: env.today, kind: 'fee', note: 'x', amount: '0,00' });
+  const zero = await post('accountant', address, {
+    ...typed,
+    day: env.today,
+    kind: 'fee_in',
+    note: 'x',
+    amount: '0,00',
+  });
+  const signed = await post('accountant', address, {
+    ...typed,
+    day: env.today,
+    kind: 'bank_out',
+    note: 'x',
+    amount: '-1,00',
+  });
+  expect(signed.text).toContain('Escreva o valor sem sinal');
+  const out = await post('accountant', address, {
+    ...typed,
+    day: env.today,
+    kind: 'bank_out',
+    note: 'x',
+    amount: '1,00',
+  });
+  expect(text(out)).toContain('Saque Valor -R$ 1,00');
+  expect(text(out)).toContain('O dinheiro sai do provedor e entra no banco.');
   expect(zero.text).toContain('Um ajuste de zero');
 });
 
@@ -226,7 +256,7 @@ test('an opening is previewed with what it reverses, entered once, and reversed 
   const again = await post('admin', address, typed);
   expect(again.status).toBe(422);
   expect(again.text).toContain('já tem um saldo inicial');
-  const late = { platform: 'shop', day: addDays(typed.day, -1), kind: 'fee', amount: '1,00', note: 'x' };
+  const late = { platform: 'shop', day: addDays(typed.day, -1), kind: 'fee_in', amount: '1,00', note: 'x' };
   expect((await post('accountant', '/balances/adjustments/new', late)).text).toContain(
     'id="day-fault" role="alert">Os livros desta plataforma abrem depois',
   );
@@ -279,8 +309,8 @@ test('an adjustment is reversed once, with a note', async () => {
     .where('reverses_seq', 'is not', null)
     .execute();
   expect(reversals).toEqual([{ note: 'digitado errado' }]);
-  for (const amount of ['5,00', '-5,00']) {
-    const typed = { platform: B, day: env.today, kind: 'bank', amount, note: 'de novo' };
+  for (const kind of ['bank_in', 'bank_out']) {
+    const typed = { platform: B, day: env.today, kind, amount: '5,00', note: 'de novo' };
     expect(text(await post('accountant', '/balances/adjustments/new', typed))).not.toContain('já está lançado');
   }
   const again = await post('accountant', address, { note: 'de novo' });
@@ -348,7 +378,7 @@ test.each([
     const adjusted = await post('accountant', '/balances/adjustments/new', {
       platform: A,
       day,
-      kind: 'fee',
+      kind: `fee_${new URLSearchParams(link.split('?')[1]).get('direction')}`,
       amount,
       note: 'o painel a mostra',
     });
@@ -467,4 +497,38 @@ test('a platform gets a name in the console, and its pages show the id once besi
   const { id, platform } = env.paid;
   const shown = (await get('operator', `/transactions/${id}`)).text;
   expect(shown.includes('<b>Loja Centro</b>')).toBe(platform === A);
+});
+
+test('an accountant states a contract, and Tarifas says what the month was charged beside it', async () => {
+  const month = env.today.slice(0, 7);
+  const address = '/balances/fees/new';
+  const typed = { platform: '', operation: 'cashin', fixed: '0,10', percent: '0,50', from: `${month}-01`, to: '' };
+  const preview = await post('accountant', address, typed);
+  expect(text(preview)).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
+  expect((await confirm('accountant', address, preview)).to).toBe('/balances/fees?done=contract_stated');
+  const answer = await fetch(`${env.url}/api/v1/fees?month=${month}`, {
+    headers: { authorization: `Bearer ${env.tokens.accountant}` },
+  });
+  const { total, rows } = (await answer.json()) as { total: Record<string, string>; rows: Record<string, unknown>[] };
+  const paid = await env.context.db
+    .selectFrom('events')
+    .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+    .select(['transactions.operation', 'amount_cents', 'commission_cents'])
+    .where('events.status', '=', 'paid')
+    .where('events.at_wall', '>=', `${month}-01 00:00:00`)
+    .execute();
+  const sum = (of: (row: (typeof paid)[number]) => bigint, rows = paid) => rows.reduce((all, row) => all + of(row), 0n);
+  const charged = sum((row) => row.commission_cents ?? 0n);
+  const priced = paid.filter((row) => row.operation === 'cashin' && row.commission_cents !== null);
+  const agreed = sum((row) => 10n + (row.amount_cents * 50n + 5_000n) / 10_000n, priced);
+  const difference = sum((row) => row.commission_cents ?? 0n, priced) - agreed;
+  expect(total).toMatchObject({
+    ...{ payments: paid.length, charged: formatAmount(charged), agreed: formatAmount(agreed) },
+    ...{ difference: formatAmount(difference), uncovered: paid.length - priced.length },
+  });
+  expect(rows.length).toBeGreaterThan(1);
+  const page = text(await get('viewer', `/balances/fees?month=${month}`));
+  expect(page).toContain('Pagamentos fora do contrato');
+  expect(page).not.toContain('Informar um contrato');
+  expect((await post('accountant', address, { ...typed, percent: '101,00', fixed: '-1,00' })).status).toBe(422);
 });

@@ -79,7 +79,7 @@ test('an accountant uploads a file without script: it is checked, then imported,
   const session = await openConsoleSession(env, 'accountant');
   expect((await session.get(PAGE)).text).toContain('Nenhum extrato foi importado até agora.');
   expect(await upload('accountant', file)).toMatchObject({ status: 303, to: `${FORM}?done=imported` });
-  expect((await upload('accountant', file)).text).toContain('Este arquivo já foi importado, por tok_');
+  expect((await upload('accountant', file)).text).toContain('Este arquivo já foi importado, por accountant:');
   const { html, text } = await session.get(PAGE);
   expect(html).toContain(`${FORM}?kind=bank`);
   expect(text).toContain('1 em aberto, que somam -R$ 9,90.');

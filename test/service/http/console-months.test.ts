@@ -155,7 +155,7 @@ test('a closed month shows what changed since, and an admin reopens it with a no
   await reopenMonth(env.context, { month: '2025-11', note: 'para reabrir outubro', actor: 'test' });
   expect((await as(admin).confirm(`${PAGE}/reopen`, preview)).to).toBe(`${PAGE}?done=month_reopened`);
   const reopened = await as(admin).get(PAGE);
-  expect(reopened.text).toMatch(/Reaberto admin faltou um pagamento – .* Fechado tok_\w+ entregue \d+/);
+  expect(reopened.text).toMatch(/Reaberto Administração faltou um pagamento – .* Fechado accountant entregue \d+/);
   expect((await audited()).at(-1)).toEqual({
     ...{ action: 'months.reopen', target: MONTH, detail: 'console {"reopen":4,"close":1}' },
   });

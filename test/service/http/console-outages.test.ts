@@ -105,7 +105,7 @@ test('a part that the database is too slow for is said to be missing, and the ve
     try {
       const page = await ops.get('/');
       expect(page.status).toBe(200);
-      expect(page.text).toContain('O banco demorou demais para ler esta parte');
+      expect(page.text).toContain('O banco de dados demorou demais para ler esta parte');
       expect(page.text).toContain('Divergências em aberto por tipo');
     } finally {
       await sql`UNLOCK TABLES`.execute(db);
@@ -124,7 +124,7 @@ test('a restored database says so on each page, and shows no alert of before as 
   await raise('old machine');
   await env.timers.advance(1_000);
   await recordRestore(context, new Date(context.clock.now().getTime() - 3_600_000));
-  const notice = /Banco restaurado, e ainda não confirmado\./;
+  const notice = /Banco de dados restaurado, e ainda não confirmado\./;
   for (const address of ['/', '/transactions', '/alerts', '/balances', '/reports', '/system', '/transactions/none'])
     expect((await ops.get(address)).text, address).toMatch(notice);
   const before = await ops.get('/');

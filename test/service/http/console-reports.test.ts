@@ -212,7 +212,7 @@ test('a comparison of revisions is audited with its transactions, and masked for
   COMPARE_LIMITS.msMax = 0;
   try {
     const { text } = await operator.get(address);
-    expect(text).toContain('As linhas não foram comparadas: leva mais de 0 s. A planilha Alterações da revisão 2 tem');
+    expect(text).toContain('As linhas não foram comparadas: leva mais de 0 s. A aba Alterações da revisão 2 tem');
     expect(text).toContain('+ Recebimentos');
     expect(text).not.toContain('11144477735');
   } finally {

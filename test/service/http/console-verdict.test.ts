@@ -2,8 +2,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { openSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
+import { raiseAlerts } from '../../../src/alerts/raise-alerts.ts';
 import { raiseMerchantAlert } from '../../../src/alerts/raise-merchant-alert.ts';
 import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
+import { transact } from '../../../src/database/transact.ts';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
 import { ConfereError } from '../../../src/domain/errors.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
@@ -72,6 +74,7 @@ async function readVerdict(role: Role = 'operator', { watched = true } = {}) {
     runs: [...verdict.matchAll(/name="(from|to)" value="([^"]+)"/g)].map(([, name, day]) => `${name} ${day}`),
     decided: text(/<p class="decided">(.*?)<\/p>/s.exec(verdict)?.[1] ?? ''),
     strip: text(/<p class="strip">(.*?)<\/p>/s.exec(page)?.[1] ?? ''),
+    coverage: text(/<p class="hint">(<b>\d[^<]* de .*?)<\/p>/s.exec(page)?.[1] ?? ''),
   };
 }
 
@@ -164,11 +167,33 @@ test('a dead provider and a disabled merchant: the run that failed comes first',
   await raiseMerchantAlert(env.context, { kind: 'merchant_disabled', merchantId: merchant.merchant.id, since });
   const { title, reasons, links, strip } = await readVerdict();
   expect(title).toBe('Não confere');
-  expect(reasons[0]).toMatch(/^Conferência falhou: a conferência run_\S+ \(Relógio: hoje e ontem\)/);
+  expect(reasons[0]).toMatch(/^Conferência falhou: a conferência run_\S+ \(Agenda: hoje e ontem\)/);
   expect(reasons[1]).toMatch(/^Lojista desativado: o lojista Livraria \(mer_/);
   expect(reasons[2]).toMatch(/^O lojista Livraria está desativado/);
   expect(links.slice(0, 2)).toEqual([`/reconciliations/${run.id}`, `/merchants/${merchant.merchant.id}`]);
   expect(strip).toBe('2 alertas ativos: 1 de gravidade crítica, 1 de gravidade alta.');
+});
+
+test('the alerts by severity add up to their number, also beyond those that the page names', async () => {
+  await makeGoodBooks();
+  const alert = { name: 'job_failed', severity: 'high', summary: 'a job failed' } as const;
+  const alerts = Array.from({ length: 60 }, (_, index) => ({ ...alert, scope: `job ${index}` }));
+  await transact(env.context.db, async (trx) => await raiseAlerts(trx, alerts, env.context.clock.now()));
+  expect((await readVerdict()).strip).toBe('60 alertas ativos: 60 de gravidade alta.');
+});
+
+test('the line below the days counts the days of the verdict', async () => {
+  await makeGoodBooks();
+  const { from } = await readUnproven(env.context, addDays(today, -3));
+  const since = from.split('-').reverse().join('/');
+  expect((await readVerdict()).coverage).toBe(
+    `96 de 96 dias encerrados desde ${since} provados por uma leitura completa.`,
+  );
+  // the first of them is before the last 95 days
+  await env.context.db.deleteFrom('run_windows').where('from_day', '=', from).execute();
+  const { reasons, coverage } = await readVerdict();
+  expect(reasons[0]).toContain(`3 dias encerrados sem prova desde ${since}, o mais antigo ${since}`);
+  expect(coverage).toContain(`93 de 96 dias encerrados desde ${since} provados`);
 });
 
 test('a test that a merchant refused is no failed callback: the books still check out', async () => {
@@ -187,7 +212,7 @@ test('a fresh installation does not know yet, though it has transactions of toda
     reasons: [
       'Nenhuma conferência leu hoje por inteiro. Conferir hoje',
       expect.stringMatching(/^1 dia encerrado sem prova/),
-      'Nada foi lançado ainda, e não há saldo de abertura. Informar a abertura',
+      'Nada foi lançado ainda, e não há saldo inicial. Informar o saldo inicial',
     ],
   });
   // what the first tick reads: today and yesterday. Thousands of older ones are unread, and no balance says so
@@ -195,7 +220,7 @@ test('a fresh installation does not know yet, though it has transactions of toda
   await proveDays(addDays(today, -1), today);
   expect(await readVerdict()).toMatchObject({
     title: 'Ainda não sabemos',
-    reasons: [`Sem saldo de abertura: ${PLATFORM}. Informar a abertura`],
+    reasons: [`Sem saldo inicial: ${PLATFORM}. Informar o saldo inicial`],
     links: ['/balances/openings'],
   });
 });
@@ -230,7 +255,7 @@ test('the verdict names platforms by the names that people gave them', async () 
   const differs = expect.stringMatching(
     /^O saldo informado da plataforma Loja Centro · 6f9619ff… difere do razão em R\$/,
   );
-  const unopened = 'Sem saldo de abertura: Loja Centro · 6f9619ff…. Informar a abertura';
+  const unopened = 'Sem saldo inicial: Loja Centro · 6f9619ff…. Informar o saldo inicial';
   expect(reasons).toEqual(expect.arrayContaining([differs, unopened]));
 });
 

@@ -138,7 +138,7 @@ test('the first page, the causes and the forms have the same sums', async () => 
   const expected = sumsByTitle();
   for (const [title, stake] of summary) expect([title, stake]).toEqual([title, expected[title ?? '']]);
   expect(summary).toHaveLength(Object.keys(expected).length);
-  expect(overview.text).toContain(`${open.length} divergências em aberto, ${spell(atStake(open))} em jogo`);
+  expect(overview.text).toContain(`${open.length} divergências em aberto ao todo, ${spell(atStake(open))} em jogo`);
 
   const causes = tableOf((await get('/mismatches')).html, 'Por causa');
   for (const [title, stake] of Object.entries(expected)) {

@@ -163,6 +163,8 @@ async function askLedger(): Promise<void> {
   await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 201 });
   await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 409 });
   await ask('get', '/api/v1/commissions');
+  await ask('get', '/api/v1/fees?month=2026-10');
+  await ask('get', '/api/v1/fees?month=x', { status: 422 });
 }
 
 async function askBank(): Promise<void> {
@@ -307,6 +309,7 @@ async function askPortal(): Promise<void> {
   await ask('get', '/api/v1/portal', { token });
   await ask('get', '/api/v1/portal/health', { token });
   const { id } = await ask('post', '/api/v1/portal/test', { token, status: 202 });
+  await ask('post', '/api/v1/portal/examples', { token, status: 202, body: { types: ['pix.cashin.paid'] } });
   await ask('get', '/api/v1/portal/callbacks', { token });
   await ask('get', '/api/v1/portal/callbacks?merchant=x', { token, status: 422 });
   await ask('get', '/api/v1/portal/callbacks/{id}', { path: { id }, token });

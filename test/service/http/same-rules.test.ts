@@ -68,7 +68,7 @@ test('a note that is too long is refused by each door, and no door cuts it', asy
   const body = { platform, day: env.today, kind: 'fee', amount: '1.00' };
   expect((await call('accountant', '/adjustments', { ...body, note })).status).toBe(422);
   const session = await openConsoleSession(env, 'accountant');
-  const fields = { platform: String(platform), day: env.today, kind: 'fee', amount: '1,00', note };
+  const fields = { platform: String(platform), day: env.today, kind: 'fee_in', amount: '1,00', note };
   const form = await session.post('/balances/adjustments/new', fields);
   expect([form.status, form.text]).toEqual([422, expect.stringContaining('Tem mais de 1000 caracteres.')]);
   for (const args of [

@@ -88,6 +88,21 @@ describe('a text in the box finds the transaction', () => {
     expect((await type(operator, `-${amount}`, { operation: 'cashin' })).ids).toEqual([]);
   });
 
+  it('by a range of amounts, beside the other filters', async () => {
+    const one = await operator.get('/transactions?amount_from=1.234,00&amount_to=1.235,00');
+    expect(one.html).toContain(`/transactions/${env.paid.id}`);
+    expect(one.text).toContain('Valor de: 1.234,00');
+    expect(one.text).toMatch(/1 transação : Entradas pagas R\$ 1\.234,56/);
+    const none = await operator.get('/transactions?amount_from=1.234,57&amount_to=1.235,00&operation=cashin');
+    expect(none.html).not.toContain(`/transactions/${env.paid.id}`);
+    expect((await operator.get('/transactions?amount_from=abc')).status).toBe(422);
+    const answer = await fetch(`${env.url}/api/v1/transactions?amount_from=1234.56&amount_to=1234.56`, {
+      headers: { authorization: `Bearer ${env.tokens.operator}` },
+    });
+    const { transactions } = (await answer.json()) as { transactions: { id: string }[] };
+    expect(transactions.map(({ id }) => id)).toEqual([env.paid.id]);
+  });
+
   it('by one of several readings alone, once it is narrowed to it', async () => {
     const other = {
       ...env.paid,
@@ -177,7 +192,7 @@ describe('a wrong search keeps the form and says which field', () => {
     expect(html).toMatch(new RegExp(`id="${field}-fault" role="alert">${fault.replace(/[.$]/g, '\\$&')}`));
     for (const [name, value] of Object.entries(given)) if (name !== 'as') expect(html).toContain(`value="${value}"`);
     expect(html).toContain('<option value="paid" selected>');
-    expect(text).not.toContain('Pedido inválido');
+    expect(text).not.toContain('Requisição inválida');
   });
 
   it('a search of another session', async () => {

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { KyselyPlugin } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createToken } from '../../../src/access/tokens.ts';
+import { type Caller, createToken } from '../../../src/access/tokens.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
@@ -12,6 +13,7 @@ import { putExpected } from '../../../src/expected/put-expected.ts';
 import { readCases } from '../../../src/imports/decisions/read-cases.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { renderDecisionWorkbook } from '../../../src/operations/export-mismatches.ts';
 import { callApi } from '../../support/call-api.ts';
 import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
 import { numRuns } from '../../support/property.ts';
@@ -296,6 +298,41 @@ test('the workbook comes back from LibreOffice with its lists, and each decision
   expect([rows.length, new Set(rows.map(({ target }) => target)).size]).toEqual([count, count]);
   expect(await send(filled)).toMatchObject({ status: 200, json: { changed: 0 } });
   expect((await audited()).length).toBe(before + count);
+});
+
+test('the workbook shows the evidence that its hash is of, also of what changes while it is made', async () => {
+  using home = temporaryDirectory();
+  const id = await change();
+  const { db } = env.context;
+  let isListed = false;
+  /** Changes the evidence once the list is read. */
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      if (isListed || !result.rows.some((row) => row.id === id)) return result;
+      isListed = true;
+      await db
+        .updateTable('mismatches')
+        .set({ actual: JSON.stringify({ amount: '77.00' }) })
+        .where('id', '=', id)
+        .execute();
+      return result;
+    },
+  };
+  // cast: all that the list needs of it
+  const caller = { id: 'tok_1', role: 'operator' } as Caller;
+  const wanted = { filter: { kind: 'amount_differs' }, caller, language: 'pt-BR' } as const;
+  const file = path.join(home.path, 'racing.xlsx');
+  writeFileSync(file, await renderDecisionWorkbook({ ...env.context, db: db.withPlugin(plugin) }, wanted));
+  const [sheet] = await readWorkbook(file);
+  const header = sheet?.rows[0]?.map((cell) => cell?.value) ?? [];
+  const cellsOf = (row: ReadSheet['rows'][number]) =>
+    ['divergência', 'encontrado', 'evidência'].map((name) => row[header.indexOf(name)]?.value);
+  const hash = (await readCases(env.context, [id])).get(id)?.hash;
+  expect([isListed, sheet?.rows.map(cellsOf)]).toEqual([
+    true,
+    expect.arrayContaining([[id, expect.stringContaining('77,00'), hash]]),
+  ]);
 });
 
 async function token(role: 'viewer' | 'operator' | 'accountant'): Promise<string> {

@@ -103,7 +103,7 @@ test('adjustments are imported by command once, and audited with the SHA-256 of 
 
   const other = save('other.csv', `${header}\n${env.paid.platform};${env.today};tarifa;-12,34;outra\n`);
   const refusal = expect.stringMatching(
-    /row 2: equals adj_\w+, which is booked already: allow_equal=true \(--allow-equal\)/,
+    /row 2: equals adj_\w+, which is posted already: allow_equal=true \(--allow-equal\)/,
   );
   for (const more of [[], ['--dry-run']])
     expect(await run(['adjustments', other, ...more])).toMatchObject({ code: 2, err: refusal });

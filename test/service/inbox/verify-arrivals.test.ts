@@ -149,7 +149,7 @@ test('a webhook that names a forgotten person is redacted before the provider is
 });
 
 test('webhooks that are being redacted occupy slots, and are not verified after the signal', async () => {
-  const held = holdReads(environment.context, 'forgotten_people');
+  const held = holdReads(environment.context, 'webhooks');
   const stop = new AbortController();
   const started: number[] = [];
   const taker = createArrivalTaker(

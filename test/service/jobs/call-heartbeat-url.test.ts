@@ -20,7 +20,7 @@ test('the dead man’s switch is called while the worker’s loops are alive; a 
   const logTo = new PassThrough().setEncoding('utf8').on('data', (text: string) => {
     log += text;
   });
-  await using environment = await openEnvironment({ HEARTBEAT_URL_FILE: file, LOG_LEVEL: 'info' }, undefined, logTo);
+  await using environment = await openEnvironment({ JOB_WATCH_URL_FILE: file, LOG_LEVEL: 'info' }, undefined, logTo);
   const { context } = environment;
 
   await callHeartbeatUrl(context);
@@ -40,14 +40,14 @@ test('the dead man’s switch is called while the worker’s loops are alive; a 
   expect(log).toContain('"status":500');
   await sink[Symbol.asyncDispose]();
   await callHeartbeatUrl(context);
-  expect(log).toContain('HEARTBEAT_URL did not answer');
+  expect(log).toContain('JOB_WATCH_URL did not answer');
   expect(log).not.toContain('"level":"error"');
   expect(log).not.toContain(SECRET);
   expect(log).not.toContain(sink.url.slice('http://'.length));
 });
 
-test('HEARTBEAT_URL must be https, except on this machine or with ALLOW_PLAIN_HTTP', () => {
-  const HEARTBEAT_URL = 'http://ping.example/x';
-  expect(() => readConfig({ HEARTBEAT_URL })).toThrow('HEARTBEAT_URL: must be https');
-  expect(readConfig({ HEARTBEAT_URL, ALLOW_PLAIN_HTTP: 'true' })).toMatchObject({ HEARTBEAT_URL });
+test('JOB_WATCH_URL must be https, except on this machine or with ALLOW_PLAIN_HTTP', () => {
+  const JOB_WATCH_URL = 'http://ping.example/x';
+  expect(() => readConfig({ JOB_WATCH_URL })).toThrow('JOB_WATCH_URL: must be https');
+  expect(readConfig({ JOB_WATCH_URL, ALLOW_PLAIN_HTTP: 'true' })).toMatchObject({ JOB_WATCH_URL });
 });

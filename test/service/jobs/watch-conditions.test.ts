@@ -280,18 +280,19 @@ test('clock_differs: a process whose clock is more than two seconds off the data
   expect(await readFiring()).toEqual([]);
 });
 
-test('disk_full: less than DISK_FREE_MIN is free under DATA_DIR or SPOOL_DIR of a process', async () => {
+test('disk_full: less than the limit is free under DATA_DIR or SPOOL_DIR of a process', async () => {
   const readAlert = () => readRows(context.db, 'alerts', ['severity', 'summary', 'ended_at'], { name: 'disk_full' });
-  const start = async (env: Record<string, string>) => {
+  const start = async (diskFreeBytes: number) => {
     const stopping = new AbortController();
-    const ended = watchDisks({ ...(await environment.replica(env)), signal: stopping.signal });
+    const replica = await environment.replica({ DATA_DIR: '/tmp', SPOOL_DIR: '/tmp' });
+    replica.config.LIMITS.diskFreeBytes = diskFreeBytes;
+    const ended = watchDisks({ ...replica, signal: stopping.signal });
     return async () => {
       stopping.abort();
       await ended;
     };
   };
-  const directories = { DATA_DIR: '/tmp', SPOOL_DIR: '/tmp' };
-  const stopFull = await start({ ...directories, DISK_FREE_MIN: '999999999GiB' });
+  const stopFull = await start(Number.MAX_SAFE_INTEGER);
   await eventually('the alert', async () => (await readAlert()).length > 0);
   expect(await readAlert()).toMatchObject([
     {
@@ -301,7 +302,7 @@ test('disk_full: less than DISK_FREE_MIN is free under DATA_DIR or SPOOL_DIR of 
     },
   ]);
   await stopFull();
-  const stop = await start({ ...directories, DISK_FREE_MIN: '1B' });
+  const stop = await start(1);
   await eventually('its end, once the measurements of the process that ended are old', async () => {
     await environment.timers.advance(MINUTE_MS);
     return (await readAlert())[0]?.ended_at;

@@ -20,7 +20,7 @@ async function open(sink: HttpSink, env: Record<string, string> = {}): Promise<T
   return await openEnvironment({
     ...NO_RUNS,
     ...{ PROVIDER_URL: 'http://127.0.0.1:9', PROVIDER_API_KEY: API_KEY },
-    ...{ PAGERDUTY_ROUTING_KEY: 'R0UT1NGK3Y', PAGERDUTY_URL: `${sink.url}/pd` },
+    ...{ PAGERDUTY_ROUTING_KEY: `${sink.url.replace('://', '://R0UT1NGK3Y@')}/pd` },
     ...env,
   });
 }

@@ -49,7 +49,7 @@ test('a read-only database pages once as such, and neither as dead workers nor a
     ...NO_RUNS,
     ...{ DATABASE_URL: url, SECRET_KEY },
     ...{ PROVIDER_URL: 'http://127.0.0.1:9', PROVIDER_API_KEY: API_KEY, JOBS: 'off' },
-    ...{ PAGERDUTY_ROUTING_KEY: 'R0UT1NGK3Y', PAGERDUTY_URL: `${sink.url}/pd` },
+    ...{ PAGERDUTY_ROUTING_KEY: `${sink.url.replace('://', '://R0UT1NGK3Y@')}/pd` },
   });
   const posted = () => sink.posted.map(({ json }) => json as Posted);
   await startSide(environment, 'web');

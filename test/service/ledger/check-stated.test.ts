@@ -138,7 +138,7 @@ test('a future opening from an earlier version is alerted until it is reversed',
   for (let minute = 0; minute < 2; minute++) await watchFutureOpenings(context);
   const readAlerts = () =>
     context.db.selectFrom('alerts').select(['name', 'severity', 'summary', 'ended_at']).execute();
-  const reported = `opening ${String(json.id)} is of 2062-01-01, a day to come: nothing of platform ${PLATFORM} is booked`;
+  const reported = `opening balance ${String(json.id)} is of 2062-01-01, a day to come: nothing of platform ${PLATFORM} is posted`;
   expect(await readAlerts()).toEqual([
     { name: 'opening_to_come', severity: 'critical', summary: expect.stringContaining(reported), ended_at: null },
   ]);

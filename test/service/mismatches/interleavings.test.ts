@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
-import { raiseQuarantine, resolveQuarantine } from '../../../src/inbox/items/quarantine.ts';
+import { findQuarantines, raiseQuarantine, resolveQuarantine } from '../../../src/inbox/items/quarantine.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { checkCommissions } from '../../../src/ledger/apply/check-commissions.ts';
 import { storeRefusedRows } from '../../../src/ledger/apply/store-refused-rows.ts';
@@ -132,7 +132,8 @@ test('a webhook that is quarantined while the mismatch of its reason is resolved
   await set(second, 'pending');
   const reads = holdReads(context, 'webhooks');
   reads.hold();
-  const resolved = transact(reads.context.db, (trx) => resolveQuarantine(trx, [first], context.clock.now()));
+  const named = await findQuarantines(context.db, [first]);
+  const resolved = transact(reads.context.db, (trx) => resolveQuarantine(trx, named, context.clock.now()));
   await eventually('the next webhook was searched', () => reads.held() === 1);
   const quarantined = transact(context.db, async (trx) => {
     await raiseQuarantine(context, trx, [{ seq: second, reason: 'no_key' }]);
@@ -163,18 +164,25 @@ test('a contract that is stated while payments are checked decides about those t
   expect(await checked).toEqual({ payments: 1, uncovered: 0, raised: 0 });
 });
 
-test('a payment that was compared with the contracts of before is checked against a contract stated since', async () => {
-  await using environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-  const { context } = environment;
-  const reads = holdReads(context, 'commission_contracts');
-  reads.hold();
-  const row = makeShownTransaction(['pending@0', 'paid@1'], { id: randomUUID(), amount: '100.00', commission: '0.50' });
-  const applied = applyObservations(reads.context, [observeNow(context, row)]);
-  await eventually('the contracts were read', () => reads.held() === 1);
-  await stateContract(context, { ...CONTRACT, fixedCents: 99n, basisPoints: 0 });
-  const checked = checkCommissions(context, RANGE);
-  await Promise.race([checked, waitForLockWaits(context)]);
-  reads.release();
-  await applied;
-  expect(await checked).toEqual({ payments: 1, uncovered: 0, raised: 1 });
-});
+test.each([false, true])(
+  'a contract waits for payments that are booked without it, and they are checked (another one: %s)',
+  async (other) => {
+    await using environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+    const { context } = environment;
+    if (other) await stateContract(context, { ...CONTRACT, fixedCents: 50n, basisPoints: 0 });
+    const reads = holdReads(context, 'merchants');
+    reads.hold();
+    const row = makeShownTransaction(['pending@0', 'paid@1'], {
+      id: randomUUID(),
+      amount: '100.00',
+      commission: '0.50',
+    });
+    const applied = applyObservations(reads.context, [observeNow(context, row)]);
+    await eventually('the contracts were read', () => reads.held() === 1);
+    const stated = stateContract(context, { ...CONTRACT, fixedCents: 99n, basisPoints: 0 });
+    await waitForLockWaits(context);
+    reads.release();
+    await Promise.all([applied, stated]);
+    expect(await checkCommissions(context, RANGE)).toEqual({ payments: 1, uncovered: 0, raised: 1 });
+  },
+);

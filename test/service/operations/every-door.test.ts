@@ -173,7 +173,7 @@ const CHANGES: Record<string, Prepare> = {
       ],
       form: {
         address: '/balances/adjustments/new',
-        fields: { other_platform: of, day: day(), kind: 'fee', amount: '-1,50', note: 'tariff' },
+        fields: { other_platform: of, day: day(), kind: 'fee_out', amount: '1,50', note: 'tariff' },
       },
     };
   },
@@ -201,6 +201,7 @@ const CHANGES: Record<string, Prepare> = {
     const of = platform();
     const body = { platform: of, operation: 'cashin', fixed: '0.10', basis_points: 99, from: day() };
     const options = Object.entries(body).flatMap(([name, value]) => [`--${name.replace('_', '-')}`, String(value)]);
+    // the form takes platforms with entries alone
     return { body, command: ['commissions', 'state', ...options] };
   },
   'commissions.undo': async () => {

@@ -1,5 +1,5 @@
 /**
- * The table of docs/operating.md: what ends each alert, and what it mutes. Each alert has a row, and a test that raises it, gives the
+ * The table of docs/alerts.md: what ends each alert, and what it mutes. Each alert has a row, and a test that raises it, gives the
  * evidence of the row and sees its end. What it mutes is asked of an Alertmanager with the configuration that Confere ships.
  */
 import { readFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ function readPhrases(text: string): Map<string, string[]> {
 
 function readTable(): Row[] {
   const [intro = '', lines = ''] =
-    read('docs/operating.md').split('**What ends an alert, and what it mutes.**')[1]?.split('\n\n') ?? [];
+    read('docs/alerts.md').split('## What ends an alert, and what it mutes\n\n')[1]?.split('\n\n') ?? [];
   const phrases = readPhrases(intro);
   const rows = lines.split('\n').filter((line) => line.startsWith('| `'));
   return rows.flatMap((line) => {
@@ -96,7 +96,7 @@ const TESTS: Record<string, [file: string, title: string]> = {
   ],
   disk_full: [
     'jobs/watch-conditions',
-    'disk_full: less than DISK_FREE_MIN is free under DATA_DIR or SPOOL_DIR of a process',
+    'disk_full: less than the limit is free under DATA_DIR or SPOOL_DIR of a process',
   ],
   clock_differs: [
     'jobs/watch-conditions',

@@ -38,7 +38,7 @@ test('a healthy service is green, a broken one is named with the sections of the
   const { socketPath, database } = await createTestDatabase();
   const proxy = stack.use(await openTcpProxy(socketPath));
   const url = `mysql://root@127.0.0.1:${proxy.port}/${database}`;
-  const env = { DATABASE_URL: url, DISK_FREE_MIN: '1MiB' };
+  const env = { DATABASE_URL: url };
   // what an earlier service of this process has left
   spoolBytes.set(214);
   const service = stack.use(await openServedEnvironment({ providerUrl: provider.url, env }));

@@ -2,6 +2,8 @@
  * Every mounted route × {merchant A, merchant B, nobody}. A route that is not listed here is refused to merchants, so a new
  * one is. Routes of the portal are asked for what is A's: B gets what it would get if A did not exist.
  */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAudit } from '../../../src/access/list-audit.ts';
 import { openMerchantSession, openSession } from '../../../src/access/sessions.ts';
@@ -15,9 +17,10 @@ import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/o
 import { createMerchantToken } from '../../support/open-scopes.ts';
 import { readRow } from '../../support/read-rows.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 import { enqueuePastEvents } from '../../support/work-backfills.ts';
 
-const PNG = 'data:image/png;base64,iVBORw0KGgo=';
+const PNG = Buffer.from('iVBORw0KGgo=', 'base64');
 const NOBODY = '';
 
 /** Open to everybody, without data: health, the logins, the language, files and runbooks. The provider's routes take its own credentials. */
@@ -36,6 +39,7 @@ const PORTAL: Record<string, string> = {
   'put /api/v1/portal/filter': OWN,
   'post /api/v1/portal/rotate-secret': OWN,
   'post /api/v1/portal/test': '202 202',
+  'post /api/v1/portal/examples': '202 202',
   'post /api/v1/portal/pause': OWN,
   'post /api/v1/portal/resume': OWN,
   'get /portal': OWN,
@@ -49,6 +53,15 @@ const PORTAL: Record<string, string> = {
   'get /portal/rotate-secret': OWN,
   'post /portal/rotate-secret': OWN,
   'post /portal/test': '303 303',
+  'post /portal/examples': '303 303',
+  'get /portal/messages': OWN,
+  'get /portal/messages/:type': '404 404',
+  'get /portal/feed': OWN,
+  'get /portal/manifests/:day': '422 422',
+  'get /portal/manifests/:day/ids': '422 422',
+  'get /portal/docs': OWN,
+  'get /portal/docs/:name': '404 404',
+  'get /portal/confere-cli.tgz': OWN,
   'post /portal/pause': '303 303',
   'post /portal/resume': '303 303',
   'post /portal/logout': '303 303',
@@ -65,17 +78,22 @@ const BODIES: Record<string, object> = {
 type Shop = { id: string; token: string; webhookId: string; callback: string; marks: string[] };
 type Answer = { status: number; text: string; to: string | null };
 
+const home = temporaryDirectory();
 let env: ConsoleEnvironment;
 let a: Shop;
 let b: Shop;
 let sources = 0;
 
 beforeAll(async () => {
-  env = await openConsoleEnvironment({ TRUST_PROXY: '127.0.0.0/8', PORTAL_LOGO: PNG });
+  writeFileSync(path.join(home.path, 'portal-logo.png'), PNG);
+  env = await openConsoleEnvironment({ TRUST_PROXY: '127.0.0.0/8', DATA_DIR: home.path });
   a = await addShop('Aurora', 'aaaaaaaa-0000-4000-8000-000000000001');
   b = await addShop('Boreal', 'bbbbbbbb-0000-4000-8000-000000000001');
 });
-afterAll(() => env[Symbol.asyncDispose]());
+afterAll(async () => {
+  await env[Symbol.asyncDispose]();
+  home[Symbol.dispose]();
+});
 
 /** A merchant with a platform, a payment and an answered attempt of its own. Its marks stand in no other's data. */
 async function addShop(name: string, platform: string): Promise<Shop> {

@@ -76,11 +76,10 @@ beforeAll(async () => {
         response.writeHead(200).end(`recebi: ${body}`);
   }
   const DATA_DIR = path.join(home.path, 'data');
-  const ARCHIVE_DIR = path.join(home.path, 'archive');
-  served = stack.use(await openServedEnvironment({ providerUrl: provider.url, env: { DATA_DIR, ARCHIVE_DIR } }));
+  served = stack.use(await openServedEnvironment({ providerUrl: provider.url, env: { DATA_DIR } }));
   ({ context } = served);
   const { DATABASE_URL = '', SECRET_KEY = '' } = served.env;
-  env = { DATABASE_URL, SECRET_KEY, DATA_DIR, ARCHIVE_DIR };
+  env = { DATABASE_URL, SECRET_KEY, DATA_DIR };
   await served.api.call('POST', '/merchants', {
     name: 'Todas',
     url: `${shop.url}/all`,
@@ -122,6 +121,15 @@ async function sendAll(bodies: unknown[]): Promise<void> {
     const { webhooks } = await call<{ webhooks: { state: string }[] }>('GET', '/webhooks?state=pending');
     return webhooks.length === 0;
   });
+}
+
+/** A source that leaves out the document of the order, and names the person. */
+async function putWithoutDocument(revision: string): Promise<void> {
+  const facts = expectedFactsSchema.parse({
+    ...{ operation: 'cashin', amount: '77.70', due_day: DAY, issued_day: MENTION_DAY, references: [theirs.reference] },
+    ...{ name: person.name, extra: person.extra, description: `revisão ${revision}` },
+  });
+  await putExpected(context, { arrivals: [{ source: 'shop', number: '1', facts }], actor: 'test' });
 }
 
 type Expected = { document: string | null; name: string | null; state: string; matches: { transaction_id: string }[] };
@@ -215,6 +223,7 @@ it('plants a person in every place there is', async () => {
   // its check digits are wrong, which no door takes
   const arrivals = [{ source: 'shop', number: '1', facts: { ...facts, document: PLAIN } }];
   const [expected] = await putExpected(context, { arrivals, actor: 'test' });
+  await putWithoutDocument('10');
   await eventually(async () => (await findExpected()).matches.length > 0);
   await call('POST', `/expected-payments/${expected?.id}/unmatch`, { transaction_id: theirs.id, note: `de ${PLAIN}` });
   const again = { transaction_id: theirs.id, note: `é de ${person.name}, ${DOCUMENT}` };
@@ -392,6 +401,7 @@ it('writes nothing back: a list, a change, a late webhook, a row that is refused
   expect(reported.map((one) => one.json.data.transaction)).toMatchObject([
     { id: theirs.id, name: null, extra: null, amount: '77.70' },
   ]);
+  await putWithoutDocument('11');
   const { mismatches } = await call<{ mismatches: { kind: string }[] }>('GET', '/mismatches?kind=reference_differs');
   expect(mismatches).toEqual([]);
   expect((await scanWithoutNamesake()).filter((at) => at !== 'document')).toEqual([]);

@@ -55,7 +55,7 @@ beforeAll(async () => {
       env: {
         ...{ LOG_LEVEL: 'trace', WEBHOOK_GRACE: '1s', WEBHOOKS_SINCE: '2020-01-01T00:00:00Z', STUCK_CASHOUT: '1s' },
         ...{ ALERTMANAGER_URL: alerts.url, SLACK_WEBHOOK_URL: alerts.url },
-        ...{ PAGERDUTY_ROUTING_KEY: 'x'.repeat(32), PAGERDUTY_URL: alerts.url },
+        ...{ PAGERDUTY_ROUTING_KEY: alerts.url.replace('://', `://${'x'.repeat(32)}@`) },
         ...{ SMTP_URL: `smtp://127.0.0.1:${mails.port}?tls=off`, ALERT_EMAIL_FROM: 'c@confere.example' },
         ...{ ALERT_EMAIL_TO: 'ops@confere.example', CALLBACK_RETRY_SCHEDULE: '1s' },
       },

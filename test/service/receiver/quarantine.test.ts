@@ -458,7 +458,7 @@ test('/readyz says that nothing is stored where neither the database nor the spo
   rmSync(directory, { recursive: true });
   writeFileSync(directory, '');
   const refused = await eventually('not ready', async () => [await ready()].find((text) => text.startsWith('503')));
-  expect(refused).toContain('the database is not writable, and the spool is full, or can not be written to');
+  expect(refused).toContain('the database is not writable, and the spool is full, or cannot be written to');
   rmSync(directory);
   await eventually('degraded', async () => (await ready()).startsWith('200'));
   expect(readdirSync(directory)).toEqual([]);

@@ -38,7 +38,8 @@ const listed = async (environment: ReconciliationEnvironment) =>
   (await environment.context.db.selectFrom('open_looks').select('transaction_seq').execute()).length;
 
 test('a payment whose webhook is lost is fetched, and an ended transaction is not fetched any more', async () => {
-  await using environment = await openReconciliationEnvironment({ SHOW_OPEN_SCHEDULE: '1s,2s,4s,1d' });
+  await using environment = await openReconciliationEnvironment();
+  environment.context.config.LIMITS.openAgesMs = [1_000, 2_000, 4_000, 86_400_000];
   const [open, ended] = [makeRow({ created: wallAgo(0), history: [] }), makeRow({ history: ['paid'] })];
   environment.provider.add(open, ended);
   await environment.reconcile(TODAY, TODAY);

@@ -30,7 +30,7 @@ test('many transactions absent from one reading are many mismatches and one aler
   const [alert, ...others] = await alertsOf(environment, 'missing_at_provider');
   expect(others).toEqual([]);
   expect(alert).toMatchObject({ severity: 'critical', scope: run.id, ended_at: null });
-  expect(alert?.summary).toContain('120 of one cause');
+  expect(alert?.summary).toContain('120 mismatches of one cause');
   expect(alert?.summary).toContain('R$ 1200.00');
   environment.provider.add(...gone.slice(1));
   await environment.reconcile(D3, D3);
@@ -105,7 +105,7 @@ describe('mismatches that are found without a run', () => {
       scope: expect.stringMatching(/^medium .*T\d\dZ$/),
       ended_at: null,
     });
-    expect(alert?.summary).toContain('21 of one cause');
+    expect(alert?.summary).toContain('21 mismatches of one cause');
     expect(alert?.summary).toContain('R$ 52.50');
     expect(critical).toMatchObject({ severity: 'critical', summary: expect.stringContaining('grave') });
 

@@ -117,7 +117,7 @@ test('any number of runs that wait for a day delays no other run of the worker',
   const stop = new AbortController();
   const loops = processRuns({ ...environment.context, signal: stop.signal }, environment.client);
   const shown = (id: string) => findRun(environment.context.db, id);
-  const why = 'waits for days that another run reads';
+  const why = 'waits for days that another reconciliation reads';
   for (const { id } of waiting) {
     const waits = eventually(async () => (await shown(id))?.error === why);
     await advanceUntilDone(environment, waits);

@@ -20,7 +20,7 @@ import { API_KEY } from '../../support/start-serve.ts';
 import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 
 const [D3, D2, D1, TODAY] = [3, 2, 1, 0].map(dayAgo) as [string, string, string, string];
-const ENV = { RECENT_READ_ROWS: '500' };
+const RECENT_READ_ROWS = 500;
 const ROWS = 600;
 /** The pages of a day of ROWS, the page after the last, the pages of its head, and a count. */
 const WHOLE_REQUESTS = 6 + 1 + 5 + 1;
@@ -76,7 +76,8 @@ describe('ticks of a day that was read whole', () => {
   };
 
   beforeAll(async () => {
-    environment = await openReconciliationEnvironment(ENV);
+    environment = await openReconciliationEnvironment();
+    environment.context.config.LIMITS.recentReadRows = RECENT_READ_ROWS;
     environment.provider.add(...makeDay(D3, 2), ...makeDay(D2, 3), ...makeDay(D1, ROWS), ...makeDay(TODAY, ROWS));
     await environment.reconcile(D3, D2);
     expect(await tick(environment)).toMatchObject({ how: 'recent', days_recent: 0, requests: 2 * WHOLE_REQUESTS });
@@ -196,7 +197,8 @@ test.runIf(DEEP)(
   'against the real sandbox, ticks send at most new rows / 100 + 5 requests and learn all rows',
   async () => {
     await using sandbox = await startTestSandbox();
-    await using environment = await openEnvironment({ PROVIDER_URL: sandbox.url, PROVIDER_API_KEY: API_KEY, ...ENV });
+    await using environment = await openEnvironment({ PROVIDER_URL: sandbox.url, PROVIDER_API_KEY: API_KEY });
+    environment.context.config.LIMITS.recentReadRows = RECENT_READ_ROWS;
     const { context, timers } = environment;
     const options = { url: sandbox.url, apiKey: API_KEY, signal: context.signal, timers };
     await using client = createProviderClient(options);

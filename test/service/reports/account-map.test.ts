@@ -149,7 +149,7 @@ test('the console shows the map, takes a new one from an accountant, and says wh
     { account: 'Assets:Bank', platform: null, code: '1.1.9', category: 'Banco', cost_center: null, history: null },
   ]);
   expect(await accountant.post(address, { map })).toMatchObject({ status: 303, to: `${address}?done=mapped` });
-  expect((await accountant.get(`${address}?done=mapped`)).text).toContain('Plano de contas guardado.');
+  expect((await accountant.get(`${address}?done=mapped`)).text).toContain('Plano de contas salvo.');
   expect((await viewer.get(address)).text).toContain('1.1.9');
   const range = `from=${env.today}&to=${env.today}`;
   const unmapped = await accountant.get(`/reports/period?${range}&format=calima`);

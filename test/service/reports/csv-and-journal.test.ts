@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import { copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
@@ -125,7 +125,15 @@ test('an adjustment is a line of its own, and a stated balance stands beside the
   expect(lineOf(summary, 'no momento')?.[0]?.value).toBe('2026-03-11 22:00:00');
   expect(centsOf(lineOf(summary, 'Diferença para o informado')?.[0])).toBe(-1n);
   const entered = rowsOf(sheetOf(sheets, 'Extrato')).filter((row) => row.Origem?.value === 'Pessoa');
-  expect(entered.map((row) => row.Movimento?.value)).toEqual(['Ajuste', 'Ajuste', 'Estorno de ajuste']);
+  expect(entered.map((row) => row.Movimento?.value)).toEqual([
+    'Saque: saque',
+    'Tarifa: engano',
+    'Estorno de tarifa: engano',
+  ]);
+  const csv = await openReport(context, { day: DAY, format: 'csv' });
+  expect(await readFile(csv.file, 'utf8')).toContain('Tarifa: engano');
+  const masked = await openReport(context, { day: DAY, format: 'csv', masked: true });
+  expect(await readFile(masked.file, 'utf8')).not.toContain('engano');
   await runHledger(['-f', (await openReport(context, { day: DAY, format: 'journal' })).file, 'check', '--strict']);
 });
 

@@ -6,6 +6,10 @@ import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
+import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
+import { readReceivables } from '../../../src/reports/orders/read-receivables.ts';
+import { takeCut } from '../../../src/reports/plan/take-cut.ts';
+import { takeOrdersCut } from '../../../src/reports/plan/take-orders-cut.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { findReportDays } from '../../../src/reports/serve/find-report-days.ts';
@@ -266,6 +270,59 @@ test('a correction cuts what people matched: the sheets still add up, and older 
   await rm(old.file);
   const again = await openReport(context, { day: DAY, format: 'xlsx', revision: report.revision });
   expect(again.sha256).toBe(old.sha256);
+});
+
+test('a day that shows an order only because it was paid is found too', async () => {
+  const { context } = books;
+  await applyTransactions(context, [
+    transactionOf('cashin', 800n, [['paid', '2026-03-11 15:30:00']], { reference: 'cedo', name: null, document: null }),
+  ]);
+  const given = { references: ['cedo'], issued_day: '2026-03-15', due_day: '2026-03-20' };
+  const id = await put('cedo', '8.00', { ...given, name: 'Bruna Lima', document: '529.982.247-25' });
+  await makeReport(context, DAY);
+  expect(JSON.stringify(sheetOf(await read(), 'A receber').rows)).toContain('Bruna Lima');
+  const versions = context.db.selectFrom('expected_versions').select('seq').where('expected_id', '=', id);
+  const orders = [(await versions.executeTakeFirstOrThrow()).seq];
+  expect(await findReportDays(context, { transactions: [], changes: [], orders })).toContain(DAY);
+});
+
+test('a file of one platform has the mismatches of its orders alone, and of those that name none', async () => {
+  const { context } = books;
+  const pay = (reference: string, platform: string) =>
+    transactionOf('cashin', 100n, [['paid', '2026-03-11 16:30:00']], { reference, platform });
+  await applyTransactions(context, [pay('so-a', PLATFORM_A), pay('so-b', PLATFORM_B)]);
+  const ids = [
+    await put('so-a', '5.00', { references: ['so-a'] }),
+    await put('so-b', '5.00', { references: ['so-b'], platform: PLATFORM_B }),
+  ];
+  await decideAll(context);
+  const list = async (platform: string): Promise<(string | null)[]> => {
+    const found = await listMismatches(context, { platform, kind: 'amount_not_expected', limit: 200 });
+    return found.map((one) => one.expected_payment_id).filter((id) => ids.includes(id ?? ''));
+  };
+  expect([await list(PLATFORM_A), await list(PLATFORM_B)]).toEqual([[ids[0]], [ids[1]]]);
+});
+
+test('a version that comes while the cut is taken is shown with the state that was decided by it', async () => {
+  const { context } = books;
+  await applyTransactions(context, [
+    transactionOf('cashin', 1_000n, [['paid', '2026-03-11 17:00:00']], { reference: 'revisto' }),
+  ]);
+  const id = await put('revisto', '20.00', { references: ['revisto'] });
+  await decideAll(context);
+  const cut = await takeOrdersCut(context);
+  await put('revisto', '10.00', { references: ['revisto'] });
+  const later = await takeOrdersCut(context);
+  if (!cut || !later) throw new Error('orders are expected');
+  const scope = {
+    ...{ from: DAY, to: DAY, start: `${DAY} 00:00:00`, end: '2026-03-12 00:00:00', platform: undefined },
+    ...{ calendar: context.calendar, cut: await takeCut(context), factsAtCut: { outOfForce: [] } },
+    orders: { ...later, versionSeq: cut.versionSeq },
+  };
+  const rows = (await Array.fromAsync(readReceivables(context.db, scope))).flat();
+  expect(rows.find((row) => row.id === id)).toMatchObject({
+    ...{ state: 'paid', amountCents: 1_000n, settledCents: 1_000n },
+  });
 });
 
 test('a report waits for what was committed before, and says since when the follower is behind', async () => {

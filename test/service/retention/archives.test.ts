@@ -25,14 +25,15 @@ const STRAY_FILE = '2025-10/000000000001-0000000c.bodies';
 const BODIES = [Buffer.from('{"name":"Zuzimara"}'), Buffer.from([0x7b, 0xff, 0x00, 0xc3, 0x28, 0x7d])];
 
 const home = temporaryDirectory();
-const archive = path.join(home.path, 'archive');
+const DATA_DIR = path.join(home.path, 'data');
+const archive = path.join(DATA_DIR, 'archive');
 const stack = new AsyncDisposableStack();
 let environment: TestEnvironment;
 let context: Context;
 
 beforeAll(async () => {
   stack.defer(() => home[Symbol.dispose]());
-  environment = stack.use(await openEnvironment({ ARCHIVE_DIR: archive }));
+  environment = stack.use(await openEnvironment({ DATA_DIR }));
   ({ context } = environment);
   for (let read = 1; read <= 5; read++)
     await audit(context, { actor: 'tok_1', action: read === 3 ? 'months.reopen' : 'reads', target: `t${read}` });
@@ -86,7 +87,7 @@ it('migrate refuses while a file cannot be read; two processes that start at onc
   const rows = await archiveAudit();
   rmSync(path.join(archive, AUDIT_FILE));
   const { code, err } = await run('migrate');
-  expect([code, err]).toEqual([1, expect.stringContaining(`${AUDIT_FILE} is not there: set ARCHIVE_DIR`)]);
+  expect([code, err]).toEqual([1, expect.stringContaining(`${AUDIT_FILE} is not there: place the ARCHIVE_DIR`)]);
   expect(await listAudit()).toHaveLength(1);
 
   writeArchive(context.keys, archive, AUDIT_FILE, rows);
@@ -150,7 +151,7 @@ it('while files of bodies are left, doctor fails, forget names them, a backup ha
 
 it('confere archives restore brings each body back to the byte; delete leaves the rows without them', async () => {
   await archiveBodies();
-  const elsewhere = { ...environment.env, ARCHIVE_DIR: path.join(home.path, 'elsewhere') };
+  const elsewhere = { ...environment.env, DATA_DIR: path.join(home.path, 'elsewhere') };
   const refused = await runCommandInProcess(['archives', 'restore'], elsewhere);
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('is not there')]);
   expect(await listBodies()).toEqual([Buffer.alloc(0), Buffer.alloc(0)]);

@@ -88,7 +88,7 @@ test.each(OUTAGES)(
         env: {
           ...JOBS,
           ...{ DATABASE_URL: `mysql://root@127.0.0.1:${proxy.port}/${database}`, LOG_LEVEL: 'warn' },
-          ...{ ALERTMANAGER_URL: sink.url, SLACK_WEBHOOK_URL: `${sink.url}/slack`, SHOW_OPEN_SCHEDULE: '30s,2m' },
+          ...{ ALERTMANAGER_URL: sink.url, SLACK_WEBHOOK_URL: `${sink.url}/slack`, JOB_RECONCILE_OPEN: '30 3 * * *' },
           // nothing listens there
           ...{ SMTP_URL: 'smtp://127.0.0.1:9', ALERT_EMAIL_FROM: 'a@example.com', ALERT_EMAIL_TO: 'b@example.com' },
         },

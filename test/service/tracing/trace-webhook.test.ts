@@ -161,9 +161,9 @@ test('one trace and one set of log lines lead from the POST at a web process to 
       expect(text.includes(secret), `${secret} in ${where}`).toBe(false);
 });
 
-/** Runs the command of docs/operating.md. */
+/** Runs the command of docs/trace.md. */
 function followWebhook(id: string, files: string[]): Record<string, unknown>[] {
-  const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/operating.md'), 'utf8');
+  const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/trace.md'), 'utf8');
   const filter = /jq -Rnc --arg id wh_… '([^']+)'/.exec(page)?.[1] ?? '';
   const output = execFileSync('jq', ['-Rnc', '--arg', 'id', id, filter, ...files], { encoding: 'utf8' });
   return output

@@ -69,7 +69,7 @@ test('a text has local times, amounts as in Brazil, and the merchant’s name', 
     'transação tx_1, R$ 11.269,05 em jogo',
   );
   expect(shown('stuck', FACTS, 'en').text).toBe(
-    '3 of one cause (run_1), R$ 11,269.05 at stake; one of them: transaction tx_1',
+    '3 mismatches of one cause, R$ 11,269.05 at stake; one of them: transaction tx_1',
   );
   expect(shown('report_missing', FACTS, 'en')).toMatchObject({
     text: 'no report of 21 Nov 2026 was made',
@@ -78,7 +78,7 @@ test('a text has local times, amounts as in Brazil, and the merchant’s name', 
 });
 
 test('a text in Portuguese has words for the trigger of a run, and for the parts of a worker and its disks', () => {
-  expect(shown('run_failed', FACTS).text).toContain('a conferência run_1 (Relógio: hoje e ontem) não conseguiu');
+  expect(shown('run_failed', FACTS).text).toContain('a conferência run_1 (Agenda: hoje e ontem) não conseguiu');
   expect(shown('disk_full', FACTS).text).toBe('disco de dados de h1 tem 5 MiB livres');
   const parts = [{ part: 'sealer' }, { part: 'new_part' }];
   expect(shown('worker_dead', { parts }).text).toContain('(selo do razão nunca, new_part nunca)');
@@ -86,8 +86,8 @@ test('a text in Portuguese has words for the trigger of a run, and for the parts
 
 test.each([
   ['balance_differs', { count: 1, cents: '1000', about: 'p1' }, 'Loja do Centro (p1), R$ 10,00 em jogo'],
-  ['list_unstable', { count: 1, about: '2026-11-21 p1' }, '2026-11-21 Loja do Centro (p1)'],
-  ['list_unstable', { count: 1, about: '2026-11-21' }, '2026-11-21'],
+  ['list_unstable', { count: 1, about: '2026-11-21 p1' }, '21/11/2026 Loja do Centro (p1)'],
+  ['list_unstable', { count: 1, about: '2026-11-21' }, '21/11/2026'],
   ['opening_to_come', FACTS, /nada da plataforma Loja do Centro \(p1\) é lançado$/],
   ['stuck', { count: 1, about: 'p1' }, 'p1'],
 ])('%s of %o names the platform as people do, with its id once', (name, facts: AlertFacts, text) => {

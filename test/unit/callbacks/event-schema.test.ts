@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { callbackBodySchema } from '../../../src/callbacks/render/event-schema.ts';
 
 const docs = path.resolve(import.meta.dirname, '../../../docs');
-const page = readFileSync(path.join(docs, 'callbacks.md'), 'utf8');
+const read = (name: string): string => readFileSync(path.join(docs, name), 'utf8');
+const page = read('callbacks.md');
 
 function snippet(language: string): string {
   const found = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(page)?.[1];
@@ -26,8 +27,8 @@ test('the JSON Schema for merchants is that of the bodies we render', async () =
   await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(path.join(docs, 'callbacks.schema.json'));
 });
 
-test('the messages that the page shows are ours', () => {
-  const order = /```json\n(\{\n {2}"type": "pix\.expected\.[^`]*)```/.exec(page)?.[1];
+test('the messages that the pages show are ours', () => {
+  const order = /```json\n(\{\n {2}"type": "pix\.expected\.[^`]*)```/.exec(read('callback-types.md'))?.[1];
   for (const text of [snippet('http').split('\n\n')[1], order]) {
     const body = JSON.parse(text ?? '') as unknown;
     expect(callbackBodySchema.parse(body)).toEqual(body);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { providerBodySchema, toProviderBody } from '../../../src/callbacks/render/provider-body.ts';
+import { providerBodySchema } from '../../../src/callbacks/render/event-schema.ts';
+import { toProviderBody } from '../../../src/callbacks/render/provider-body.ts';
 import { parseItems } from '../../../src/inbox/receive/parse-items.ts';
 import { propertyOptions } from '../../support/property.ts';
 

@@ -9,7 +9,7 @@ test('the bar shows progress, rate and remaining work of this process', () => {
   expect(formatProgress({ windows: 0, of: 0, seen: 0, waits: false, begunAt: 0, ms: 0 })).toMatch(/0\/0 parts/);
 });
 
-test('while it waits for days that another run reads, the line says so and shows no rate', () => {
+test('while it waits for days that another reconciliation reads, the line says so and shows no rate', () => {
   const line = formatProgress({ windows: 400, of: 700, seen: 100_000, waits: true, begunAt: 350, ms: 50_000 });
   expect(line.trimEnd()).toBe(`${'█'.repeat(17)}${'░'.repeat(13)} 400/700 parts, waits for another run of these days`);
 });

@@ -221,7 +221,7 @@ describe('the settings of each way', () => {
   });
 
   it('leave the time that a process needs to end', () => {
-    const [, promised] = /exits 0 within (\d+) seconds/.exec(read('docs/operating.md')) ?? [];
+    const [, promised] = /exits 0 within (\d+) seconds/.exec(read('docs/install.md')) ?? [];
     for (const [name, { seconds = 0 }] of serving) expect(seconds, name).toBeGreaterThan(Number(promised));
   });
 });
@@ -275,13 +275,13 @@ describe('the manifests', () => {
     if (!all) expect(name).toContain(selected[0]);
   });
 
-  it('give the archive and the manifests one volume of all processes, which no part but storage deletes', () => {
+  it('give the manifests one volume of all processes, which no part but storage deletes', () => {
     const [pod, job] = [sharedBy('pod'), sharedBy('cronjob')];
     expect({ ...job, path: [] }).toEqual({ ...pod, path: [] });
     expect(new Set(pod.path)).toEqual(new Set(['/spec/template/spec']));
     expect(new Set(job.path)).toEqual(new Set(['/spec/jobTemplate/spec/template/spec']));
     const env = Object.fromEntries(pod.env.map(({ name, value }) => [name, value]));
-    for (const name of ['ARCHIVE_DIR', 'MANIFESTS_DIR']) expect(env[name]).toMatch(`${pod.mount.mountPath}/`);
+    expect(env.MANIFESTS_DIR).toMatch(`${pod.mount.mountPath}/`);
     expect(pod.mount.name).toBe(pod.volume.name);
     expect(readConfig({ ...parts['confere-worker']?.env, ...env })).toMatchObject(env);
     const claims = parseAllDocuments(read('deploy/kubernetes/storage/volumes.yaml')).map((one) => one.toJS() as Claim);

@@ -1,4 +1,4 @@
-/** The tables of docs/operating.md that say which alerts and which rules page. */
+/** The tables of docs/alerts.md and docs/watch.md that say which alerts and which rules page. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,8 +9,8 @@ const root = path.resolve(import.meta.dirname, '../../..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 
 /** The rows below a heading of a table, each with the names of alerts in its cells. */
-function readNames(heading: string): { cells: string[]; names: string[][] }[] {
-  const [, below = ''] = read('docs/operating.md').split(heading);
+function readNames(page: string, heading: string): { cells: string[]; names: string[][] }[] {
+  const [, below = ''] = read(page).split(heading);
   const [, lines = ''] = below.split('\n| --- ').map((text) => text.split('\n\n')[0] ?? '');
   return lines
     .split('\n')
@@ -22,7 +22,7 @@ function readNames(heading: string): { cells: string[]; names: string[][] }[] {
 }
 
 test('the table of severities names each alert that is no mismatch', () => {
-  const rows = readNames('**Which alerts page.**');
+  const rows = readNames('docs/alerts.md', '## Which alerts page');
   expect(rows.map(({ names }) => names[0])).toEqual([['critical'], ['high'], ['medium']]);
   const named = rows.flatMap(({ names }) => names[2] ?? []);
   const own = ALERT_KINDS.filter((kind) => !isMismatchKind(kind));
@@ -36,7 +36,9 @@ test('the table of rules that page is that of ops/alerts.yml, by whether Confere
   const paging = new Set(
     rules.filter((text) => text.includes('{ severity: page')).map((text) => text.split('\n')[0] ?? ''),
   );
-  const [substitutes = [], others = []] = readNames('| these rules page |').map(({ names }) => names[0] ?? []);
+  const [substitutes = [], others = []] = readNames('docs/watch.md', '| these rules page |').map(
+    ({ names }) => names[0] ?? [],
+  );
   const isOwn = (name: string): boolean => ALERT_KINDS.some((kind) => kind === name);
   expect(substitutes.toSorted()).toEqual([...paging].filter(isOwn).sort());
   expect(others.toSorted()).toEqual([...paging].filter((name) => !isOwn(name)).sort());

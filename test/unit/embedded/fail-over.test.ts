@@ -150,6 +150,18 @@ describe('several hosts of one database', () => {
     await expect(get()).rejects.toThrow();
   });
 
+  test('a host that became a copy is left, also where its open connections would still write', async () => {
+    const { get, refusing, choice, closed } = openHosts(['a', 'b']);
+    expect(await get()).toBe('a');
+    refusing.set('a', 1290);
+    choice.refusing = new Set(['a']);
+    expect([await get(), closed]).toEqual(['b', ['a']]);
+    refusing.clear();
+    choice.refusing = new Set(['b']);
+    // asked again, it takes writes
+    expect(await get()).toBe('b');
+  });
+
   test('a probe goes to the host that connections come from', async () => {
     const { get, pool, down, greetings } = openHosts(['a', 'b']);
     greetings.set('a', Object.assign(new Error('a'), { code: 'ETIMEDOUT' }));

@@ -83,7 +83,7 @@ const REASONS: [
     'an open mismatch',
     'wrong',
     { openMismatches: { count: 1, cents: 500n } },
-    '1 divergência em aberto, R$ 5,00 em jogo',
+    '1 divergência em aberto ao todo, R$ 5,00 em jogo',
     { kind: 'link', path: '/mismatches' },
   ],
   [
@@ -167,14 +167,14 @@ const REASONS: [
     'a platform without an opening',
     'unknown',
     { unopened: ['p1', 'p2'] },
-    'Sem saldo de abertura: p1, p2',
+    'Sem saldo inicial: p1, p2',
     { kind: 'link', path: '/balances/openings' },
   ],
   [
     'books without an entry',
     'unknown',
     { unopened: undefined },
-    'Nada foi lançado ainda, e não há saldo de abertura',
+    'Nada foi lançado ainda, e não há saldo inicial',
     { kind: 'link', path: '/balances/openings' },
   ],
 ];
@@ -227,6 +227,6 @@ test('the worst comes first: alerts by severity, money and age, then balances, m
   expect(unknown.map(({ text }) => text)).toEqual([
     'Nenhuma conferência leu hoje por inteiro',
     '1 dia encerrado sem prova desde 01/10/2026, o mais antigo 21/11/2026',
-    'Sem saldo de abertura: p',
+    'Sem saldo inicial: p',
   ]);
 });

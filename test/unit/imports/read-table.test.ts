@@ -238,8 +238,8 @@ describe('a file that is no table', () => {
   });
 });
 
-test('docs/spreadsheet.md lists the columns of every kind', () => {
-  const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/spreadsheet.md'), 'utf8');
+test('docs/imports.md lists the columns of every kind', () => {
+  const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/imports.md'), 'utf8');
   for (const kind of IMPORT_KIND_NAMES) {
     const columns = Object.values(findImportKind(kind).columns ?? {});
     const lines = columns.map(

@@ -7,12 +7,13 @@ import { COLUMNS_VERSION } from '../../../src/reports/render/columns.ts';
 import { TABLE_COLUMNS } from '../../../src/reports/render/table-columns.ts';
 import { textsOf } from '../../../src/texts/reports/texts.ts';
 
-const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/spreadsheet.md'), 'utf8');
+const read = (name: string): string => readFileSync(path.resolve(import.meta.dirname, '../../../docs', name), 'utf8');
+const [page, sheets] = [read('spreadsheet.md'), read('sheets.md')];
 const [pt, en] = [textsOf('pt-BR'), textsOf('en')];
 
 /** The rows of the table under a heading, each as its cells. */
-function tableUnder(heading: string): string[][] {
-  const [, section] = page.split(`${heading}\n`);
+function tableUnder(heading: string, text = page): string[][] {
+  const [, section] = text.split(`${heading}\n`);
   const lines = (section ?? '').split(/\n#/)[0]?.split('\n') ?? [];
   return lines
     .filter((line) => line.startsWith('| '))
@@ -25,13 +26,23 @@ function tableUnder(heading: string): string[][] {
     );
 }
 
-test.each(Object.entries(TABLE_COLUMNS))('docs/spreadsheet.md lists the columns of %s', (name, list) => {
+/** Columns that many sheets have: the page describes them once. */
+const common = new Set(
+  tableUnder('## On many sheets', sheets).flatMap(([names = '']) => {
+    const [first = '', second] = names.split(', ');
+    return second ? [first, second, first.replace(/\S+$/, second)] : [first];
+  }),
+);
+
+test.each(Object.entries(TABLE_COLUMNS))('docs/sheets.md lists the columns of %s', (name, list) => {
   const sheet = name as keyof typeof TABLE_COLUMNS;
-  const documented = tableUnder(`### ${pt.sheets[sheet]} (${en.sheets[sheet]})`);
+  const documented = tableUnder(`## ${pt.sheets[sheet]} (${en.sheets[sheet]})`, sheets);
   const are = list.map((one) => [pt.columns[one.name], en.columns[one.name], one.type, one.totals ? 'sum' : '']);
   expect(documented.map((row) => row.slice(0, 4))).toEqual(are);
-  for (const [header, , , , is, from] of documented)
-    expect([header, is !== '', from !== '']).toEqual([header, true, true]);
+  for (const [header = '', , , , is, from] of documented)
+    expect([header, is === '', from === '']).toEqual(
+      common.has(header) && is === '' ? [header, true, true] : [header, false, false],
+    );
 });
 
 test('docs/spreadsheet.md lists every line of Resumo, in both languages', () => {
@@ -58,6 +69,6 @@ test('docs/spreadsheet.md lists the lines about orders', () => {
   expect(documented.map((row) => row.slice(0, 2))).toEqual(are);
 });
 
-test('docs/spreadsheet.md names the version of the columns', () => {
-  expect(page).toContain(`Columns: version ${COLUMNS_VERSION}.`);
+test('docs/sheets.md names the version of the columns', () => {
+  expect(sheets).toContain(`Columns: version ${COLUMNS_VERSION}.`);
 });

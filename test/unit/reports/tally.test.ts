@@ -57,6 +57,7 @@ function toMovements(shown: Shown, returnsCommission: boolean, reverses: boolean
 }
 
 const EMPTY = {
+  adjustment: null,
   entrySeq: 0,
   eventSeq: null,
   transactionSeq: null,

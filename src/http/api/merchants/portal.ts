@@ -62,6 +62,7 @@ function presentHealth({ merchant, hold }: MerchantScope, delivery: Delivery) {
       ? {
           ...{ at: lastFailure.at.toISOString(), callback: lastFailure.webhookId },
           ...{ response_status: lastFailure.status, error_class: lastFailure.errorClass },
+          response_body: lastFailure.body,
         }
       : null,
     hours: hours.map(({ start, attempts, delivered, p50, p95 }) => ({

@@ -45,7 +45,7 @@ export function auditPages(context: Context): Router {
     const list = table({
       caption: 'Auditoria, a mais nova primeiro',
       rows,
-      empty: areSet ? 'Nada com estes filtros.' : 'Nada até agora.',
+      empty: areSet ? 'Nada com estes filtros: tire um deles.' : 'Nada até agora.',
       columns: [
         { title: 'Quando', cell: (row) => moment(calendar, row.at) },
         { title: 'Quem', cell: actorCell },

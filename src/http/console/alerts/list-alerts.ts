@@ -49,11 +49,11 @@ export function alertListPages(context: Context): Router {
       return;
     }
     const { rows, next } = await readListPage(context, alerts, request, response, { filter: filters });
-    const empty = isFiltered ? 'Nenhum alerta com estes filtros.' : 'Nenhum alerta ativo.';
+    const empty = isFiltered ? 'Nenhum alerta com estes filtros: tire um deles.' : 'Nenhum alerta ativo.';
     sendList(request, response, {
       ...LIST,
       filters: { fields, areSet: isFiltered },
-      lead: html`<p class="lead">${tHtml('Cada causa avisa uma vez, e outra quando acaba. <a href="/alerts?state=ended">Ver os encerrados</a>; <a href="/runbooks">todos os guias</a>.')}</p>`,
+      lead: html`<p class="lead">${tHtml('Cada causa envia um alerta, e outro quando acaba. <a href="/alerts?state=ended">Ver os encerrados</a>; <a href="/runbooks">todos os guias</a>.')}</p>`,
       rows: alertTable(context, response, rows, await readPlatformNames(context, response), empty),
       next,
     });

@@ -3,9 +3,7 @@
  * read them on a phone before they log in. Their source is our own documents, read once at the start: it is trusted,
  * so the rendered markup is not sanitised.
  */
-import { readFileSync } from 'node:fs';
 import type { Request, Response, Router } from 'express';
-import { Marked, Renderer } from 'marked';
 import type { Language } from '../../../domain/language/language.ts';
 import type { AlertText } from '../../../texts/alerts/alert-facts.ts';
 import { ALERT_KINDS } from '../../../texts/alerts/alert-kinds.ts';
@@ -14,8 +12,9 @@ import { language } from '../../../texts/language.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
-import { type Html, html, trustedHtml } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
 import { sendPage } from '../parts/send-page.ts';
+import { readDocument, renderDocument } from '../system/render-document.ts';
 
 const FILES = { 'pt-BR': 'runbooks.pt-BR.md', en: 'runbooks.md' } as const;
 
@@ -60,25 +59,17 @@ function addressOf(kind: string | undefined, lang: Language): string {
 
 /** Renders each section that is named like an alert, from its heading to the next one. */
 function renderSections(lang: Language): Map<string, Html> {
-  const text = readFileSync(new URL(`../../../../docs/${FILES[lang]}`, import.meta.url), 'utf8');
-  const sections = text.split(/^#{1,2} /m).flatMap((section) => {
-    const [, name, content] = /^([a-z_0-9]+)\n(.*)$/s.exec(section) ?? [];
-    return name === undefined || content === undefined ? [] : [[name, content] as const];
-  });
+  const sections = readDocument(FILES[lang])
+    .split(/^#{1,2} /m)
+    .flatMap((section) => {
+      const [, name, content] = /^([a-z_0-9]+)\n(.*)$/s.exec(section) ?? [];
+      return name === undefined || content === undefined ? [] : [[name, content] as const];
+    });
   const names = new Set(sections.map(([name]) => name));
-  const marked = new Marked({
-    async: false,
-    renderer: {
-      // other documents are not served: their links stay text
-      link({ href, tokens }) {
-        const words = this.parser.parseInline(tokens);
-        const name = href.replace('#', '');
-        return names.has(name) ? `<a href="${addressOf(name, lang)}">${words}</a>` : words;
-      },
-      table(token) {
-        return `<div class="scroll" tabindex="0" role="group">${Renderer.prototype.table.call(this, token)}</div>`;
-      },
-    },
-  });
-  return new Map(sections.map(([name, content]) => [name, trustedHtml(marked.parse(content, { async: false }))]));
+  // other documents are not served: their links stay text
+  const find = (href: string) => {
+    const name = href.replace('#', '');
+    return names.has(name) ? addressOf(name, lang) : undefined;
+  };
+  return new Map(sections.map(([name, content]) => [name, renderDocument(content, find)]));
 }

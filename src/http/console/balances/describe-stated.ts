@@ -1,16 +1,28 @@
 import type { Response } from 'express';
-import type { AdjustmentKind } from '../../../ledger/stated/adjust-books.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { codeAdjustment } from '../../../texts/reports/texts.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { type Html, html } from '../parts/html.ts';
 import { buttonLink } from '../parts/page-components.ts';
 import { hasRole } from '../parts/send-page.ts';
+import { ADJUSTMENT_WORDS } from '../parts/words.ts';
 
-export const ADJUSTMENT_KIND_WORDS: Record<AdjustmentKind, string> = words({
-  bank: 'Banco (saque ou depósito)',
-  fee: 'Tarifa',
-  block: 'Bloqueio',
-  other: 'Outro',
+/** Where the money of an adjustment goes, by its code. */
+export const ADJUSTMENT_MEANINGS: Record<string, string> = words({
+  bank_out: 'O dinheiro sai do provedor e entra no banco.',
+  bank_in: 'O dinheiro sai do banco e entra no provedor.',
+  fee_out: 'O provedor fica com o dinheiro: é uma despesa.',
+  fee_in: 'O provedor devolve o dinheiro de uma tarifa.',
+  block_out: 'O provedor bloqueia o dinheiro: ele continua nosso, mas não está disponível.',
+  block_in: 'O provedor desbloqueia o dinheiro: ele fica disponível de novo.',
+  other_out: 'O dinheiro sai do disponível.',
+  other_in: 'O dinheiro entra no disponível.',
 });
+
+/** The name of an adjustment: `Saque`. */
+export function nameAdjustment({ kind, amount }: { kind: string; amount: bigint }, isReversal = false): string {
+  return describeCode(ADJUSTMENT_WORDS, codeAdjustment(kind, amount, isReversal));
+}
 
 /** The lists of what people state. */
 export const LISTS = {
@@ -22,9 +34,12 @@ export const LISTS = {
 /** The page of the company's bank account. */
 export const BANK = { address: '/balances/bank', title: 'Banco' } as const;
 
+/** The page of what the provider charged. */
+export const FEES = { address: '/balances/fees', title: 'Tarifas' } as const;
+
 /** Links to the pages about balances, and to the forms that this caller may use. */
 export function balanceTabs(response: Response, here: string): Html {
-  const tabs = [{ address: '/balances', title: 'Saldos' } as const, ...Object.values(LISTS), BANK];
+  const tabs = [{ address: '/balances', title: 'Saldos' } as const, ...Object.values(LISTS), FEES, BANK];
   const forms = [
     { address: '/balances/statements/new', title: 'Informar um saldo', may: hasRole(response, 'accountant') },
     { address: '/balances/adjustments/new', title: 'Lançar um ajuste', may: hasRole(response, 'accountant') },

@@ -1,8 +1,8 @@
 import type { Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { parseSum } from '../../../domain/money.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
-import type { AdjustmentKind } from '../../../ledger/stated/adjust-books.ts';
 import { adjustments, undoAdjustment } from '../../../operations/books/adjustments.ts';
 import { openings, undoOpening } from '../../../operations/books/openings.ts';
 import { statements } from '../../../operations/books/statements.ts';
@@ -10,8 +10,9 @@ import type { List, RowOf } from '../../../operations/define-list.ts';
 import { t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
+import { nameActors } from '../access/name-actors.ts';
 import { platformField } from '../parts/fields.ts';
-import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
+import { moment, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, dayLink, type TableColumn, table } from '../parts/page-components.ts';
 import { filterText, readFilters } from '../parts/parse-filters.ts';
@@ -23,7 +24,7 @@ import {
 } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { hasRole } from '../parts/send-page.ts';
-import { ADJUSTMENT_KIND_WORDS, balanceTabs, LISTS } from './describe-stated.ts';
+import { balanceTabs, LISTS, nameAdjustment } from './describe-stated.ts';
 
 /** Rows of a page of statements: each is compared with the ledger anew, in about 5 ms. */
 const STATEMENTS_SHOWN = 10;
@@ -41,15 +42,18 @@ export function statedLists(context: Context): Router {
   return router;
 }
 
+/** How the reader knows platforms and actors. */
+type Shown = { names: PlatformNames; nameOf: Awaited<ReturnType<typeof nameActors>>; response: Response };
+
 type Stated<Row> = {
   rowsShown?: number;
-  render: (context: Context, rows: NoInfer<Row>[], names: PlatformNames, response: Response) => Html;
+  render: (context: Context, rows: NoInfer<Row>[], shown: Shown) => Html;
 };
 
 const query = z.object({ platform: filterText(PLATFORM_CHARS_MAX) });
 
 /** A list with a filter by platform. */
-function statedList<Row extends { seq: number }>(
+function statedList<Row extends Made & { seq: number }>(
   context: Context,
   router: Router,
   declared: List<Row, { platform?: string | undefined }> & { name: string },
@@ -72,7 +76,12 @@ function statedList<Row extends { seq: number }>(
     const { platform } = filters;
     const given = { filter: filters, via: 'console', ...(rowsShown ? { limitDefault: rowsShown } : {}) } as const;
     const { rows, next } = await readListPage(context, declared, request, response, given);
-    const shown = render(context, rows, names, response);
+    const nameOf = await nameActors(
+      context,
+      response,
+      rows.map((row) => row.created_by),
+    );
+    const shown = render(context, rows, { names, nameOf, response });
     sendList(request, response, {
       ...list,
       lead,
@@ -83,11 +92,11 @@ function statedList<Row extends { seq: number }>(
   });
 }
 
-function statementTable(context: Context, rows: RowOf<typeof statements>[], names: PlatformNames): Html {
+function statementTable(context: Context, rows: RowOf<typeof statements>[], { names, nameOf }: Shown): Html {
   return table({
     caption: 'Saldos informados, os mais novos primeiro',
     rows,
-    empty: 'Ninguém informou um saldo até agora.',
+    empty: 'Ninguém informou um saldo até agora: informe o que o painel do provedor mostra.',
     columns: [
       { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },
       { title: 'Instante', cell: (row) => moment(context.calendar, row.at) },
@@ -98,7 +107,7 @@ function statementTable(context: Context, rows: RowOf<typeof statements>[], name
         cell: (row) => (row.difference === '0.00' ? badge({ yes: t('Confere') }, 'yes') : moneyOf(row.difference)),
         align: 'end',
       },
-      ...madeColumns<(typeof rows)[number]>(context),
+      ...madeColumns<(typeof rows)[number]>(context, nameOf),
     ],
   });
 }
@@ -106,8 +115,7 @@ function statementTable(context: Context, rows: RowOf<typeof statements>[], name
 function adjustmentTable(
   context: Context,
   rows: RowOf<typeof adjustments>[],
-  names: PlatformNames,
-  response: Response,
+  { names, nameOf, response }: Shown,
 ): Html {
   const mayReverse = hasRole(response, ...undoAdjustment.roles);
   return table({
@@ -117,10 +125,14 @@ function adjustmentTable(
     columns: [
       { title: 'Dia', cell: (row) => dayLink(row.day) },
       { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },
-      { title: 'Tipo', cell: (row) => ADJUSTMENT_KIND_WORDS[row.kind as AdjustmentKind] },
+      {
+        title: 'Tipo',
+        cell: ({ kind, amount, reverses }) =>
+          nameAdjustment({ kind, amount: parseSum(amount) ?? 0n }, reverses !== null),
+      },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Por quê', cell: (row) => html`<span class="long">${row.note}</span>` },
-      ...madeColumns<(typeof rows)[number]>(context),
+      ...madeColumns<(typeof rows)[number]>(context, nameOf),
       {
         title: 'Situação',
         cell: (row) => {
@@ -132,12 +144,7 @@ function adjustmentTable(
   });
 }
 
-function openingTable(
-  context: Context,
-  rows: RowOf<typeof openings>[],
-  names: PlatformNames,
-  response: Response,
-): Html {
+function openingTable(context: Context, rows: RowOf<typeof openings>[], { names, nameOf, response }: Shown): Html {
   const mayReverse = hasRole(response, ...undoOpening.roles);
   return table({
     caption: 'Saldos iniciais, os mais novos primeiro',
@@ -147,7 +154,7 @@ function openingTable(
       { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },
       { title: 'Primeiro dia', cell: (row) => dayLink(row.day) },
       { title: 'Saldo', cell: (row) => moneyOf(row.balance), align: 'end' },
-      ...madeColumns<(typeof rows)[number]>(context),
+      ...madeColumns<(typeof rows)[number]>(context, nameOf),
       {
         title: 'Situação',
         cell: (row) => (row.reversed ? t('Estornado') : inForce(LISTS.openings.address, row, mayReverse)),
@@ -161,12 +168,9 @@ function inForce(address: string, { id }: { id: string }, mayReverse: boolean): 
   return mayReverse ? html`<a href="${address}/${id}/reverse">${t('Estornar')}</a>` : t('Em vigor');
 }
 
-function madeColumns<Row extends Made>(context: Context): TableColumn<Row>[] {
+function madeColumns<Row extends Made>(context: Context, nameOf: Shown['nameOf']): TableColumn<Row>[] {
   return [
-    {
-      title: 'Quem',
-      cell: (row) => (row.created_by === '' ? EMPTY_VALUE : shortId(row.created_by)),
-    },
+    { title: 'Quem', cell: (row) => nameOf(row.created_by) },
     { title: 'Quando', cell: (row) => moment(context.calendar, row.created_at) },
   ];
 }

@@ -76,6 +76,6 @@ async function nameForm(context: Context, response: Response, draft: Draft): Pro
     response,
     ADDRESS,
     html`<div class="fields">${choiceField(draft, { name: 'platform', label: 'Plataforma', words, any: 'Escolha' })}
-${inputField(draft, field, html` maxlength="${PLATFORM_NAME_CHARS_MAX}"`)}<div class="actions"><button>${t('Guardar')}</button></div></div>`,
+${inputField(draft, field, html` maxlength="${PLATFORM_NAME_CHARS_MAX}"`)}<div class="actions"><button>${t('Salvar')}</button></div></div>`,
   )}</section>`;
 }

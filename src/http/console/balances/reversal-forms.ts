@@ -1,7 +1,8 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { parseSum } from '../../../domain/money.ts';
 import { previewRepost } from '../../../ledger/read/preview-change.ts';
-import { type AdjustmentKind, listAdjustments } from '../../../ledger/stated/adjust-books.ts';
+import { listAdjustments } from '../../../ledger/stated/adjust-books.ts';
 import { listOpenings, reverseOpeningEntry } from '../../../ledger/stated/state-opening.ts';
 import { undoAdjustment } from '../../../operations/books/adjustments.ts';
 import { undoOpening } from '../../../operations/books/openings.ts';
@@ -10,6 +11,7 @@ import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { nameWriter } from '../access/name-actors.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
 import { noteField, readNote } from '../parts/fields.ts';
@@ -18,7 +20,7 @@ import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { renderPreview } from '../parts/render-preview.ts';
-import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
+import { LISTS, nameAdjustment } from './describe-stated.ts';
 
 type Adjustment = Awaited<ReturnType<typeof listAdjustments>>[number];
 type Opening = Awaited<ReturnType<typeof listOpenings>>[number];
@@ -87,10 +89,10 @@ async function describeAdjustment(context: Context, item: Adjustment): Promise<H
   return facts([
     ['Plataforma', showPlatform(await readNamesInFull(context), platform)],
     ['Dia', formatDay(day)],
-    ['Tipo', ADJUSTMENT_KIND_WORDS[kind as AdjustmentKind]],
+    ['Tipo', nameAdjustment({ kind, amount: parseSum(amount) ?? 0n })],
     ['Valor', moneyOf(amount)],
     ['Por quê', note],
-    ['Lançado por', created_by],
+    ['Lançado por', await nameWriter(context, created_by)],
   ]);
 }
 
@@ -100,6 +102,6 @@ async function describeOpening(context: Context, item: Opening): Promise<Html> {
     ['Plataforma', showPlatform(await readNamesInFull(context), platform)],
     ['Primeiro dia dos livros', formatDay(day)],
     ['Saldo inicial', moneyOf(balance)],
-    ['Informado por', created_by],
+    ['Informado por', await nameWriter(context, created_by)],
   ]);
 }

@@ -10,8 +10,11 @@ import { addOpening } from '../../../operations/books/openings.ts';
 import { addStatement } from '../../../operations/books/statements.ts';
 import type { GivenOf } from '../../../operations/define-change.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { codeAdjustment } from '../../../texts/reports/texts.ts';
 import { t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
+import { nameWriter } from '../access/name-actors.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
 import { choiceField, type Draft, inputField, noteField, parseWall, readNote } from '../parts/fields.ts';
@@ -21,7 +24,8 @@ import { facts } from '../parts/page-components.ts';
 import { readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { renderEffects, renderPreview } from '../parts/render-preview.ts';
-import { ADJUSTMENT_KIND_WORDS, LISTS } from './describe-stated.ts';
+import { ADJUSTMENT_WORDS } from '../parts/words.ts';
+import { ADJUSTMENT_MEANINGS, LISTS, nameAdjustment } from './describe-stated.ts';
 import { explainEarlyAdjustment, explainEarlyOpening } from './explain-early-day.ts';
 import { moneyField, platformFields, readDay, readMoney, readStatedPlatform } from './form-fields.ts';
 
@@ -93,19 +97,22 @@ function adjustmentForm(context: Context): TwoStepForm<Adjusted> {
     ...ofChange(addAdjustment),
     address: '/balances/adjustments/new',
     title: 'Lançar um ajuste',
-    lead: 'Um movimento que a lista do provedor não mostra. Positivo aumenta o disponível, negativo o diminui; entra no começo do dia.',
+    lead: 'Um movimento que a lista do provedor não mostra. Entra no começo do dia.',
     list: LISTS.adjustments,
-    names: ['platform', 'other_platform', 'day', 'kind', 'amount', 'note'],
+    names: ['platform', 'other_platform', 'day', 'direction', 'kind', 'amount', 'note'],
     find: nothing,
     fields: async (draft) => html`<div class="fields">${await platformFields(context, draft)}
 ${dayField(context, draft)}
-${choiceField(draft, { name: 'kind', label: 'Tipo', words: ADJUSTMENT_KIND_WORDS, any: 'Escolha' })}
-${moneyField(draft, { name: 'amount', label: 'Valor, em R$', hint: 'Com - na frente se o dinheiro saiu do disponível.' })}</div>
+${choiceField(draft, { name: 'kind', label: 'Tipo', words: wordsOf(draft.values.direction), any: 'Escolha' })}
+${moneyField(draft, { name: 'amount', label: 'Valor, em R$' })}</div><input type="hidden" name="direction" value="${draft.values.direction ?? ''}">
 ${noteField(draft, 'Por quê')}`,
     read(draft) {
-      const kind = ADJUSTMENT_KINDS.find((one) => one === draft.values.kind);
+      const code = Object.keys(wordsOf(draft.values.direction)).find((one) => one === draft.values.kind);
+      const kind = ADJUSTMENT_KINDS.find((one) => code?.startsWith(`${one}_`));
       if (kind === undefined) draft.faults.kind = t('Escolha o tipo.');
-      const amount = readMoney(draft, 'amount');
+      const size = readMoney(draft, 'amount');
+      const amount = code?.endsWith('_out') ? -size : size;
+      if (size < 0n) draft.faults.amount ??= t('Escreva o valor sem sinal: o tipo diz para onde o dinheiro vai.');
       if (amount === 0n) draft.faults.amount ??= t('Um ajuste de zero não muda nada.');
       const note = readNote(draft);
       return { ...readStatedPlatform(draft), day: readDay(context, draft), kind: kind ?? 'other', amount, note };
@@ -116,10 +123,10 @@ ${noteField(draft, 'Por quê')}`,
       return html`${facts([
         ['Plataforma', await describePlatform(context, adjustment)],
         ['Dia', formatDay(day)],
-        ['Tipo', ADJUSTMENT_KIND_WORDS[kind]],
+        ['Tipo', nameAdjustment(adjustment)],
         ['Valor', money(amount)],
         ['Por quê', note],
-      ])}${await explainEqual(context, adjustment)}${await explainEarlyAdjustment(context, day)}${await renderPreview(context, preview)}`;
+      ])}<p class="explain">${describeCode(ADJUSTMENT_MEANINGS, codeAdjustment(kind, amount))}</p>${await explainEqual(context, adjustment)}${await explainEarlyAdjustment(context, day)}${await renderPreview(context, preview)}`;
     },
     // an adjustment that somebody entered since the preview may be the same one
     basis: async (inner) => String(await readNewestAdjustment(inner.db)),
@@ -127,12 +134,18 @@ ${noteField(draft, 'Por quê')}`,
   };
 }
 
+/** The kinds to choose from. @param direction `out` or `in`: those whose money goes there alone; else all. */
+function wordsOf(direction = ''): Record<string, string> {
+  return Object.fromEntries(Object.entries(ADJUSTMENT_WORDS).filter(([code]) => code.endsWith(direction)));
+}
+
 /** Says that the same money is booked already, such as by the form sent again after a step back. */
-async function explainEqual({ db, calendar }: Context, adjustment: Adjusted): Promise<Html | undefined> {
+async function explainEqual(context: Context, adjustment: Adjusted): Promise<Html | undefined> {
+  const { db, calendar } = context;
   const [equal] = await findEqualAdjustments(db, [{ ...adjustment, amountCents: adjustment.amount }]);
   if (!equal) return undefined;
   const { note, actor, created_at: at } = equal;
-  return html`<p class="explain bad">${tHtml('Um ajuste deste dia e valor já está lançado: {note} ({who}, {when}). Confirme só se este é outro movimento.', { note, who: actor, when: moment(calendar, at) })}</p>`;
+  return html`<p class="explain bad">${tHtml('Um ajuste deste dia e valor já está lançado: {note} ({who}, {when}). Confirme só se este é outro movimento.', { note, who: await nameWriter(context, actor), when: moment(calendar, at) })}</p>`;
 }
 
 type Opened = GivenOf<typeof addOpening>;

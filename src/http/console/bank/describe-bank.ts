@@ -34,7 +34,7 @@ export function lineTable(response: Response, rows: BankLine[], caption: Label):
     rows,
     empty: 'Nenhuma linha.',
     columns: [
-      { title: 'Dia', cell: (row) => html`${formatDay(row.day)}<br><span class="id hint">${row.id}</span>` },
+      { title: 'Dia', cell: (row) => formatDay(row.day) },
       { title: 'Conta', cell: (row) => row.account },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Texto', cell: (row) => html`<span class="long">${describeTexts(row)}</span>` },
@@ -97,5 +97,5 @@ export function entryTable(rows: BankEntry[], names: PlatformNames): Html {
 
 function listCandidateLines({ candidates }: BankEntry): Part {
   if (candidates.length === 0) return t('nenhuma');
-  return candidates.map(({ line_id: id, day }) => html`<span class="id">${id}</span> ${formatDay(day)}<br>`);
+  return candidates.map(({ day }) => html`${formatDay(day)}<br>`);
 }

@@ -6,9 +6,10 @@ import { bankLines, bankMatches, undoBankMatch } from '../../../operations/books
 import { t, words } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
+import { nameActors } from '../access/name-actors.ts';
 import { BANK, balanceTabs } from '../balances/describe-stated.ts';
 import { filterField } from '../parts/fields.ts';
-import { EMPTY_VALUE, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
+import { formatDay, moment, moneyOf } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { filterChoice, isFiltered, readFilters } from '../parts/parse-filters.ts';
@@ -44,18 +45,23 @@ export function bankLists(context: Context): Router {
 
   router.get(BANK_LISTS.matches.address, async (request, response) => {
     const { rows, next } = await readListPage(context, bankMatches, request, response, { via: 'console' });
+    const nameOf = await nameActors(
+      context,
+      response,
+      rows.map((row) => row.created_by),
+    );
     const mayUndo = hasRole(response, ...undoBankMatch.roles);
     const shown = table({
       caption: 'Pares, os mais novos primeiro',
       rows,
-      empty: 'Nenhum par até agora.',
+      empty: 'Nenhum par até agora: importe um extrato, ou case uma linha.',
       columns: [
-        { title: 'Linha', cell: (row) => html`<span class="id">${row.line_id}</span> ${formatDay(row.day)}` },
+        { title: 'Linha', cell: (row) => formatDay(row.day) },
         { title: 'Lançamento', cell: (row) => html`${describePaired(row)} ${formatDay(row.entry_day)}` },
         { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
         { title: 'Como', cell: (row) => RULE_WORDS[row.rule] },
         { title: 'Por quê', cell: (row) => html`<span class="long">${row.note}</span>` },
-        { title: 'Quem', cell: (row) => (row.created_by === '' ? EMPTY_VALUE : shortId(row.created_by)) },
+        { title: 'Quem', cell: (row) => nameOf(row.created_by) },
         { title: 'Quando', cell: (row) => moment(context.calendar, row.created_at) },
         {
           title: 'Situação',

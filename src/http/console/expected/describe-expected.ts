@@ -6,18 +6,16 @@ import type { ExpectedState } from '../../../expected/decide/decide-state.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { matchOne } from '../../../operations/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { ORDER_STATES_PT_BR } from '../../../texts/reports/texts-orders.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, facts, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
+import { ORDER_STATE_WORDS } from '../parts/words.ts';
 
 export const EXPECTED = { address: '/expected', title: 'Pedidos' } as const;
 export const UNDECIDED = { address: '/expected/undecided', title: 'A decidir' } as const;
-
-export const EXPECTED_STATE_WORDS: Record<ExpectedState, string> = words(ORDER_STATES_PT_BR);
 
 export const OPERATION_CHOICES: Record<string, string> = words({ cashin: 'a receber', cashout: 'a pagar' });
 
@@ -37,7 +35,7 @@ const CANDIDATE_WORDS: Record<string, string> = words({
 });
 
 export function stateBadge(state: ExpectedState): Html {
-  return badge(EXPECTED_STATE_WORDS, state);
+  return badge(ORDER_STATE_WORDS, state);
 }
 
 export function orderLink(id: string): Html {
@@ -80,7 +78,7 @@ export function listFacts(row: Given): [Label, Part][] {
 export function candidateTable(
   context: Context,
   response: Response,
-  { row, payments }: { row: PresentedExpected; payments: CandidatePayments },
+  { row, payments }: { row: PresentedExpected; payments: OrderPayments },
 ): Html {
   const mayMatch = hasRole(response, ...matchOne.roles);
   return table({
@@ -111,11 +109,15 @@ export function candidateTable(
   });
 }
 
-export type CandidatePayments = Awaited<ReturnType<typeof readCandidates>>;
+export type OrderPayments = Awaited<ReturnType<typeof readOrderPayments>>;
 
-/** Reads the payments that may be these orders', by their ids, as the caller may see them; audited before they are shown. */
-export async function readCandidates(context: Context, response: Response, orders: PresentedExpected[]) {
-  const ids = [...new Set(orders.flatMap(({ candidates }) => candidates.map((one) => one.transaction_id)))];
+/** Reads the payments that are these orders', or may be, as the caller may see them; audited before they are shown. */
+export async function readOrderPayments(context: Context, response: Response, orders: PresentedExpected[]) {
+  const ids = [
+    ...new Set(
+      orders.flatMap(({ candidates, matches }) => [...candidates, ...matches].map((one) => one.transaction_id)),
+    ),
+  ];
   const rows =
     ids.length === 0 ? [] : await selectTransactions(context.db).where('transactions.id', 'in', ids).execute();
   await auditShownTransactions(context, response, 'transactions.list', {

@@ -7,10 +7,11 @@ import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { type PresentedExpected, sumExpected } from '../../../expected/list-expected.ts';
 import { expectedPayments, putOne } from '../../../operations/expected.ts';
 import { language } from '../../../texts/language.ts';
-import { t } from '../../../texts/translate.ts';
+import { t, untranslated } from '../../../texts/translate.ts';
+import { sendExpectedCsv } from '../../api/expected.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
-import { encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
+import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, filterField, inputField, platformField } from '../parts/fields.ts';
 import { formatCount, formatDay, money, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -19,19 +20,21 @@ import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '..
 import { readPlatformWords } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField, hasRole } from '../parts/send-page.ts';
+import { ORDER_STATE_WORDS } from '../parts/words.ts';
 import {
   candidateTable,
   describeFacts,
   EXPECTED,
-  EXPECTED_STATE_WORDS,
   OPERATION_CHOICES,
-  readCandidates,
+  readOrderPayments,
   stateBadge,
   UNDECIDED,
 } from './describe-expected.ts';
+import { matchPaymentForm } from './match-payment.ts';
 import { newExpectedForm } from './new-expected.ts';
 import { expectedPages } from './show-expected.ts';
 
+const EXPORT = `${EXPECTED.address}/export`;
 const TEXT_CHARS_MAX = 200;
 const UNDECIDED_SHOWN = 10;
 /** Limits the totals while nothing is filtered: a page over all grows with the years. */
@@ -61,39 +64,37 @@ const query = z.object({
 export function expectedSection(context: Context, reading: Context): Router {
   const router = createRouter();
   // before the page of one, whose address has any name
-  router.use([newExpectedForm(context), expectedListPages(reading), expectedPages(context)]);
+  router.use(matchPaymentForm(context));
+  router.use([newExpectedForm(context), expectedListPages(reading), expectedExport(context), expectedPages(context)]);
   return router;
 }
 
 /** The list of expected payments with its totals by state, and those about which a person may decide. */
 function expectedListPages(context: Context): Router {
   const router = createRouter();
-  const list = {
-    schema: query,
-    field: 'name',
-    refuse: async (request: Request, response: Response, draft: Draft) =>
-      sendWrongFilters(request, response, {
-        ...EXPECTED,
-        lead: tabs(EXPECTED.address),
-        filters: { ...(await form(context, response, draft)), areSet: true },
-      }),
-  };
+  const list = listOf(context);
   router.all(EXPECTED.address, encryptFilters(context, list));
   router.get(EXPECTED.address, async (request, response) => {
-    const { filters: filter, draft } = readSealedFilters(context, request, list);
+    const { filters: filter, draft, given } = readSealedFilters(context, request, list);
     if (filter === undefined) {
       await list.refuse(request, response, draft);
       return;
     }
     const { rows, next } = await readListPage(context, expectedPayments, request, response, { filter, via: 'console' });
-    const { state: _, ...others } = filter;
-    const newestMax = isFiltered(others) ? undefined : SUMMED_MAX;
+    const { cursor: _, limit: __, ...filters } = given;
+    const addressOf = (path: string, more: Filters = {}): string =>
+      encryptAddress(context, request, path, { ...filters, ...more });
+    const newestMax = isFiltered(filter) ? undefined : SUMMED_MAX;
+    const sums = await sumExpected(context, filter, newestMax);
     const actions =
       hasRole(response, ...putOne.roles) &&
       html`<p class="actions">${buttonLink(`${EXPECTED.address}/new`, t('Novo pedido'))}${buttonLink('/balances/imports?kind=expected', t('Importar um arquivo'))}</p>`;
+    const file =
+      rows.length > 0 &&
+      html`<p class="hint">${t('Baixar o que se vê, em todas as páginas:')} <span class="files"><a href="${addressOf(EXPORT)}" download>${untranslated('CSV')}</a></span></p>`;
     sendList(request, response, {
       ...EXPECTED,
-      lead: html`${tabs(EXPECTED.address)}${actions}${totals(await sumExpected(context, others, newestMax), newestMax)}`,
+      lead: html`${tabs(EXPECTED.address)}${actions}${totals(sums, { newestMax, addressOf })}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
       rows: expectedTable(rows),
       next,
@@ -109,7 +110,7 @@ function expectedListPages(context: Context): Router {
     }
     const given = { filter: { undecided: true, ...days }, via: 'console', limitDefault: UNDECIDED_SHOWN } as const;
     const { rows, next } = await readListPage(context, expectedPayments, request, response, given);
-    const payments = await readCandidates(context, response, rows);
+    const payments = await readOrderPayments(context, response, rows);
     const shown = html`${rows.length === 0 && html`<p class="empty">${t('Nenhum pedido tem pagamento a decidir.')}</p>`}${rows.map(
       (row) =>
         html`<section class="act"><h2><a href="${EXPECTED.address}/${row.id}">${row.number}</a> ${stateBadge(row.state)}</h2>${describeFacts(row)}${candidateTable(context, response, { row, payments })}</section>`,
@@ -119,9 +120,34 @@ function expectedListPages(context: Context): Router {
   return router;
 }
 
+function listOf(context: Context) {
+  return {
+    schema: query,
+    field: 'name',
+    refuse: async (request: Request, response: Response, draft: Draft) =>
+      sendWrongFilters(request, response, {
+        ...EXPECTED,
+        lead: tabs(EXPECTED.address),
+        filters: { ...(await form(context, response, draft)), areSet: true },
+      }),
+  };
+}
+
+/** The file of what the list's filters find, in the form of its import. */
+function expectedExport(context: Context): Router {
+  const router = createRouter();
+  const list = listOf(context);
+  router.get(EXPORT, encryptFilters(context, list), async (request, response) => {
+    const { filters: filter, draft } = readSealedFilters(context, request, list);
+    if (filter === undefined) await list.refuse(request, response, draft);
+    else await sendExpectedCsv(context, response, { filter, via: 'console' });
+  });
+  return router;
+}
+
 async function form(context: Context, response: Response, draft: Draft) {
   const fields = [
-    filterField(draft, { name: 'state', label: 'Estado', words: EXPECTED_STATE_WORDS, any: 'Todos' }),
+    filterField(draft, { name: 'state', label: 'Estado', words: ORDER_STATE_WORDS, any: 'Todos' }),
     filterField(draft, { name: 'operation', label: 'Operação', words: OPERATION_CHOICES, any: 'Todas' }),
     inputField(draft, { name: 'number', label: 'Número' }),
     inputField(draft, { name: 'reference', label: 'Referência' }),
@@ -148,7 +174,7 @@ export function expectedTable(rows: Row[]): Html {
   return table({
     caption: 'Pedidos, os mais novos primeiro',
     rows,
-    empty: 'Nenhum pedido.',
+    empty: 'Nenhum pedido: tire um filtro, ou crie um com Novo pedido.',
     columns: [
       { title: 'Número', cell: (row) => html`<a href="${EXPECTED.address}/${row.id}">${row.number}</a>` },
       { title: 'Nome', cell: (row) => row.name },
@@ -160,7 +186,10 @@ export function expectedTable(rows: Row[]): Html {
   });
 }
 
-function totals(sums: Awaited<ReturnType<typeof sumExpected>>, newestMax: number | undefined): Html {
+type Totals = { newestMax: number | undefined; addressOf(path: string, more: Filters): string };
+
+/** @param of.addressOf the address of the list with the page's own filters, and more. */
+function totals(sums: Awaited<ReturnType<typeof sumExpected>>, { newestMax, addressOf }: Totals): Html {
   const shown = OPERATIONS.flatMap((operation) =>
     EXPECTED_STATES.flatMap((state) => sums.find((one) => one.state === state && one.operation === operation) ?? []),
   );
@@ -172,8 +201,8 @@ function totals(sums: Awaited<ReturnType<typeof sumExpected>>, newestMax: number
     columns: [
       {
         title: 'Estado',
-        cell: (row) =>
-          html`<a href="${EXPECTED.address}?state=${row.state}&operation=${row.operation}">${stateBadge(row.state)}</a>`,
+        cell: ({ state, operation }) =>
+          html`<a href="${addressOf(EXPECTED.address, { state, operation })}">${stateBadge(state)}</a>`,
       },
       { title: 'Operação', cell: (row) => OPERATION_CHOICES[row.operation] },
       { title: 'Quantos', cell: (row) => formatCount(row.count), align: 'end' },

@@ -9,17 +9,20 @@ import { describeCode } from '../../../texts/fill.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { nameActors } from '../access/name-actors.ts';
 import { serveAction } from '../forms/serve-action.ts';
-import { formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
+import { formatDay, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
-import { facts, idText, say, table, transactionLink } from '../parts/page-components.ts';
+import { badge, facts, idText, say, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { STATUS_WORDS } from '../parts/words.ts';
 import {
   candidateTable,
   describeFacts,
   EXPECTED,
+  type OrderPayments,
   RULE_WORDS,
-  readCandidates,
+  readOrderPayments,
   stateBadge,
 } from './describe-expected.ts';
 
@@ -39,8 +42,13 @@ export function expectedPages(context: Context): Router {
   router.get(`${EXPECTED.address}/:id`, async (request: Request<{ id: string }>, response) => {
     const { id } = request.params;
     const row = await oneExpected.read(context, { caller: getCaller(response), id, via: 'console' });
-    const payments = await readCandidates(context, response, [row]);
+    const payments = await readOrderPayments(context, response, [row]);
     const story = await readStory(context.db, id);
+    const nameOf = await nameActors(
+      context,
+      response,
+      story.map(({ by }) => by),
+    );
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
 <div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
 ${row.reason && html`<p class="lead">${say(await readStateReason(context.db, id))}</p>`}
@@ -51,17 +59,21 @@ ${facts([
   ['Diferença', row.difference === '0.00' ? null : moneyOf(row.difference)],
   ['Dias de atraso', row.late_days === 0 ? null : String(row.late_days)],
 ])}
-<section><h2>${t('Pagamentos')}</h2>${matchTable(response, row)}</section>
+<section><h2>${t('Pagamentos')}</h2>${matchTable(context, response, { row, payments })}</section>
 ${row.candidates.length > 0 && html`<section><h2>${t('A decidir')}</h2>${candidateTable(context, response, { row, payments })}</section>`}
 ${renderActions(response, row)}
 <section><h2>${t('Fatos')}</h2>${describeFacts(row)}</section>
-<section><h2>${t('História')}</h2>${storyTable(context, response, story)}</section>`;
+<section><h2>${t('História')}</h2>${storyTable(context, response, { story, nameOf })}</section>`;
     sendPage(request, response, { title: row.number, body });
   });
   return router;
 }
 
-function matchTable(response: Response, row: PresentedExpected): Html {
+function matchTable(
+  context: Context,
+  response: Response,
+  { row, payments }: { row: PresentedExpected; payments: OrderPayments },
+): Html {
   const mayUndo = hasRole(response, ...unmatchOne.roles);
   return table({
     caption: 'Pagamentos deste pedido',
@@ -70,6 +82,14 @@ function matchTable(response: Response, row: PresentedExpected): Html {
     columns: [
       { title: 'Pagamento', cell: (one) => transactionLink(one.transaction_id) },
       { title: 'Valor', cell: (one) => moneyOf(one.amount), align: 'end' },
+      { title: 'Nome', cell: (one) => payments.get(one.transaction_id)?.name ?? null },
+      {
+        title: 'Situação',
+        cell: (one) => {
+          const paid = payments.get(one.transaction_id);
+          return paid && html`${badge(STATUS_WORDS, paid.status)} ${moment(context.calendar, paid.status_at)}`;
+        },
+      },
       { title: 'Como', cell: (one) => describeCode(RULE_WORDS, one.rule) },
       { title: 'Observação', cell: (one) => one.note },
       {
@@ -108,7 +128,9 @@ const STEP_WORDS: Record<string, string> = words({
   state: 'Estado',
 });
 
-function storyTable(context: Context, response: Response, story: StoryStep[]): Html {
+type Story = { story: StoryStep[]; nameOf: Awaited<ReturnType<typeof nameActors>> };
+
+function storyTable(context: Context, response: Response, { story, nameOf }: Story): Html {
   const full = canSeePersonalData(response);
   return table({
     caption: 'O que aconteceu com o pedido',
@@ -117,7 +139,7 @@ function storyTable(context: Context, response: Response, story: StoryStep[]): H
     columns: [
       { title: 'Quando', cell: (step) => moment(context.calendar, step.at) },
       { title: 'O que', cell: (step) => html`${describeCode(STEP_WORDS, step.kind)} ${describeStep(step)}` },
-      { title: 'Quem', cell: (step) => step.by && shortId(step.by) },
+      { title: 'Quem', cell: (step) => (step.by === null ? null : nameOf(step.by)) },
       { title: 'Observação', cell: (step) => ('note' in step ? (full ? step.note : maskNote(step.note)) : null) },
     ],
   });

@@ -1,19 +1,25 @@
 import type { Request, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { type AnyChange, makeChange } from '../../../operations/define-change.ts';
+import { parseInput } from '../../../operations/parse-input.ts';
 import { createRouter } from '../../create-router.ts';
 import { admit, byOf } from '../../mount-operations.ts';
 
-/** The route of a button that makes a change without fields, of the item that `:id` names. @param to the page that follows. */
+/**
+ * The route of a button that makes a change, of the item that `:id` names.
+ * @param to the page that follows. @param read the input of the change, as the button's form has it; default: none.
+ */
 export function serveButton<Made>(
   context: Context,
   change: AnyChange<undefined, Made> | AnyChange<unknown, Made>,
-  { address, to }: { address: string; to: string | ((id: string, made: Made) => string) },
+  button: { address: string; to: string | ((id: string, made: Made) => string); read?: (request: Request) => unknown },
 ): Router {
   const router = createRouter();
+  const { address, to, read } = button;
   router.post(address, admit([change]), async (request: Request<{ id: string }>, response) => {
     const by = byOf(change, request, response, true);
-    const { made } = await makeChange<unknown, Made>(context, change, { given: undefined, by });
+    const given = read && change.input ? parseInput(read(request), change.input) : undefined;
+    const { made } = await makeChange<unknown, Made>(context, change, { given, by });
     context.wakeUps.alerts.notify();
     response.redirect(303, typeof to === 'string' ? to : to(by.id, made as Made));
   });

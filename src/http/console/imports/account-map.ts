@@ -73,6 +73,6 @@ function mapForm(response: Response, { text, faults }: Draft): Html {
 <textarea name="map" rows="${ROWS_SHOWN}" spellcheck="false"${wrong}>${text}</textarea></label>
 <p class="hint">${t('Uma linha com plataforma vale só para ela. Linhas só com a conta são ignoradas.')}</p>
 ${faults.length > 0 && html`<ul class="fault" id="map-faults" role="alert">${faults.map((fault) => html`<li>${fault}</li>`)}</ul>`}
-<div class="actions"><button>${t('Guardar')}</button></div>`,
+<div class="actions"><button>${t('Salvar')}</button></div>`,
   )}</section>`;
 }

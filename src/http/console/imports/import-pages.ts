@@ -30,9 +30,10 @@ import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { sendTemplate } from '../../api/imports/imports.ts';
 import { createRouter } from '../../create-router.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
+import { nameActors } from '../access/name-actors.ts';
 import { halfOf, keyOf } from '../forms/preview-key.ts';
 import { choiceField, type Draft, labelled } from '../parts/fields.ts';
-import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
+import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { buttonLink, facts, idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
@@ -149,7 +150,7 @@ ${labelled(draft, { name: 'file', label: 'Arquivo', hint }, (attributes) => html
 <p class="lead">${t('Todas as linhas são importadas, ou nenhuma. O mesmo arquivo, outra vez, não importa nada.')}</p>
 ${faults}<section class="act">${uploadForm(response, ADDRESS, content)}</section>
 <section><h2>${t('Modelos')}</h2>${renderTemplates(kinds)}</section>
-<section><h2>${t('Importados')}</h2>${await renderImports(context)}</section>`;
+<section><h2>${t('Importados')}</h2>${await renderImports(context, response)}</section>`;
   const isWrong = Object.keys(draft.faults).length > 0;
   sendPage(request, response, { title: t('Importar um arquivo'), body, status: isWrong ? 422 : 200 });
 }
@@ -177,10 +178,17 @@ function renderTemplates(kinds: ImportKindName[]): Html {
   });
 }
 
-async function renderImports({ db, calendar }: Context): Promise<Html> {
+async function renderImports(context: Context, response: Response): Promise<Html> {
+  const { db, calendar } = context;
+  const rows = await listImports(db, IMPORTS_SHOWN);
+  const nameOf = await nameActors(
+    context,
+    response,
+    rows.map((row) => row.created_by),
+  );
   return table({
     caption: 'Importados',
-    rows: await listImports(db, IMPORTS_SHOWN),
+    rows,
     empty: 'Nenhum arquivo foi importado até agora.',
     columns: [
       { title: 'Quando', cell: (row) => moment(calendar, row.created_at) },
@@ -189,7 +197,7 @@ async function renderImports({ db, calendar }: Context): Promise<Html> {
         cell: (row) => (isImportKind(row.kind) ? findImportKind(row.kind).titles[language()] : row.kind),
       },
       { title: 'Linhas', cell: (row) => formatCount(row.rows), align: 'end' },
-      { title: 'Por quem', cell: (row) => row.created_by },
+      { title: 'Por quem', cell: (row) => nameOf(row.created_by) },
       { title: 'SHA-256', cell: (row) => idText(row.sha256) },
     ],
   });
@@ -203,6 +211,7 @@ async function sendPreview(
 ): Promise<void> {
   const { kind, rows, changed, sha256, repeats, equal, basis, bank, leftOut, decisions } = preview;
   const title = t('{name}: confira', { name: t('Importar um arquivo') });
+  const nameOf = await nameActors(context, response, [repeats?.by, ...equal.map(({ by }) => by)]);
   const about = facts([
     ['Tipo', findImportKind(kind).titles[language()]],
     ['Linhas', formatCount(rows)],
@@ -215,11 +224,11 @@ async function sendPreview(
 ${hiddenAnswers(answers)}${allowField(equal)}<div class="actions"><button name="step" value="confirm">${t('Confirmar')}</button><a href="${ADDRESS}">${t('Cancelar')}</a></div>`;
   const before =
     isRepeated(preview) &&
-    html`<p class="hint">${tHtml('Este arquivo já foi importado, por {by}: nada seria importado outra vez.', { by: repeats?.by ?? EMPTY_VALUE })}</p>`;
+    html`<p class="hint">${tHtml('Este arquivo já foi importado, por {by}: nada seria importado outra vez.', { by: nameOf(repeats?.by) })}</p>`;
   const stale =
     isStale &&
     html`<p class="fault" role="alert">${t('Mudou depois da prévia que você viu: confira de novo o que muda.')}</p>`;
   const body = html`${CRUMB()}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${stale}${about}
-${before || html`${bank && renderStatements(bank)}${decisions && renderDecisions(decisions)}${renderEqual(context, equal)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
+${before || html`${bank && renderStatements(bank)}${decisions && renderDecisions(decisions)}${renderEqual(context, equal, nameOf)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
   sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
 }

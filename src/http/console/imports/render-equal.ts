@@ -2,15 +2,19 @@ import type { Context } from '../../../context.ts';
 import type { EqualRow } from '../../../imports/import-kind.ts';
 import { t } from '../../../texts/translate.ts';
 import { formatCount, moment } from '../parts/format.ts';
-import { type Html, html, tHtml } from '../parts/html.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 
 const ROWS_SHOWN = 200;
 
 /** Says which rows equal what is booked, such as an adjustment that somebody entered by the form. */
-export function renderEqual({ calendar }: Context, equal: readonly EqualRow[]): Html | undefined {
+export function renderEqual(
+  { calendar }: Context,
+  equal: readonly EqualRow[],
+  nameOf: (actor: string) => Part,
+): Html | undefined {
   if (equal.length === 0) return undefined;
   const shown = equal.slice(0, ROWS_SHOWN).map(({ row, note, by, at }) => {
-    const values = { row, who: by, when: moment(calendar, at) };
+    const values = { row, who: nameOf(by), when: moment(calendar, at) };
     return html`<li>${
       note === null
         ? tHtml('linha {row}: este saldo já foi informado ({who}, {when}).', values)

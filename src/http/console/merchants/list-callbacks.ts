@@ -1,14 +1,10 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { EXPECTED_TYPE } from '../../../callbacks/health/callback-sources.ts';
 import type { PresentedCallback } from '../../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
-import { TEST_TYPE } from '../../../callbacks/render/render-bodies.ts';
-import { MANIFEST_TYPE } from '../../../callbacks/render/render-manifests.ts';
 import type { Context } from '../../../context.ts';
-import { OPERATIONS, STATUSES } from '../../../domain/statuses.ts';
-import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { callbacks } from '../../../operations/merchants/callbacks.ts';
+import { MESSAGE_TYPES } from '../../../operations/merchants/message-types.ts';
 import type { Label } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
@@ -31,15 +27,7 @@ const query = z.object({
 });
 const LIST = { title: 'Callbacks', address: '/callbacks' } as const;
 
-/** The types of callbacks by name, as they are sent. An unknown status has a type of its own, which an address can name. */
-export const TYPE_WORDS: Record<string, string> = Object.fromEntries(
-  [
-    ...OPERATIONS.flatMap((operation) => [...STATUSES, 'corrected'].map((end) => `pix.${operation}.${end}`)),
-    ...EXPECTED_STATES.filter((state) => state !== 'not_proven').map((state) => `${EXPECTED_TYPE}${state}`),
-    MANIFEST_TYPE,
-    TEST_TYPE,
-  ].map((type) => [type, type]),
-);
+export const TYPE_WORDS = Object.fromEntries(MESSAGE_TYPES.map((type) => [type, type]));
 
 /** The list of callbacks. */
 export function callbackListPages(context: Context): Router {
@@ -59,7 +47,9 @@ export function callbackListPages(context: Context): Router {
     }
     const { rows, next } = await readListPage(context, callbacks, request, response, { filter: given });
     const areSet = isFiltered(given);
-    const empty = areSet ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.';
+    const empty = areSet
+      ? 'Nenhum callback com estes filtros: tire um deles.'
+      : 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.';
     sendList(request, response, {
       ...LIST,
       filters: { fields, areSet },

@@ -1,6 +1,5 @@
 import type { Response, Router } from 'express';
 import { type CallbackCounts, NO_CALLBACKS, readCallbackCounts } from '../../../callbacks/health/count-undelivered.ts';
-import { isFailing } from '../../../callbacks/health/merchant-health.ts';
 import type { Context } from '../../../context.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
@@ -28,10 +27,10 @@ export function merchantListPages(context: Context): Router {
     const list = table({
       caption: 'Lojistas, na ordem em que entraram',
       rows,
-      empty: 'Nenhum lojista recebe callbacks até agora.',
+      empty: 'Nenhum lojista recebe callbacks até agora: a operação cria o primeiro com Novo lojista.',
       columns: [
         { title: 'Lojista', cell: (row) => html`<a href="/merchants/${row.id}">${row.name}</a>` },
-        { title: 'Estado', cell: (row) => merchantBadges(context, row) },
+        { title: 'Estado', cell: (row) => merchantBadges(row) },
         { title: 'Pendentes', cell: (row) => countCell(counts, row.id, 'pending'), align: 'end' },
         { title: 'Retidos', cell: (row) => countCell(counts, row.id, 'held'), align: 'end' },
         { title: 'Falhos', cell: (row) => countCell(counts, row.id, 'failed'), align: 'end' },
@@ -64,8 +63,8 @@ export function merchantLink(words: MerchantWords, id: string): Html {
 }
 
 /** Badges for a merchant's state, whether it fails, and for an open circuit breaker, which holds its callbacks. */
-export function merchantBadges({ clock }: Pick<Context, 'clock'>, merchant: PresentedMerchant): Html {
-  const isSeenFailing = merchant.state === 'enabled' && isFailing(merchant.failing_since, clock.now());
+export function merchantBadges(merchant: PresentedMerchant): Html {
+  const isSeenFailing = merchant.state === 'enabled' && merchant.failing_since !== null;
   return html`${isSeenFailing ? badge({ failing: t('Falhando') }, 'failing') : badge(MERCHANT_STATE_WORDS, merchant.state)}${
     merchant.breaker === 'open' && html` ${badge({ held: t('Disjuntor aberto') }, 'held')}`
   }`;

@@ -27,7 +27,7 @@ export function renderAttempts(
       ...(withBody
         ? [
             {
-              title: 'Cabeçalhos do pedido' as const,
+              title: 'Cabeçalhos da requisição' as const,
               cell: (row: (typeof attempts)[number]) => renderHeaders(row.request_headers),
             },
             {

@@ -1,5 +1,5 @@
 import { UNDELIVERED, type Undelivered } from '../../../callbacks/health/count-undelivered.ts';
-import { isFailing, PROBE_EVERY_MS } from '../../../callbacks/health/merchant-health.ts';
+import { PROBE_EVERY_MS } from '../../../callbacks/health/merchant-health.ts';
 import { type Delivery, type FailedAttempt, SAMPLE_MAX } from '../../../callbacks/manage/read-delivery.ts';
 import type { Hold } from '../../../callbacks/manage/redeliver.ts';
 import type { AttemptSlot } from '../../../callbacks/manage/sample-attempts.ts';
@@ -20,6 +20,8 @@ type Clocked = Pick<Context, 'calendar' | 'clock' | 'config'>;
 export type DeliveryLinks = {
   list: (state: Undelivered) => string;
   item: (callback: FailedAttempt) => string;
+  /** Whether the text of the last answer is shown: it may name people. */
+  showsAnswer?: true;
 };
 
 /** How callbacks reach a merchant: what waits, the last error, and the last 24 hours as charts. */
@@ -31,7 +33,7 @@ export function renderDelivery(
 ): Html {
   const { lastFailure, lastSuccessAt, nextAttemptAt, counts } = delivery;
   const now = context.clock.now();
-  return html`<section><h2>${t('Entrega')}</h2>${describeFailing(context, merchant)}
+  return html`<section><h2>${t('Entrega')}</h2>${describeFailing(context, merchant, links.showsAnswer ? lastFailure : undefined)}
 <ul class="tally">${UNDELIVERED.map(
     (state) =>
       html`<li><span>${describeCode(TALLY_WORDS, state)}</span> <a href="${links.list(state)}" aria-label="${describeCode(CALLBACK_STATE_WORDS, state)}: ${formatBounded(counts[state])}"><b>${formatBounded(counts[state])}</b></a></li>`,
@@ -71,12 +73,20 @@ export function describeHold(hold: Hold): Html {
   return html`<p>${t('Nada é enviado agora: o disjuntor está aberto. Um só callback é tentado a cada {every}; os outros seguem quando ele for aceito, ou quando o disjuntor for fechado.', { every })}</p>`;
 }
 
-function describeFailing(context: Clocked, merchant: PresentedMerchant): Html | undefined {
-  if (merchant.failing_since === null || !isFailing(merchant.failing_since, context.clock.now())) return undefined;
+/** From the first refusal on: an engineer who waits for a callback has to see it. */
+function describeFailing(
+  context: Clocked,
+  merchant: PresentedMerchant,
+  last: FailedAttempt | undefined,
+): Html | undefined {
+  if (merchant.failing_since === null || merchant.state !== 'enabled') return undefined;
   const failingMs = context.clock.now().getTime() - Date.parse(merchant.failing_since);
   const age = formatDuration(Math.round(failingMs / 1000));
-  const after = formatDuration(Math.round(context.config.CALLBACK_ALERT_AFTER / 1000));
-  return html`<p class="explain bad">${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de {after}.', { age, after })}</p>`;
+  const after = formatDuration(Math.round(context.config.LIMITS.callbackAlertMs / 1000));
+  const answer =
+    last &&
+    html`<p>${tHtml('A resposta que recebemos: {outcome}', { outcome: describeOutcome(last.status, last.errorClass) })}</p>${last.body !== null && html`<pre>${last.body}</pre>`}`;
+  return html`<div class="explain bad"><p>${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de {after}.', { age, after })}</p>${answer}</div>`;
 }
 
 function describeNext(context: Clocked, merchant: PresentedMerchant, at: Date | undefined): Part {

@@ -2,11 +2,10 @@
  * Fields of a merchant's requests: their format, the bearer token and static headers. Values are secrets: the form shows `***`
  * for what is there, and what comes back as `***` stays.
  */
+import { CALLBACK_FORMATS, type CallbackFormat } from '../../../merchants/callback-formats.ts';
 import { headerNamesOf, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import {
   AUTHORIZATION,
-  CALLBACK_FORMATS,
-  type CallbackFormat,
   HEADER_NAME_FAULT,
   type HeaderChange,
   MASKED,
@@ -64,7 +63,7 @@ export function readRequestFields(draft: Draft, row: MerchantRow | undefined): R
 
 export function requestFields(draft: Draft): Html {
   const hint: PlainText =
-    'Um nome: valor por linha, em cada pedido. *** é o valor de hoje, que fica; uma linha apagada sai.';
+    'Um nome: valor por linha, em cada requisição. *** é o valor de hoje, que fica; uma linha apagada sai.';
   return html`<h2>${t('Como chega')}</h2><div class="fields wide">${choiceField(draft, {
     ...{ name: 'format', label: 'Formato', words: FORMAT_WORDS },
     hint: 'O do provedor é o corpo e o token que ele mesmo envia: uma integração que já existe muda só o endereço. Não tem correções.',

@@ -36,7 +36,7 @@ export function merchantPages(context: Context): Router {
     const page = { limit: CALLBACKS_SHOWN, before: undefined };
     const callbacks = await listCallbacks(context.db, { merchant: merchant.id }, page);
     const body = html`<p class="crumb"><a href="/merchants">${t('Lojistas')}</a></p>
-<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(context, merchant)}</div>
+<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
 ${explainWhoMayChange(context, response, merchant)}
 ${merchantActions(response, merchant, row.pull_token_hash !== null)}
@@ -45,7 +45,7 @@ ${renderDelivery(context, merchant, await readDelivery(context, row), {
   item: ({ callback }) => `/callbacks/${callback}`,
 })}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, merchant, await readPlatformNames(context, response))}</section>
-<section><h2>${t('Últimos callbacks')}</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', { on: 'merchant' })}
+<section><h2>${t('Últimos callbacks')}</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.', { on: 'merchant' })}
 <p><a href="/callbacks?merchant=${merchant.id}">${t('Todos os callbacks deste lojista')}</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body, refreshS: REFRESH_S });
   });

@@ -73,6 +73,6 @@ export async function renderAssign(
   const words = await readOwnerWords(context, response, owner);
   const draft = { values: { owner: owner ?? NOBODY }, faults: {} };
   const content = html`<div class="fields">${choiceField(draft, { name: 'owner', label: 'Quem decide', words })}</div>
-<div class="actions"><button class="secondary">${t('Guardar')}</button></div>`;
+<div class="actions"><button class="secondary">${t('Salvar')}</button></div>`;
   return html`<section class="act" aria-label="${t('Quem decide')}">${postForm(response, `/mismatches/${id}/assign`, content)}</section>`;
 }

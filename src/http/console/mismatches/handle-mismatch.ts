@@ -192,7 +192,9 @@ export async function offerAdjustment(
   if (opening && opening.day > day)
     return html`<section class="act"><p>${tHtml('O saldo informado de {platform} em {at} é do começo dos livros ou de antes: nenhum ajuste o explica. Se está certo, estorne o saldo inicial e informe outro.', values)}</p>
 <p class="actions"><a href="/balances/openings">${t('Saldos iniciais')}</a></p></section>`;
-  const search = new URLSearchParams({ platform, day, amount: formatMoneyInput(cents) });
+  const direction = cents < 0n ? 'out' : 'in';
+  const amount = formatMoneyInput(cents < 0n ? -cents : cents);
+  const search = new URLSearchParams({ platform, day, direction, amount });
   const restate = new URLSearchParams({ platform });
   return html`<section class="act"><h2>${t('O ajuste que a explicaria')}</h2><p>${tHtml(cents < 0n ? 'Na plataforma {platform}, o painel do provedor tinha {amount} a menos que o razão em {at}.' : 'Na plataforma {platform}, o painel do provedor tinha {amount} a mais que o razão em {at}.', values)}</p>
 ${hasRole(response, 'accountant') && html`<p class="actions">${buttonLink(`/balances/adjustments/new?${search.toString()}`, tHtml('Lançar um ajuste de {amount}', { amount: money(cents) }))}<a href="/balances/statements/new?${restate.toString()}">${t('Informar outro saldo')}</a></p>`}</section>`;

@@ -3,11 +3,13 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
+import { readOrderKeys } from '../../../expected/read-story.ts';
 import { MISMATCH_SORTS, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
 import { nameFilters } from '../../../operations/define-list.ts';
 import { mismatches } from '../../../operations/mismatches.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
+import { canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { type Draft, filterField, inputField } from '../parts/fields.ts';
@@ -32,6 +34,7 @@ const query = z.object({
   transaction_id: filterText(128),
   decided: filterChoice(['yes']),
   owner: filterText(64),
+  baseline: filterChoice(['yes']),
   age: filterText(5).refine((text) => text === undefined || /^\d+$/.test(text), {
     error: () => t('Escreva um número de dias.'),
   }),
@@ -41,6 +44,7 @@ const LIST = { title: 'Divergências', address: '/mismatches' } as const;
 const FIRST_STATES = words({ unresolved: 'Por resolver', all: 'Todos' });
 
 const DECIDED_WORDS = words({ yes: 'Resolvidas por decisão' });
+const BASELINE_WORDS = words({ yes: 'Só as da base inicial' });
 const SORT_WORDS = words({ age: 'Há mais tempo em aberto', at_stake: 'Mais em jogo' });
 
 /** The list of mismatches: of the unresolved ones, grouped by cause, unless a filter says otherwise. */
@@ -48,23 +52,26 @@ export function mismatchListPages(context: Context): Router {
   const router = createRouter();
   router.use(decisionPages(context));
   router.get('/mismatches', async (request, response) => {
-    const { filters: given, draft } = readFilters({ state: 'unresolved', ...request.query }, query);
+    const { filters: asked, draft } = readFilters({ state: 'unresolved', ...request.query }, query);
     const fields = await listFields(context, response, draft);
-    if (given === undefined) {
+    if (asked === undefined) {
       sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
       return;
     }
-    const { state: shown = 'unresolved', decided, age, ...filters } = given;
-    const named = nameFilters({ ...filters, age, state: request.query.state });
+    const { state: shown = 'unresolved', decided, age, baseline, ...filters } = asked;
+    const named = nameFilters({ ...filters, age, baseline, state: request.query.state });
     const state = shown === 'all' ? undefined : shown;
-    const filter = { ...filters, state, decided: decided === 'yes', named, age: age === undefined ? age : Number(age) };
+    const given = { state, named, age: age === undefined ? age : Number(age) };
+    const filter = { ...filters, ...given, decided: decided === 'yes', baseline: baseline === 'yes' };
     const { rows, next } = await readListPage(context, mismatches, request, response, { filter, via: 'console' });
-    const areSet = isFiltered({ ...filters, age, decided }) || shown !== 'unresolved';
-    const empty = areSet ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência por resolver.';
+    const areSet = isFiltered({ ...filters, age, decided, baseline }) || shown !== 'unresolved';
+    const empty = areSet
+      ? 'Nenhuma divergência com estes filtros: tire um deles.'
+      : 'Nenhuma divergência por resolver.';
     const { kind, cause } = filters;
     const hasCauses =
       (shown === 'unresolved' || shown === 'open') &&
-      [filters.transaction_id, filters.owner, filters.sort, age, request.query.cursor].every(
+      [filters.transaction_id, filters.owner, filters.sort, age, baseline, request.query.cursor].every(
         (one) => one === undefined,
       );
     const causes = hasCauses ? await readOpenCauses(limitStatementTime(context.db), kind) : [];
@@ -96,6 +103,7 @@ async function listFields(context: Context, response: Response, draft: Draft): P
       any: 'Todos',
     }),
     inputField(draft, { name: 'age', label: 'Dias em aberto, no mínimo' }, html` inputmode="numeric"`),
+    filterField(draft, { name: 'baseline', label: 'Base inicial', words: BASELINE_WORDS, any: 'Todas' }),
     filterField(draft, { name: 'sort', label: 'Ordem', words: SORT_WORDS, any: 'As mais novas' }),
     inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
   ];
@@ -137,6 +145,7 @@ export async function mismatchTable(
 ): Promise<Html> {
   const names = await readPlatformNames(context, response);
   const owners = await readOwnerNames(context, rows);
+  const orders = await readOrderNumbers(context, response, rows);
   return table({
     caption: 'Divergências',
     rows,
@@ -148,7 +157,7 @@ export async function mismatchTable(
       },
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Estado', cell: (row) => badge(MISMATCH_STATE_WORDS, row.state) },
-      { title: 'Transação ou plataforma', cell: (row) => transactionCell(row, names) },
+      { title: 'Transação ou plataforma', cell: (row) => aboutCell(row, names, orders) },
       { title: 'Em jogo', cell: (row) => moneyOf(row.at_stake), align: 'end' },
       { title: 'Valor da transação', cell: (row) => moneyOf(transactionAmountOf(row)), align: 'end' },
       { title: 'Quem decide', cell: (row) => nameOwner(row, owners) },
@@ -158,7 +167,22 @@ export async function mismatchTable(
   });
 }
 
-function transactionCell(row: ListedMismatch, names: PlatformNames): Html {
+/** The numbers of the orders that mismatches are about, as the caller may see them. */
+export async function readOrderNumbers(
+  { db }: Context,
+  response: Response,
+  rows: Pick<ListedMismatch, 'expected_payment_id'>[],
+): Promise<OrderKeys> {
+  const ids = rows.flatMap(({ expected_payment_id: id }) => id ?? []);
+  return await readOrderKeys(db, ids, { mask: !canSeePersonalData(response) });
+}
+
+type OrderKeys = Awaited<ReturnType<typeof readOrderKeys>>;
+
+function aboutCell(row: ListedMismatch, names: PlatformNames, orders: OrderKeys): Html {
+  const { expected_payment_id: order } = row;
+  if (order)
+    return html`${t('Pedido')} <a href="/expected/${order}">${orders.get(order)?.number ?? shortId(order)}</a>`;
   const { platform } = (row.expected ?? {}) as { platform?: unknown };
   if (!row.transaction_id && !row.reference && typeof platform === 'string') return platformLink(names, platform);
   if (row.transaction_id || !row.reference) return transactionLink(row.transaction_id || null);

@@ -14,7 +14,7 @@ import { EMPTY_VALUE, formatCount, formatDuration, formatWallTime, moment, money
 import { type Html, html, type Part } from '../parts/html.ts';
 import { dayLink, say, table, transactionLink } from '../parts/page-components.ts';
 import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
-import { OPERATION_WORDS, STATUS_WORDS, WEBHOOK_REASON_WORDS } from '../parts/words.ts';
+import { OPERATION_WORDS, ORDER_STATE_WORDS, STATUS_WORDS, WEBHOOK_REASON_WORDS } from '../parts/words.ts';
 
 /** Names that stand for one fact on each side. */
 const SAME_FACT = new Map<string, string>([
@@ -99,6 +99,7 @@ function describeValue(shown: Shown, name: string, value: unknown): Part {
   const cents = AMOUNTS.has(name) ? parseSum(text) : undefined;
   if (cents !== undefined) return money(cents);
   if (name === 'status' || name === 'history') return describeCode(STATUS_WORDS, text);
+  if (name === 'state') return describeCode(ORDER_STATE_WORDS, text);
   if (name === 'operation') return describeCode(OPERATION_WORDS, text);
   if (name === 'reason') return describeCode(WEBHOOK_REASON_WORDS, text);
   if (name === 'ids') return transactionLink(text);

@@ -1,5 +1,4 @@
-import type { Request, Router } from 'express';
-import { readActorNames } from '../../../access/users.ts';
+import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
@@ -12,8 +11,9 @@ import { refuse } from '../../../texts/refuse.ts';
 import { plural, t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { nameActors } from '../access/name-actors.ts';
 import { formatCount, moment, money, shortId } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
@@ -21,6 +21,7 @@ import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts
 import { nameOwner, readOwnerNames, renderAssign } from './assign-mismatch.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { handleForm, offerAdjustment } from './handle-mismatch.ts';
+import { readOrderNumbers } from './list-mismatches.ts';
 import { renderEvidence } from './render-evidence.ts';
 
 /** The page of a mismatch: its meaning, what to do, and the forms of `handle-mismatch.ts`. */
@@ -32,6 +33,7 @@ export function mismatchPages(context: Context): Router {
     const mismatch = await showMismatch(context, found, { caller: getCaller(response), via: 'console' });
     const { title, meaning, todo } = explainMismatch(mismatch);
     const names = await readPlatformNames(context, response);
+    const orders = await readOrderNumbers(context, response, [mismatch]);
     const owner = nameOwner(mismatch, await readOwnerNames(context, [mismatch]));
     const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a></p>
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
@@ -41,14 +43,18 @@ ${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mis
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(response, mismatch)}
 ${mismatch.state !== 'resolved' && (await renderAssign(context, response, mismatch))}
 <section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names, await readLastPass(context, mismatch))}</section>
-<section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch, owner)}</section>
-<section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, mismatch, canSeePersonalData(response))}</section>`;
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch, { owner, order: orders.get(mismatch.expected_payment_id ?? '')?.number })}</section>
+<section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, response, mismatch)}</section>`;
     sendPage(request, response, { title, body });
   });
   return router;
 }
 
-function renderFacts(context: Context, mismatch: PresentedMismatch, owner: string): Html {
+function renderFacts(
+  context: Context,
+  mismatch: PresentedMismatch,
+  named: { owner: string; order: string | undefined },
+): Html {
   const [stake, whole] = [mismatch.at_stake, transactionAmountOf(mismatch)].map((one) =>
     one === null ? undefined : parseSum(one),
   );
@@ -61,7 +67,7 @@ function renderFacts(context: Context, mismatch: PresentedMismatch, owner: strin
       transactionId &&
         html`<a class="id" href="/transactions/${encodeURIComponent(transactionId)}">${transactionId}</a>`,
     ],
-    ['Pedido', order && html`<a class="id" href="/expected/${order}">${order}</a>`],
+    ['Pedido', order && html`<a href="/expected/${order}">${named.order ?? order}</a>`],
     [
       'Referência',
       mismatch.reference === WITHHELD
@@ -73,7 +79,7 @@ function renderFacts(context: Context, mismatch: PresentedMismatch, owner: strin
     ['Webhook', webhookId && html`<a href="/inbox/${webhookId}">${shortId(webhookId)}</a>`],
     ['Aberta em', moment(context.calendar, mismatch.opened_at)],
     ['Dias em aberto', formatCount(mismatch.age_days)],
-    ['Quem decide', owner],
+    ['Quem decide', named.owner],
     ['Em tratamento desde', mismatch.acknowledged_at && moment(context.calendar, mismatch.acknowledged_at)],
     ['Resolvida em', mismatch.resolved_at && moment(context.calendar, mismatch.resolved_at)],
     ['Como acabou', mismatch.resolution && describeCode(RESOLUTION_WORDS, mismatch.resolution)],
@@ -98,15 +104,17 @@ async function readLastPass({ db }: Context, { run_id: id, actual }: PresentedMi
   return window && readError(window);
 }
 
-async function renderChanges(context: Context, mismatch: PresentedMismatch, full: boolean): Promise<Html> {
+async function renderChanges(context: Context, response: Response, mismatch: PresentedMismatch): Promise<Html> {
+  const full = canSeePersonalData(response);
   const changes = await context.db
     .selectFrom('mismatch_changes')
     .select(['at', 'state', 'resolution', 'note', 'actor'])
     .where('mismatch_seq', '=', mismatch.seq)
     .orderBy('seq', 'desc')
     .execute();
-  const names = await readActorNames(
-    context.db,
+  const nameOf = await nameActors(
+    context,
+    response,
     changes.map(({ actor }) => actor),
   );
   return html`<ol class="story">${changes.map(
@@ -114,7 +122,7 @@ async function renderChanges(context: Context, mismatch: PresentedMismatch, full
       change,
       index,
     ) => html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
-<p class="hint">${t('por {actor}', { actor: names.get(change.actor) ?? change.actor })}${change.resolution && html`: ${describeCode(RESOLUTION_WORDS, change.resolution)}`}${
+<p class="hint">${tHtml('por {actor}', { actor: nameOf(change.actor) })}${change.resolution && html`: ${describeCode(RESOLUTION_WORDS, change.resolution)}`}${
       changes[index + 1]?.state === change.state && `: ${t('outra evidência')}`
     }</p>${change.note && html`<p class="note">${full ? change.note : maskNote(change.note)}</p>`}</li>`,
   )}</ol>`;

@@ -18,6 +18,7 @@ import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { nameMonth } from '../reports/month.ts';
 import { leftOpenNotice, refusalList } from './explain-refusal.ts';
 import { platformMonthTable, readPlatformMonths } from './render-balances.ts';
+import { feePages } from './show-fees.ts';
 import { findMonth } from './show-month-close.ts';
 
 const SECTION = { address: '/reports', title: 'Relatórios' } as const;
@@ -26,10 +27,11 @@ const listOf = ({ month }: ShownMonth) => ({
   title: t('Fechamento de {month}', { month: nameMonth(month) }),
 });
 
-/** The forms that close and reopen a month. */
+/** The forms that close and reopen a month, and the page of its fees. */
 export function monthForms(context: Context): Router {
   const router = createRouter();
   router.use([serveTwoStepForm(context, closeForm(context)), serveTwoStepForm(context, reopenForm(context))]);
+  router.use(feePages(context));
   return router;
 }
 

@@ -10,6 +10,7 @@ import { FILE_FORMATS } from '../../../reports/plan/report-plan.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { nameActors } from '../access/name-actors.ts';
 import { EXPECTED } from '../expected/describe-expected.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
@@ -37,7 +38,7 @@ export function monthClosePage(context: Context): Router {
     const body = html`<p class="crumb"><a href="/reports?month=${month.month}">${t('Relatórios de {month}', { month: name })}</a></p>
 <div class="head"><h1>${t('Fechamento de {month}', { month: name })}</h1> ${badge(MONTH_STATE_WORDS, month.state)}</div>
 ${await renderMonth(context, response, month)}
-<section><h2>${t('Fechamentos e reaberturas')}</h2>${historyTable(context, response, month)}</section>`;
+<section><h2>${t('Fechamentos e reaberturas')}</h2>${historyTable(context, response, month, await nameActorsOf(context, response, month))}</section>`;
     sendPage(request, response, { title: t('Fechamento de {month}', { month: name }), body });
   });
   return router;
@@ -62,7 +63,7 @@ async function renderMonth(context: Context, response: Response, month: ShownMon
         ? html`<p>${t('Para reabri-lo é preciso reabrir antes:')}</p>${refusalList(of, month.laterCloses)}`
         : hasRole(response, 'admin') && html`<p><a href="${addressOf(month, 'reopen')}">${t('Reabrir o mês')}</a></p>`
     }</div>
-${renderClose(context, response, month)}${balances}`;
+${renderClose(context, response, month, await nameActorsOf(context, response, month))}${balances}`;
   }
   const isReady = month.refusals.length === 0;
   const lead = isReady
@@ -90,7 +91,13 @@ function addressOf({ month }: ShownMonth, action: 'close' | 'reopen'): string {
   return `/reports/months/${month}/${action}`;
 }
 
-function renderClose({ calendar }: Context, response: Response, { month, close }: ShownMonth): Part {
+type NameOf = Awaited<ReturnType<typeof nameActors>>;
+
+function nameActorsOf(context: Context, response: Response, { close, changes }: ShownMonth): Promise<NameOf> {
+  return nameActors(context, response, [close?.actor, ...changes.map(({ actor }) => actor)]);
+}
+
+function renderClose({ calendar }: Context, response: Response, { month, close }: ShownMonth, nameOf: NameOf): Part {
   const { from, to } = boundsOfMonth(month);
   // without `download`: where the account map lacks accounts, the answer is a page that names them
   const files = html`<span class="files">${FILE_FORMATS.map(
@@ -100,7 +107,7 @@ function renderClose({ calendar }: Context, response: Response, { month, close }
   return facts([
     ['Baixar', files],
     ['Fechado em', moment(calendar, close?.at)],
-    ['Quem', close?.actor],
+    ['Quem', close && nameOf(close.actor)],
     ['Observação', showNote(response, close?.note ?? null)],
     ['Posição do razão', close?.position],
     ['Hash da cadeia nessa posição', close?.hash && idText(close.hash.toString('hex'))],
@@ -108,7 +115,7 @@ function renderClose({ calendar }: Context, response: Response, { month, close }
   ]);
 }
 
-function historyTable(context: Context, response: Response, { changes }: ShownMonth): Html {
+function historyTable(context: Context, response: Response, { changes }: ShownMonth, nameOf: NameOf): Html {
   return table({
     caption: 'Fechamentos e reaberturas',
     rows: changes,
@@ -116,7 +123,7 @@ function historyTable(context: Context, response: Response, { changes }: ShownMo
     columns: [
       { title: 'Quando', cell: ({ at }) => moment(context.calendar, at) },
       { title: 'Ação', cell: ({ action }) => ACTION_WORDS[action] },
-      { title: 'Quem', cell: ({ actor }) => actor },
+      { title: 'Quem', cell: ({ actor }) => nameOf(actor) },
       { title: 'Observação', cell: ({ note }) => showNote(response, note) ?? EMPTY_VALUE },
       { title: 'Posição do razão', cell: ({ position }) => position ?? EMPTY_VALUE, align: 'end' },
     ],

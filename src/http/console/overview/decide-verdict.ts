@@ -126,7 +126,7 @@ function listDifferences({ statements, openMismatches }: VerdictFacts): Reason[]
       ? []
       : [
           {
-            text: `${plural(count, '{n} divergência em aberto', '{n} divergências em aberto')}${inMoney(cents)}`,
+            text: `${plural(count, '{n} divergência em aberto ao todo', '{n} divergências em aberto ao todo')}${inMoney(cents)}`,
             action: link(t('Ver as divergências'), '/mismatches'),
           },
         ]),
@@ -233,11 +233,11 @@ function listUnknown(facts: VerdictFacts): Reason[] {
   }
   if (unopened === undefined || unopened.length > 0) {
     const text = unopened
-      ? t('Sem saldo de abertura: {platforms}', {
+      ? t('Sem saldo inicial: {platforms}', {
           platforms: `${unopened.slice(0, NAMED_MAX).join(', ')}${unopened.length > NAMED_MAX ? ', …' : ''}`,
         })
-      : t('Nada foi lançado ainda, e não há saldo de abertura');
-    reasons.push({ text, action: link(t('Informar a abertura'), '/balances/openings') });
+      : t('Nada foi lançado ainda, e não há saldo inicial');
+    reasons.push({ text, action: link(t('Informar o saldo inicial'), '/balances/openings') });
   }
   return reasons;
 }

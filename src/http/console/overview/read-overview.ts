@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
 import { provesDay } from '../../../domain/late-days.ts';
-import { countStates, type StateCounts } from '../../../expected/count-orders.ts';
+import { countStates, type StateCounts, usesOrders } from '../../../expected/count-orders.ts';
 import { readProvenWindows } from '../../../reconciliation/numbers/read-coverage.ts';
 import { t } from '../../../texts/translate.ts';
 
@@ -80,6 +80,5 @@ export async function countPaidToday({ db, calendar, clock }: Context): Promise<
 export type Orders = { day: Day; isUsed: boolean; states: StateCounts; undecided: number };
 
 export async function readOrders(context: Context, day: Day): Promise<Orders> {
-  const any = await context.db.selectFrom('expected_payments').select('seq').limit(1).executeTakeFirst();
-  return { day, isUsed: any !== undefined, ...(await countStates(context, { from: day, to: day })) };
+  return { day, isUsed: await usesOrders(context.db), ...(await countStates(context, { from: day, to: day })) };
 }

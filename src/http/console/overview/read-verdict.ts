@@ -32,7 +32,7 @@ export async function readVerdict(
   context: Context,
   response: Response,
   shown: { platforms: string[]; open: OpenMismatchCount[]; callbacks: CallbackCounts; names: PlatformNames },
-): Promise<{ facts: VerdictFacts; alerts: ListedAlert[] }> {
+): Promise<{ facts: VerdictFacts; alerts: ListedAlert[]; firing: AlertCounts }> {
   const { db, calendar, clock } = context;
   const { platforms, open, callbacks, names } = shown;
   const nameOf = (platform: string): string =>
@@ -41,11 +41,11 @@ export async function readVerdict(
   const restored = restoredSince(response);
   const openings = await db.selectFrom('openings').select(['platform', 'day']).where('in_force', '=', 1).execute();
   const [firstOpening] = openings.map(({ day }) => day).sort();
-  const [firing, alertCount, alertsBefore, statements, decided, merchants, readAt, activeRun, unproven, watchedAt] =
+  const [newest, firing, before, statements, decided, merchants, readAt, activeRun, unproven, watchedAt] =
     await Promise.all([
       listAlerts(db, { state: 'firing', limit: ALERTS_MAX }),
       countFiring(db, { since: restored }),
-      restored ? countFiring(db, { until: restored }) : 0,
+      restored ? countFiring(db, { until: restored }) : new Map<string, number>(),
       readNewestStatements(context, endOfNow(context)),
       readDecidedMismatches(db),
       readFailingMerchants(db, restored ? undefined : now),
@@ -56,9 +56,10 @@ export async function readVerdict(
     ]);
   const [unverifiedSince, provider] = await Promise.all([findOldestUnverified(db, now), readProviderHealth(context)]);
   // the newest come first
-  const alerts = firing.filter(({ raisedAt }) => !restored || raisedAt >= restored);
+  const alerts = newest.filter(({ raisedAt }) => !restored || raisedAt >= restored);
   const facts: VerdictFacts = {
-    ...{ now, today: calendar.dayOf(now), alertCount, alertsBefore, decided, readAt, watchedAt, activeRun, unproven },
+    ...{ now, today: calendar.dayOf(now), alertCount: sumOf(firing), alertsBefore: sumOf(before) },
+    ...{ decided, readAt, watchedAt, activeRun, unproven },
     ...{ unverifiedSince, unwritableSince: context.writes.failingSince() },
     providerFault: provider.failing ?? provider.suspect,
     alerts: alerts.map((alert) => {
@@ -91,19 +92,24 @@ export async function readVerdict(
         ? undefined
         : platforms.filter((platform) => openings.every((opening) => opening.platform !== platform)).map(nameOf),
   };
-  return { facts, alerts };
+  return { facts, alerts, firing };
 }
 
+/** How many alerts fire, by severity. */
+export type AlertCounts = ReadonlyMap<string, number>;
+const sumOf = (counts: AlertCounts): number => [...counts.values()].reduce((sum, one) => sum + one, 0);
+
 /** @param raised `since` an instant, or before `until`. */
-async function countFiring(db: Reader, { since, until }: { since?: Date | undefined; until?: Date }): Promise<number> {
+async function countFiring(db: Reader, raised: { since?: Date | undefined; until?: Date }): Promise<AlertCounts> {
+  const { since, until } = raised;
   let query = db
     .selectFrom('alerts')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('firing_scope', 'is not', null);
+    .select(['severity', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('firing_scope', 'is not', null)
+    .groupBy('severity');
   if (since) query = query.where('raised_at', '>=', since);
   if (until) query = query.where('raised_at', '<', until);
-  const row = await query.executeTakeFirstOrThrow();
-  return Number(row.count);
+  return new Map((await query.execute()).map(({ severity, count }) => [severity, Number(count)]));
 }
 
 /** Merchants that are disabled, or fail `now` as their badges say: a paused one makes no attempts, nor does a restored database. */

@@ -8,6 +8,7 @@ import { type Html, html, type Part } from '../parts/html.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
 import type { Action, Reason, Verdict } from './decide-verdict.ts';
+import type { AlertCounts } from './read-verdict.ts';
 
 const TITLES = words({ wrong: 'Não confere', unknown: 'Ainda não sabemos', good: 'Confere' });
 
@@ -35,10 +36,10 @@ function renderAction(response: Response, action: Action): Part {
 }
 
 /** One line for the alerts that fire: how many of each severity, and the channels that do not accept them. */
-export function renderAlertStrip(alerts: ListedAlert[], count: number): Part {
+export function renderAlertStrip(alerts: ListedAlert[], counts: AlertCounts, count: number): Part {
   if (count === 0) return undefined;
   const severities = ['critical', 'high', 'medium'].flatMap((severity) => {
-    const found = alerts.filter((alert) => alert.severity === severity).length;
+    const found = counts.get(severity) ?? 0;
     return found === 0
       ? []
       : [

@@ -2,7 +2,7 @@ import type { Response, Router } from 'express';
 import { type CallbackCounts, readCallbackCounts } from '../../../callbacks/health/count-undelivered.ts';
 import type { Context } from '../../../context.ts';
 import { isStatementTimeout } from '../../../database/limit-statement-time.ts';
-import { addDays, type Day } from '../../../domain/calendar.ts';
+import { addDays, countDays, type Day } from '../../../domain/calendar.ts';
 import { maskText } from '../../../domain/person/mask-person.ts';
 import {
   listBookedPlatforms,
@@ -13,16 +13,16 @@ import {
 import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
-import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
 import { listRuns } from '../../../reconciliation/numbers/read-runs.ts';
 import { readLostProcesses } from '../../../runtime/read-processes.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
+import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { placeMoney, renderMoved } from '../charts/render-money.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
-import { EXPECTED, EXPECTED_STATE_WORDS, UNDECIDED } from '../expected/describe-expected.ts';
+import { EXPECTED, OPERATION_CHOICES, UNDECIDED } from '../expected/describe-expected.ts';
 import { explainMismatch } from '../mismatches/explain-mismatch.ts';
 import {
   formatAge,
@@ -40,9 +40,9 @@ import { type PlatformBalance, readPlatformBalances } from '../parts/read-platfo
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { restoredSince } from '../parts/restored.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
-import { SEVERITY_WORDS } from '../parts/words.ts';
+import { ORDER_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 import { runTable } from '../runs/list-runs.ts';
-import { decideVerdict } from './decide-verdict.ts';
+import { decideVerdict, type VerdictFacts } from './decide-verdict.ts';
 import {
   countPaidToday,
   type DayProof,
@@ -70,7 +70,7 @@ export function overviewPage(context: Context): Router {
     const today = context.calendar.dayOf(context.clock.now());
     const shown = { from: addDays(today, 1 - DAYS_SHOWN), to: today };
     // as on the page of balances: what is dated later is no balance of now
-    const [paid, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, coverage, lately, lost, orders] =
+    const [paid, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, lately, lost, orders] =
       await Promise.all([
         readPart(countPaidToday(context)),
         readPart(readMoneySeries(context, shown)),
@@ -81,23 +81,22 @@ export function overviewPage(context: Context): Router {
         readPart(readInboxCounts(db)),
         readPart(listRuns(db, RUNS_SHOWN, undefined)),
         readCallbackCounts(db),
-        readPart(readCoverage(context)),
         readPart(readCountedDays(db, shown)),
         // while nobody can write, nobody's silence says anything
         context.writes.isSettled() ? readLostProcesses(db, context.clock.now(), restoredSince(response)) : [],
         readPart(readOrders(context, addDays(today, -1))),
       ]);
     const names = await readPlatformNames(context, response);
-    const { facts, alerts } = await readVerdict(context, response, {
+    const { facts, alerts, firing } = await readVerdict(context, response, {
       platforms: booked,
       open: mismatches,
       callbacks,
       names,
     });
-    const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, facts.alertCount)}${renderLost(lost, facts.now)}
+    const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, firing, facts.alertCount)}${renderLost(lost, facts.now)}
 ${renderPart(orders, renderOrders)}
 <div class="figures">${renderPart(balances, (rows) => balanceCard(response, rows, names))}<div class="today">${renderPart(paid && days && { paid, days }, (read) => todayCards(read.paid, read.days.at(-1)?.sums))}</div></div>
-<section><h2>${t('Últimos dias')}</h2>${renderPart(days && proofs && { days, proofs }, (read) => renderDays(read.days, read.proofs, today))}${renderPart(coverage, renderCoverage)}</section>
+<section><h2>${t('Últimos dias')}</h2>${renderPart(days && proofs && { days, proofs }, (read) => renderDays(read.days, read.proofs, today))}${renderCoverage(facts)}</section>
 <div class="columns">
 <section><h2>${t('Divergências em aberto')}</h2>${mismatchSummary(mismatches)}</section>
 <section><h2>${t('Webhooks')}</h2>${renderPart(inbox, (counts) => inboxSummary(context, counts))}<h2>${t('Callbacks por lojista')}</h2>${callbackSummary(callbacks, hasRole(response, 'operator'))}</section>
@@ -116,13 +115,20 @@ function renderOrders({ day, isUsed, states, undecided }: Orders): Html {
   if (!isUsed) return html``;
   const due = `due_from=${day}&due_to=${day}`;
   const figures = states.map(
-    ({ state, count }, index) =>
-      html`${index > 0 && ', '}<a href="${EXPECTED.address}?${due}&state=${state}">${EXPECTED_STATE_WORDS[state]} ${formatCount(count)}</a>`,
+    ({ state, count, cents }, index) =>
+      html`${index > 0 && ', '}<a href="${EXPECTED.address}?${due}&state=${state}">${describeCode(ORDER_STATE_WORDS, state)} ${formatCount(count)}</a> (${describeSums(cents)})`,
   );
   return html`<p class="strip">${tHtml('Pedidos de ontem: {states}; a decidir: {undecided}.', {
     states: figures.length === 0 ? t('nenhum') : figures,
     undecided: html`<a href="${UNDECIDED.address}?${due}">${formatCount(undecided)}</a>`,
   })}</p>`;
+}
+
+/** Amounts to receive and to pay, each with its word where there are both. */
+function describeSums(sums: Orders['states'][number]['cents']): Html {
+  const one = ({ operation, cents }: (typeof sums)[number], index: number): Html =>
+    html`${index > 0 && ', '}${money(cents)}${sums.length > 1 && html` ${describeCode(OPERATION_CHOICES, operation)}`}`;
+  return html`${sums.map(one)}`;
 }
 
 /** Reads a part of the page; undefined where the database takes too long for it: the other parts are shown all the same. */
@@ -137,7 +143,7 @@ async function readPart<T>(part: Promise<T>): Promise<T | undefined> {
 
 function renderPart<T>(part: T | undefined, render: (part: T) => Html): Html {
   return part === undefined
-    ? html`<p class="fault">${t('O banco demorou demais para ler esta parte: recarregue a página.')}</p>`
+    ? html`<p class="fault">${t('O banco de dados demorou demais para ler esta parte: recarregue a página.')}</p>`
     : render(part);
 }
 
@@ -197,20 +203,25 @@ function inboxSummary(context: Context, inbox: Awaited<ReturnType<typeof readInb
 <li><span>${t('Em quarentena')}</span> <a href="/inbox?state=quarantined"><b>${formatCount(quarantined)}</b></a></li></ul>`;
 }
 
-function renderCoverage({ from, days, proven, oldestUnproven, oldestUnprovenAgeDays }: Coverage): Html {
+/** Counts the days of the verdict that are proven. */
+function renderCoverage({ today, booksFrom: from, unproven: { count, oldest } }: VerdictFacts): Html {
+  const to = addDays(today, -1);
+  const days = countDays(from, to);
+  if (days === 0) return html``;
+  const ageDays = oldest === undefined ? 0 : countDays(oldest, to);
   const since =
-    oldestUnproven !== null &&
+    oldest !== undefined &&
     tHtml(
-      oldestUnprovenAgeDays === 1
+      ageDays === 1
         ? 'O mais antigo destes sem prova é <b>{day}</b>, há {n} dia.'
         : 'O mais antigo destes sem prova é <b>{day}</b>, há {n} dias.',
-      { day: formatDay(oldestUnproven), n: formatCount(oldestUnprovenAgeDays) },
+      { day: formatDay(oldest), n: formatCount(ageDays) },
     );
   const read = tHtml(
     days === 1
       ? '<b>{proven} de {total}</b> dia encerrado desde {from} provado por uma leitura completa.'
       : '<b>{proven} de {total}</b> dias encerrados desde {from} provados por uma leitura completa.',
-    { proven: formatCount(proven), total: formatCount(days), from: formatDay(from) },
+    { proven: formatCount(days - count), total: formatCount(days), from: formatDay(from) },
   );
   return html`<p class="hint">${read} ${since}</p>`;
 }

@@ -27,5 +27,5 @@ export function restoreNotice(response: Response): Html | undefined {
 }
 
 function renderNotice(at: Html): Html {
-  return html`<p class="notice restored" role="status">${tHtml('<b>Banco restaurado, e ainda não confirmado.</b> Tem tudo até {at}; o que veio depois está sendo lido de novo, e os callbacks estão retidos.', { at })} <a href="/runbooks/restore_unconfirmed">${t('O que fazer')}</a></p>`;
+  return html`<p class="notice restored" role="status">${tHtml('<b>Banco de dados restaurado, e ainda não confirmado.</b> Tem tudo até {at}; o que veio depois está sendo lido de novo, e os callbacks estão retidos.', { at })} <a href="/runbooks/restore_unconfirmed">${t('O que fazer')}</a></p>`;
 }

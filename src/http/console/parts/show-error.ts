@@ -42,13 +42,13 @@ const RUNBOOKS = new Map([
 
 const LIMITED: ErrorPage = {
   status: 429,
-  title: 'Pedidos demais',
-  text: 'Vieram pedidos demais em pouco tempo. Espere um pouco e recarregue a página.',
+  title: 'Requisições demais',
+  text: 'Vieram requisições demais em pouco tempo. Espere um pouco e recarregue a página.',
 };
 
 const ERROR_PAGES: Partial<Record<ErrorCode, ErrorPage>> = {
   not_found: { status: 404, title: 'Não encontrado', text: 'Não há nada neste endereço, ou o id não é de nada nosso.' },
-  invalid_request: { status: 422, title: 'Pedido inválido', text: 'Um campo não pôde ser lido. Volte e corrija.' },
+  invalid_request: { status: 422, title: 'Requisição inválida', text: 'Um campo não pôde ser lido. Volte e corrija.' },
   conflict: {
     status: 409,
     title: 'Mudou no meio do caminho',
@@ -63,7 +63,7 @@ const ERROR_PAGES: Partial<Record<ErrorCode, ErrorPage>> = {
   too_many_requests: {
     status: 429,
     title: 'Buscas demais',
-    text: 'O papel de leitura busca poucos documentos por hora. Tente mais tarde, ou peça a um operador.',
+    text: 'O papel de leitura busca poucos documentos por hora. Tente mais tarde, ou peça à operação.',
   },
   unavailable: {
     status: 503,
@@ -86,7 +86,7 @@ export function showErrors(context: Context) {
     }
     const faults = error instanceof ConfereError ? sayFaults(error) : [];
     const said = error instanceof ConfereError ? sayRefusal(error) : undefined;
-    const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${t(shown.title)}</h1><p>${t(shown.text)}</p>
+    const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${t(shown.title)}</h1>${(said === undefined || shown.status !== 404) && html`<p>${t(shown.text)}</p>`}
 ${faults.length > 0 && html`<ul>${faults.map(({ field, text }) => html`<li><b>${field}</b>: ${text}</li>`)}</ul>`}
 ${said !== undefined && html`<p>${said}</p>`}
 ${error instanceof ConfereError && said === undefined && faults.length === 0 && html`<p class="technical" lang="en">${error.message}</p>`}
@@ -108,7 +108,7 @@ function describe(error: unknown): ErrorPage {
   }
   const { status } = (error ?? {}) as { status?: number };
   if (error instanceof URIError || (status !== undefined && status >= 400 && status < 500)) {
-    return { status: 400, title: 'Pedido inválido', text: 'O endereço ou o formulário não pôde ser lido.' };
+    return { status: 400, title: 'Requisição inválida', text: 'O endereço ou o formulário não pôde ser lido.' };
   }
   return UNEXPECTED;
 }

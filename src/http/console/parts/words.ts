@@ -1,5 +1,4 @@
 import type { Role } from '../../../access/roles.ts';
-import type { Language } from '../../../domain/language/language.ts';
 import { PT_BR_PARTS, PT_BR_TRIGGERS } from '../../../texts/alerts/codes-pt-br.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { language } from '../../../texts/language.ts';
@@ -11,7 +10,9 @@ import { words, wordsBy } from '../../../texts/translate.ts';
 export const STATUS_WORDS = reportWords('statuses');
 export const OPERATION_WORDS = reportWords('operations');
 export const SEVERITY_WORDS = reportWords('severities');
+export const ORDER_STATE_WORDS = reportWords('orderStates');
 export const MISMATCH_STATE_WORDS = reportWords('mismatchStates');
+export const ADJUSTMENT_WORDS = reportWords('adjustmentKinds');
 export const REPORT_STATE_WORDS = reportWords('states');
 export const MISMATCH_MEANINGS = reportWords('mismatchKinds');
 /** Why a webhook is in quarantine. */
@@ -69,23 +70,11 @@ export const ENTRY_KIND_WORDS: Record<string, string> = words({
   reversal: 'Estorno',
 });
 
-export const RESOLUTION_WORDS: Record<string, string> = words({
-  applied: 'aplicada na hora',
-  fresh_evidence: 'uma leitura mais nova mostrou que acabou',
-  reprocessed: 'o webhook foi reprocessado com sucesso',
-  revised: 'a nova revisão do relatório saiu',
-  by_hand: 'resolvida por uma pessoa: a nossa versão fica',
-  accepted: 'uma pessoa aceitou a versão do provedor',
-});
+export const RESOLUTION_WORDS = reportWords('resolutions');
 
-/** A table of their own: *Operação* is also the kind of a transaction. */
-const ROLES = {
-  'pt-BR': { viewer: 'Leitura', accountant: 'Contabilidade', operator: 'Operação', admin: 'Administração' },
-  en: { viewer: 'Viewer', accountant: 'Accountant', operator: 'Operator', admin: 'Admin' },
-} satisfies Record<Language, Record<Role, string>>;
 export const ROLE_WORDS: Record<Role, string> = wordsBy(
   ['viewer', 'accountant', 'operator', 'admin'],
-  (role) => ROLES[language()][role],
+  (role) => textsOf(language()).roles[role],
 );
 
 export const TOKEN_STATE_WORDS: Record<string, string> = words({
@@ -133,7 +122,7 @@ export const PART_WORDS: Record<string, string> = words({
 
 export const CHECK_WORDS: Record<string, string> = words({
   database: 'Banco de dados',
-  grants: 'Permissões no banco',
+  grants: 'Permissões no banco de dados',
   clock: 'Relógio',
   data: 'Diretório de dados',
   spool: 'Arquivos do spool',
@@ -151,6 +140,9 @@ type ReportWords =
   | 'operations'
   | 'severities'
   | 'mismatchStates'
+  | 'orderStates'
+  | 'adjustmentKinds'
+  | 'resolutions'
   | 'states'
   | 'mismatchKinds'
   | 'webhookReasons';

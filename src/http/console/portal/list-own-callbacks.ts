@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { PresentedOwnCallback } from '../../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
-import type { Label } from '../../../texts/translate.ts';
+import { type Label, t } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
@@ -11,7 +11,7 @@ import { TYPE_WORDS } from '../merchants/list-callbacks.ts';
 import { encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered } from '../parts/parse-filters.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
@@ -48,7 +48,9 @@ export function ownCallbackPages(context: PortalContext): Router {
       parsePage(request),
     );
     const areSet = isFiltered(filters);
-    const empty = areSet ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.';
+    const empty = areSet
+      ? 'Nenhum callback com estes filtros: tire um deles.'
+      : 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.';
     sendList(request, response, {
       ...CALLBACKS,
       filters: { ...form(response, draft), areSet },
@@ -85,16 +87,25 @@ export function ownCallbackTable(
     columns: [
       { title: 'Callback', cell: (row) => html`<a href="${CALLBACKS.address}/${row.id}">${shortId(row.id)}</a>` },
       { title: 'Tipo', cell: (row) => html`<code>${row.type}</code>` },
-      { title: 'Estado', cell: (row) => badge(CALLBACK_STATE_WORDS, row.state) },
-      { title: 'Referência', cell: (row) => row.reference ?? EMPTY_VALUE },
       {
-        title: 'Transação ou pedido',
-        cell: ({ transaction_id: transaction, expected_payment_id: order }) =>
-          transaction === null && order === null ? EMPTY_VALUE : shortId(transaction ?? order ?? ''),
+        title: 'Estado',
+        cell: ({ state, attempts: n }) =>
+          html`${badge(CALLBACK_STATE_WORDS, state)}${n > 1 && html` <span class="hint">${t('{n} tentativas', { n })}</span>`}`,
       },
-      { title: 'Tentativas', cell: (row) => row.attempts, align: 'end' },
+      { title: 'Referência', cell: nameSubject },
       { title: 'Criado em', cell: (row) => moment(calendar, row.created_at) },
       { title: 'Entregue ou próxima', cell: (row) => moment(calendar, row.delivered_at ?? row.next_attempt_at) },
     ],
   });
+}
+
+/** The reference, and the transaction or the order below it: of columns for each, the last ones would not fit a window of 1,280. */
+function nameSubject({
+  reference,
+  transaction_id: transaction,
+  expected_payment_id: order,
+}: PresentedOwnCallback): Part {
+  const id = transaction ?? order;
+  if (id === null) return reference ?? EMPTY_VALUE;
+  return reference === null ? shortId(id) : html`${reference}<br><span class="hint">${shortId(id)}</span>`;
 }

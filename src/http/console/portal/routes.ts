@@ -5,8 +5,9 @@
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { pauseOwn, redeliverOwn, resumeOwn, testOwn } from '../../../operations/merchants/portal.ts';
+import { pauseOwn, redeliverOwn, resumeOwn, sendExamples, testOwn } from '../../../operations/merchants/portal.ts';
 import { findScopeBySession } from '../../../portal/open-scope.ts';
+import { readLogo } from '../../../portal/read-logo.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { keepScope, limitScope } from '../../access/require-scope.ts';
@@ -15,6 +16,7 @@ import { createRouter } from '../../create-router.ts';
 import { createPortalDocument } from '../../openapi/create-documents.ts';
 import { serveButton } from '../forms/serve-button.ts';
 import { chooseLanguage } from '../parts/choose-language.ts';
+import { readFormField } from '../parts/parse-filters.ts';
 import { requireLogin } from '../parts/require-session.ts';
 import { setSecurityHeaders } from '../parts/set-security-headers.ts';
 import { showErrors } from '../parts/show-error.ts';
@@ -24,7 +26,10 @@ import { ownCallbackPages } from './list-own-callbacks.ts';
 import { createPortalForms } from './portal-form.ts';
 import { replayForm } from './replay-own.ts';
 import { rotateForm } from './rotate-own-secret.ts';
+import { documentPages } from './show-docs.ts';
+import { feedPages } from './show-feed.ts';
 import { homePage } from './show-home.ts';
+import { messagePages } from './show-messages.ts';
 import { ownCallbackPage } from './show-own-callback.ts';
 import { portalLogin, portalLogout } from './show-portal-login.ts';
 import { CALLBACKS, createSite, HOME, logoRoutes } from './site.ts';
@@ -35,7 +40,8 @@ const PORTAL_PATH = /^\/portal(?:\/|$)/;
 /** Routes of the portal. Other addresses pass on to the next handler. */
 export function portalPages(context: Context, guard: AuthGuard): Router {
   const router = createRouter();
-  const site = createSite(context);
+  const logo = readLogo(context.config);
+  const site = createSite(context, logo);
   const limit = limitScope(context);
   router.use((request, response, next) => {
     const isOurs = PORTAL_PATH.test(request.path);
@@ -45,7 +51,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
   const errors = showErrors(context);
   router.use(chooseLanguage(), setSecurityHeaders(), answerWithoutDatabase(context, errors));
   router.use(express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
-  router.use(logoRoutes(context), portalLogin(context, guard));
+  router.use(logoRoutes(logo), portalLogin(context, guard));
   router.use(
     requireLogin(context, guard, findScopeBySession, (response, scope) => {
       keepScope(response, scope);
@@ -71,6 +77,17 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
       address: '/portal/callbacks/:id/redeliver',
       to: (id) => toCallback(id, 'redelivered'),
     }),
+    serveButton(context, sendExamples, {
+      address: '/portal/examples',
+      read: (request) => {
+        const type = readFormField(request, 'type');
+        return type === undefined ? {} : { types: [type] };
+      },
+      to: `${CALLBACKS.address}?done=examples`,
+    }),
+    messagePages(),
+    feedPages(context),
+    documentPages(),
     ownCallbackPages(context),
     ownCallbackPage(context),
     openapiPages('/portal/openapi', createPortalDocument('/')),

@@ -9,7 +9,7 @@ import { merchantBadges } from '../merchants/list-merchants.ts';
 import { renderDelivery } from '../merchants/render-delivery.ts';
 import { renderFilter } from '../merchants/render-filter.ts';
 import { describeRequest } from '../merchants/request-fields.ts';
-import { BACKFILL_WORDS, renderUrl } from '../merchants/show-merchant.ts';
+import { BACKFILL_WORDS } from '../merchants/show-merchant.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, idText, say } from '../parts/page-components.ts';
@@ -32,13 +32,14 @@ export function homePage(context: PortalContext): Router {
     const delivery = renderDelivery(context, merchant, await scope.readDelivery(), {
       list: (state) => `${CALLBACKS.address}?state=${state}`,
       item: ({ webhookId }) => `${CALLBACKS.address}/${webhookId}`,
+      showsAnswer: true,
     });
-    const body = html`<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(context, merchant)}</div>
+    const body = html`<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
 ${renderActions(response, scope)}
 ${delivery}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, scope)}</section>
-<section><h2>${t('Últimos callbacks')}</h2>${ownCallbackTable(context, callbacks, 'Nenhum callback até agora.')}
+<section><h2>${t('Últimos callbacks')}</h2>${ownCallbackTable(context, callbacks, 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.')}
 <p><a href="${CALLBACKS.address}">${t('Todos os callbacks')}</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body, refreshS: REFRESH_S });
   });
@@ -64,7 +65,7 @@ ${postForm(response, '/portal/test', buttons)}
 function renderFacts({ calendar }: PortalContext, { merchant: row }: MerchantScope): Html {
   const merchant = presentOwnMerchant(row);
   return facts([
-    ['Endereço', renderUrl(merchant.url)],
+    ['Endereço', merchant.url === null ? t('busca os eventos pela API') : idText(merchant.url)],
     [
       'Última busca',
       merchant.url === null ? (merchant.pulled_at ? moment(calendar, merchant.pulled_at) : t('nunca')) : null,

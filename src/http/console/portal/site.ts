@@ -1,7 +1,8 @@
-/** The frame of the portal's pages: the name and the logo that PORTAL_NAME and PORTAL_LOGO set. */
+/** The frame of the portal's pages: the name in ALERT_EMAIL_FROM, and the logo in DATA_DIR. */
 import { createHash } from 'node:crypto';
 import type { Router } from 'express';
 import type { PortalContext } from '../../../portal/open-scope.ts';
+import type { Logo } from '../../../portal/read-logo.ts';
 import { t } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
@@ -11,14 +12,16 @@ import { assetAddress } from '../parts/serve-assets.ts';
 
 export const HOME = { address: '/portal', title: 'Visão geral' } as const;
 export const CALLBACKS = { address: '/portal/callbacks', title: 'Callbacks' } as const;
+export const MESSAGES = { address: '/portal/messages', title: 'Mensagens' } as const;
+export const FEED = { address: '/portal/feed', title: 'Cursor e manifestos' } as const;
+export const DOCS = { address: '/portal/docs', title: 'Documentação' } as const;
+const PAGES = [HOME, CALLBACKS, MESSAGES, FEED, DOCS];
 
 const LOGO_PATH = '/portal/logo';
 
-type Themed = Pick<PortalContext, 'config'>;
-
 /** The site of the portal. Pages before the login have no scope, and so no header. */
-export function createSite({ config }: Themed): Site {
-  const { PORTAL_NAME: name, PORTAL_LOGO: logo } = config;
+export function createSite({ config }: Pick<PortalContext, 'config'>, logo: Logo | undefined): Site {
+  const name = config.ALERT_EMAIL_FROM?.name || 'Confere';
   const address = logo && `${LOGO_PATH}?v=${createHash('sha256').update(logo.bytes).digest('hex').slice(0, 12)}`;
   const picture = address ? html`<img class="mark logo" src="${address}" alt="">` : name === 'Confere' && MARK;
   const brand = html`${picture}<span>${name}</span>`;
@@ -35,7 +38,7 @@ export function createSite({ config }: Themed): Site {
         page === HOME ? request.path === page.address : request.path.startsWith(page.address);
       return html`<header class="frame">
 <a class="brand" href="${HOME.address}">${brand}</a>
-<nav aria-label="${t('Principal')}"><ul>${[HOME, CALLBACKS].map(
+<nav aria-label="${t('Principal')}"><ul>${PAGES.map(
         (page) =>
           html`<li><a href="${page.address}"${isHere(page) && html` aria-current="page"`}>${t(page.title)}</a></li>`,
       )}</ul></nav>
@@ -47,9 +50,8 @@ ${postForm(response, '/portal/logout', html`<button class="quiet">${t('Sair')}</
 }
 
 /** Serves the logo, if there is one. Its address changes with its content. */
-export function logoRoutes({ config }: Themed): Router {
+export function logoRoutes(logo: Logo | undefined): Router {
   const router = createRouter();
-  const { PORTAL_LOGO: logo } = config;
   if (logo) {
     router.get(LOGO_PATH, (_request, response) => {
       response.setHeader('cache-control', 'public, max-age=31536000, immutable');

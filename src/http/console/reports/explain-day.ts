@@ -26,7 +26,7 @@ type Explained = { sentence: string; action?: DayAction };
 
 /** Where a revision of an earlier version stores no figures yet. */
 export const sayNoFigures = (): string =>
-  t('A revisão é de uma versão anterior do Confere: o relógio ainda vai somar as suas linhas.');
+  t('A revisão é de uma versão anterior do Confere: a agenda ainda vai somar as suas linhas.');
 
 const LATE = String(LATE_DAYS);
 

@@ -48,8 +48,8 @@ export function renderComparison(
     before && after ? renderFigures(before, after) : html`<p class="hint">${sayNoFigures()}</p>`
   }
 <h3>${t('Linhas')}</h3>${afterPartial && html`<p class="hint">${t('A revisão {revision} foi feita com o dia em curso: o que veio depois é novo, e não está listado.', { revision: from })}</p>`}
-${rows === undefined ? html`<p class="fault">${t('As linhas não foram comparadas: leva mais de {n} s. A planilha Alterações da revisão {revision} tem todas desde a anterior.', { n: COMPARE_LIMITS.msMax / 1000, revision: to })}</p>` : renderRows(context, response, rows, names)}
-${hasMore && html`<p class="hint">${tHtml('Aqui estão as primeiras {count}. A planilha <i>Alterações</i> da revisão {revision} tem todas desde a anterior.', { count: formatCount(rows?.length ?? 0), revision: to })}</p>`}`;
+${rows === undefined ? html`<p class="fault">${t('As linhas não foram comparadas: leva mais de {n} s. A aba Alterações da revisão {revision} tem todas desde a anterior.', { n: COMPARE_LIMITS.msMax / 1000, revision: to })}</p>` : renderRows(context, response, rows, names)}
+${hasMore && html`<p class="hint">${tHtml('Aqui estão as primeiras {count}. A aba <i>Alterações</i> da revisão {revision} tem todas desde a anterior.', { count: formatCount(rows?.length ?? 0), revision: to })}</p>`}`;
 }
 
 type Compared = { name: string; before: Part; after: Part; difference: Part };

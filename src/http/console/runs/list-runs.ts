@@ -51,7 +51,7 @@ export function runTable(context: Context, rows: PresentedRun[]): Html {
   return table({
     caption: 'Conferências, as mais novas primeiro',
     rows,
-    empty: 'Nenhuma conferência até agora.',
+    empty: 'Nenhuma conferência até agora: a agenda inicia a primeira, e a operação pode iniciar uma já.',
     columns: [
       {
         title: 'Conferência',

@@ -26,7 +26,7 @@ const REFRESH_S = 3;
 const WINDOWS_SHOWN_MAX = 500;
 
 const VERDICTS: Record<string, string> = words({
-  queued: 'Espera por um trabalhador livre.',
+  queued: 'Espera por um worker livre.',
   running: 'Está lendo a lista do provedor.',
   complete: 'Provou que leu a lista inteira destes dias.',
   incomplete: 'Não conseguiu provar que leu tudo: nada conclui sobre o que falta.',
@@ -87,7 +87,7 @@ function renderNumbers(context: Context, run: PresentedRun, names: PlatformNames
     ['Lidas, sem repetição', run.started_at === null ? unknown() : formatCount(run.seen)],
     ['Aplicadas ao razão', run.started_at === null ? unknown() : formatCount(run.applied)],
     ['Páginas', run.started_at === null ? unknown() : formatCount(run.pages)],
-    ['Pedidos ao provedor', run.started_at === null ? unknown() : formatCount(run.requests)],
+    ['Requisições ao provedor', run.started_at === null ? unknown() : formatCount(run.requests)],
     ['Dias provados por contagem', run.finished_at && formatCount(run.days_counted)],
     ['Dias em que leu só o que é novo', run.finished_at && formatCount(run.days_recent)],
     ['Passadas no pior dia', run.finished_at && run.passes],

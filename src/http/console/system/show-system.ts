@@ -56,7 +56,7 @@ ${hasRole(response, 'admin') && html`<section><h2>${t('Acesso')}</h2><p><a href=
 
 function jobTable({ calendar }: Context, jobs: JobState[]): Html {
   return table({
-    caption: 'Tarefas do relógio',
+    caption: 'Tarefas da agenda',
     rows: jobs,
     empty: '',
     columns: [
@@ -96,7 +96,7 @@ function processTable(context: Context, processes: LiveProcess[]): Html {
   return table({
     caption: 'Processos que deram sinal de vida nas últimas 24 horas',
     rows: processes,
-    empty: 'Nenhum processo deu sinal de vida nas últimas 24 horas: nenhum trabalhador está no ar.',
+    empty: 'Nenhum processo deu sinal de vida nas últimas 24 horas: nenhum worker está no ar.',
     columns: [
       { title: 'Processo', cell: (row) => html`<span class="id">${row.holder}</span>` },
       { title: 'Máquina', cell: (row) => row.host },

@@ -82,7 +82,9 @@ async function sendFound(context: Context, request: Request, response: Response,
       ? sumShown(shown)
       : await readSearchTotal(context.db, context.keys, search.query);
   const choices = await readChoices(context, response);
-  const empty = isFiltered(filters) ? 'Nenhuma transação com estes filtros.' : 'O razão ainda não tem transações.';
+  const empty = isFiltered(filters)
+    ? 'Nenhuma transação com estes filtros: tire um deles.'
+    : 'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.';
   const today = context.calendar.dayOf(context.clock.now());
   const exportOf = (other: Filters): string => encryptAddress(context, request, EXPORT, other);
   sendList(request, response, {

@@ -44,6 +44,10 @@ const text = filterText(TEXTS_MAX);
 /** Filters that address a text of its own: links lead to them. The box stands for all of them. */
 export const TEXT_FILTERS = ['id', 'reference', 'extra', 'e2e_id', 'document', 'name', 'amount'] as const;
 
+const amountText = text.refine((value) => value === undefined || parseLocal(value) !== undefined, {
+  error: () => describeFault('no_amount'),
+});
+
 export const searchSchema = z
   .object({
     q: filterText(TEXTS_MAX),
@@ -58,9 +62,9 @@ export const searchSchema = z
     name: text.refine((value) => value === undefined || foldName(value).length > 1, {
       error: () => t('Escreva duas letras ou mais.'),
     }),
-    amount: text.refine((value) => value === undefined || parseLocal(value) !== undefined, {
-      error: () => describeFault('no_amount'),
-    }),
+    amount: amountText,
+    amount_from: amountText,
+    amount_to: amountText,
     status: filterText(64),
     operation: filterChoice(OPERATIONS),
     platform: filterText(PLATFORM_CHARS_MAX),
@@ -107,16 +111,19 @@ export function readDayOf({ q = '' }: SearchFilters): Day | undefined {
 
 /** Turns filters into a search. @param mayName whether the caller may search by name: else the box does not. */
 export function toSearch(filters: SearchFilters, mayName: boolean): Search {
-  const { q = '', as, e2e_id: e2eId, amount, by, ...rest } = filters;
+  const { q = '', as, e2e_id: e2eId, amount, amount_from, amount_to, by, ...rest } = filters;
   const all = classifySearch(q, language()).readings;
   const wanted = as === undefined ? all.filter(({ kind }) => mayName || kind !== 'name') : all;
   const readings = as === undefined ? wanted : wanted.filter(({ kind }) => kind === as);
-  const terms = { ...rest, e2eId, amountCents: amount === undefined ? undefined : parseLocal(amount) };
+  const [amountCents, amountMinCents, amountMaxCents] = [amount, amount_from, amount_to].map((value) =>
+    value === undefined ? undefined : parseLocal(value),
+  );
+  const terms = { ...rest, e2eId, amountCents, amountMinCents, amountMaxCents };
   const day = readDayOf(filters);
   const period = day === undefined ? {} : { from: day, to: day };
   const anyOf = q === '' || day !== undefined ? undefined : readings.map(toTerms);
   const read = readings.map((one) => [one.kind, 'text' in one ? one.text : q] as const);
-  const named = { ...rest, ...period, e2e_id: e2eId, amount, by, ...Object.fromEntries(read) };
+  const named = { ...rest, ...period, e2e_id: e2eId, amount, amount_from, amount_to, by, ...Object.fromEntries(read) };
   return {
     query: { ...terms, ...period, by: by ?? 'created', anyOf },
     readings,

@@ -56,6 +56,8 @@ export function searchFields(draft: Draft, { platforms, merchants }: Choices, fu
     ),
     filterField(draft, { name: 'status', label: 'Situação', words: STATUS_WORDS, any: 'Todas' }),
     filterField(draft, { name: 'operation', label: 'Operação', words: OPERATION_WORDS, any: 'Todas' }),
+    inputField(draft, { name: 'amount_from', label: 'Valor de' }),
+    inputField(draft, { name: 'amount_to', label: 'Valor até' }),
     platformField(draft, platforms),
     filterField(draft, { name: 'merchant', label: 'Lojista', words: merchants, any: 'Todos' }),
     dayField(draft, { name: 'from', label: 'De' }),
@@ -74,6 +76,8 @@ export function renderChips(
   const without = (...names: string[]): string =>
     addressOf(Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name))));
   const named: [string, PlainText, Record<string, string>][] = [
+    ['amount_from', 'Valor de', {}],
+    ['amount_to', 'Valor até', {}],
     ['status', 'Situação', STATUS_WORDS],
     ['operation', 'Operação', OPERATION_WORDS],
     ['platform', 'Plataforma', choices.platforms],

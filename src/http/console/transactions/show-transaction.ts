@@ -6,6 +6,7 @@ import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { EXPECTED, stateBadge } from '../expected/describe-expected.ts';
+import { offerMatch } from '../expected/match-payment.ts';
 import { callbackTable } from '../merchants/list-callbacks.ts';
 import { readMerchantWords } from '../merchants/list-merchants.ts';
 import { mismatchTable } from '../mismatches/list-mismatches.ts';
@@ -31,7 +32,7 @@ export function transactionPages(context: Context): Router {
 <div class="head"><h1>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, shown.operation), amount: moneyOf(shown.amount) })}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
 <p class="sub">${idText(shown.id)}</p>
 ${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${await mismatchTable(context, response, mismatches)}</section>`}
-${renderOrders(shown)}
+${renderOrders(shown)}${await offerMatch(context, response, shown)}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names)}
 ${!canSeePersonalData(response) && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para o papel de leitura.')}</p>`}</section>
 <section><h2>${t('História')}</h2>${renderTimeline(context, shown)}</section>

@@ -47,7 +47,9 @@ export function webhookListPages(context: Context): Router {
     const found = table({
       caption: 'Webhooks, os mais novos primeiro',
       rows,
-      empty: areSet ? 'Nenhum webhook com estes filtros.' : 'Nenhum webhook chegou ainda.',
+      empty: areSet
+        ? 'Nenhum webhook com estes filtros: tire um deles.'
+        : 'Nenhum webhook chegou ainda: confira no provedor o endereço e o segredo.',
       columns: [
         {
           title: 'Webhook',

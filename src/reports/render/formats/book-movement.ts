@@ -2,7 +2,7 @@ import type { Day } from '../../../domain/calendar.ts';
 import { fill } from '../../../texts/fill.ts';
 import { formatDay, type Texts } from '../../../texts/reports/texts.ts';
 import type { Movement } from '../../read/read-movements.ts';
-import { nameMovement } from '../columns.ts';
+import { nameMovement } from '../name-movement.ts';
 
 /** A movement as another program books it. */
 export type Booking = {

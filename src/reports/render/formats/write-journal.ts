@@ -122,8 +122,9 @@ function plain(text: string): string {
   return text.replace(/[;|\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ').trim();
 }
 
-function describeMovement({ isReversal, kind, status, transactionId }: Movement): string {
-  return [isReversal ? 'reversal of' : '', kind.replaceAll('_', ' '), status, transactionId].filter(Boolean).join(' ');
+function describeMovement({ isReversal, kind, status, transactionId, adjustment }: Movement): string {
+  const name = adjustment ? `${kind} ${adjustment.kind}` : kind.replaceAll('_', ' ');
+  return [isReversal ? 'reversal of' : '', name, status, transactionId, adjustment?.note].filter(Boolean).join(' ');
 }
 
 function describePlan(plan: AnyPlan): string {

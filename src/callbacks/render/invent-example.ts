@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { EXPECTED_TYPE } from '../health/callback-sources.ts';
+import { MANIFEST_TYPE } from './render-manifests.ts';
+
+const NOTHING = '00000000-0000-4000-8000-000000000000';
+const CORRECTED = 'corrected';
+
+/** Invents the body of an example: nobody's payment, in the form of its type. Pure. @param at an instant, as bodies have it. */
+export function inventExample(type: string, at: string): object {
+  return { type, timestamp: at, data: inventData(type, at) };
+}
+
+function inventData(type: string, at: string): object {
+  if (type === MANIFEST_TYPE) return inventManifest(at);
+  if (type.startsWith(EXPECTED_TYPE)) return { expected_payment: inventOrder(type.slice(EXPECTED_TYPE.length), at) };
+  const [, operation = 'cashin', end = 'paid'] = type.split('.');
+  const status = end === CORRECTED ? 'paid' : end;
+  const previous = status === 'pending' ? null : 'pending';
+  const shared = { operation, status, status_at: at, commission: '0.10', reference: 'exemplo-1', platform: null };
+  const transaction = {
+    ...{ id: NOTHING, ...shared, amount: '10.00', net: operation === 'cashin' ? '9.90' : '10.10', currency: 'BRL' },
+    ...{ extra: null, e2e_id: null, pix_key: null, name: 'Pessoa de Exemplo', email: null, phone: null },
+    ...{ document: null, description: null, created_at: at, sequence: previous === null ? 1 : 2 },
+    current_status: status,
+  };
+  const data = { transaction, previous_status: previous, source: 'reconciliation' };
+  if (end !== CORRECTED) return data;
+  return { ...data, before: { ...shared, amount: '12.00' }, after: { ...shared, amount: '10.00' } };
+}
+
+function inventOrder(state: string, at: string): object {
+  const day = at.slice(0, 'YYYY-MM-DD'.length);
+  const isPaid = state === 'paid';
+  return {
+    ...{ id: `ep_${'0'.repeat(32)}`, source: 'exemplo', number: '1', operation: 'cashin', amount: '10.00' },
+    ...{ currency: 'BRL', due_day: day, issued_day: day, valid_until: null, platform: null },
+    ...{ references: ['exemplo-1'], e2e_ids: [], extra: null, document: null, name: 'Pessoa de Exemplo' },
+    ...{ description: null, invoice_key: null, revised_at: null, version: 1, created_at: at },
+    ...{ state, reason_code: null, state_at: at, sequence: 1, paid: isPaid ? '10.00' : '0.00', refunded: '0.00' },
+    difference: isPaid ? '0.00' : '-10.00',
+    matches: isPaid ? [{ transaction_id: NOTHING, amount: '10.00', rule: 'reference' }] : [],
+    current_state: state,
+  };
+}
+
+/** A day without messages. No key signs it: an example must never verify. */
+function inventManifest(at: string): object {
+  const manifest = {
+    ...{ version: 1, merchant: `mer_${'0'.repeat(24)}`, day: at.slice(0, 'YYYY-MM-DD'.length) },
+    ...{ zone: 'America/Sao_Paulo', revision: 1, made_at: at, messages: 0, types: [] },
+    ids_sha256: createHash('sha256').digest('hex'),
+    ...{ proven: false, closed: false, chain: null },
+  };
+  return { manifest, payload: Buffer.from(JSON.stringify(manifest)).toString('base64url'), signatures: [] };
+}

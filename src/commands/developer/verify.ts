@@ -1,0 +1,53 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Command } from 'commander';
+import { sign } from '../../callbacks/render/sign.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { readKey } from './listen.ts';
+import { readPlace, readSecretIn } from './read-place.ts';
+
+/** As libraries of Standard Webhooks: an older message may be replayed. */
+const TOLERANCE_S = 300;
+
+type Options = { secret: string; id: string; timestamp: string; signature: string; body: string; anyAge?: boolean };
+
+/** `confere verify …`: checks a message's signature, byte by byte as it came. It needs no database. */
+export function verifyCommand(program: Command): void {
+  program
+    .command('verify')
+    .description('check the signature of a message that your system got; exit code 1 if it is wrong')
+    .requiredOption('--secret <file>', 'the file with whsec_…')
+    .requiredOption('--id <id>', 'the header webhook-id')
+    .requiredOption('--timestamp <seconds>', 'the header webhook-timestamp')
+    .requiredOption('--signature <text>', 'the header webhook-signature')
+    .option('--body <file>', 'the body, as it came; - for standard input', '-')
+    .option('--any-age', 'also a message that is older than five minutes')
+    .action(verify);
+}
+
+async function verify({
+  secret: file,
+  id,
+  timestamp: seconds,
+  signature,
+  body: place,
+  anyAge,
+}: Options): Promise<void> {
+  const timestamp = Number(seconds);
+  if (!/^\d{1,12}$/.test(seconds)) throw new ConfereError('wrong_use', '--timestamp is in seconds since 1970');
+  const key = readKey(await readSecretIn('--secret', file));
+  const body = (await readPlace(place)).toString('utf8');
+  const expected = Buffer.from(sign([key], { id, timestamp, body }));
+  const isRight = signature.split(' ').some((one) => {
+    const given = Buffer.from(one);
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+  const ageS = Math.round(Date.now() / 1000) - timestamp;
+  const isTimely = anyAge === true || Math.abs(ageS) <= TOLERANCE_S;
+  const says = isRight
+    ? isTimely
+      ? 'the signature is right'
+      : `the signature is right, but the message is ${ageS} s old: refuse it, or give --any-age`
+    : 'the signature is wrong: another secret, or another body than the bytes that came';
+  process.stdout.write(`${says}\n`);
+  process.exitCode = isRight && isTimely ? 0 : 1;
+}

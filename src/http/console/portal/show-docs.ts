@@ -1,0 +1,48 @@
+import type { Request, Router } from 'express';
+import { language } from '../../../texts/language.ts';
+import { refuse } from '../../../texts/refuse.ts';
+import { translate } from '../../../texts/translate.ts';
+import { createRouter } from '../../create-router.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
+import { sendPage } from '../parts/send-page.ts';
+import { readDocument, renderDocument } from '../system/render-document.ts';
+import { packTool } from './collect-tool.ts';
+import { DOCS } from './site.ts';
+
+const FILE = 'confere-cli.tgz';
+const TOOL = `/portal/${FILE}`;
+const FIRST = 'callbacks';
+/** The documents for merchants, each in both languages. */
+const NAMES = [FIRST, 'callback-types', 'fetch-events', 'day-manifests', 'provider-format'];
+const ENDS = { 'pt-BR': '.pt-BR.md', en: '.md' } as const;
+
+/** The documents for merchants, in the language of the request, and the tool that they describe. */
+export function documentPages(): Router {
+  const router = createRouter();
+  const documents = { 'pt-BR': renderAll('pt-BR'), en: renderAll('en') };
+  router.get([DOCS.address, `${DOCS.address}/:name`], (request: Request<{ name?: string }>, response) => {
+    const document = documents[language()].get(request.params.name ?? FIRST);
+    if (!document) throw refuse('address_unknown');
+    const tool = html`<a href="${TOOL}" download="${FILE}">${FILE}</a>`;
+    const body = html`<p class="actions">${tHtml('{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help', { tool })}</p><div class="prose">${document}</div>`;
+    sendPage(request, response, { title: translate(DOCS.title), body, wide: true });
+  });
+  let packed: Buffer | undefined;
+  router.get(TOOL, (_request, response) => {
+    packed ??= packTool();
+    response.type('application/gzip').send(packed);
+  });
+  return router;
+}
+
+function renderAll(lang: keyof typeof ENDS): Map<string, Html> {
+  return new Map(NAMES.map((name) => [name, renderDocument(readDocument(`${name}${ENDS[lang]}`), findAddress)]));
+}
+
+/** Links lead to headings, to other documents for merchants, and elsewhere by https. */
+function findAddress(href: string): string | undefined {
+  if (href.startsWith('#') || href.startsWith('https:')) return href;
+  const [file = '', anchor] = href.split('#');
+  const name = file.replace('.pt-BR', '').replace('.md', '');
+  return NAMES.includes(name) ? `${DOCS.address}/${name}${anchor === undefined ? '' : `#${anchor}`}` : undefined;
+}

@@ -1,0 +1,60 @@
+import type { Request, Router } from 'express';
+import { isDay } from '../../../domain/calendar.ts';
+import type { PortalContext } from '../../../portal/open-scope.ts';
+import { refuseField } from '../../../texts/refuse.ts';
+import { t } from '../../../texts/translate.ts';
+import { getScope } from '../../access/require-scope.ts';
+import { createRouter } from '../../create-router.ts';
+import { formatCount, formatDay, moment } from '../parts/format.ts';
+import { html } from '../parts/html.ts';
+import { facts, table } from '../parts/page-components.ts';
+import { sendPage } from '../parts/send-page.ts';
+import { FEED } from './site.ts';
+
+/** The page of the feed's cursor and of the day manifests, and the manifests themselves. */
+export function feedPages({ calendar, config }: PortalContext): Router {
+  const router = createRouter();
+  router.get(FEED.address, async (request, response) => {
+    const { merchant, listManifests } = getScope(response);
+    const next = `GET ${config.PUBLIC_URL}/api/v1/events?after=${merchant.pulled_position}&limit=200`;
+    const body = html`<h1>${t(FEED.title)}</h1>
+<section><h2>${t('O cursor')}</h2>${facts([
+      ['Token de busca', merchant.pull_token_hash === null ? t('não há: peça-o à operação') : t('dado')],
+      ['Vale até', merchant.pull_token_expires_at && moment(calendar, merchant.pull_token_expires_at)],
+      ['Confirmado até o cursor', formatCount(merchant.pulled_position)],
+      ['Último cursor', formatCount(merchant.last_position)],
+      ['Última busca', merchant.pulled_at ? moment(calendar, merchant.pulled_at) : t('nunca')],
+      ['Próximo pedido', html`<code>${next}</code>`],
+    ])}${merchant.url !== null && html`<p class="hint">${t('Você tem endereço: um cursor não confirma nada.')}</p>`}</section>
+<section><h2>${t('Manifestos dos últimos 14 dias')}</h2>${table({
+      caption: 'Manifestos dos últimos 14 dias',
+      rows: await listManifests(),
+      empty: 'Nenhum manifesto até agora.',
+      columns: [
+        { title: 'Dia', cell: ({ day }) => formatDay(day) },
+        { title: 'Revisão', cell: ({ manifest }) => String(manifest.revision), align: 'end' },
+        { title: 'Mensagens', cell: ({ manifest }) => formatCount(Number(manifest.messages)), align: 'end' },
+        { title: 'Provado', cell: ({ manifest }) => (manifest.proven === true ? t('sim') : t('não')) },
+        { title: 'Fechado', cell: ({ manifest }) => (manifest.closed === true ? t('sim') : t('não')) },
+        {
+          title: 'Arquivos',
+          cell: ({ day }) =>
+            html`<a href="/portal/manifests/${day}" download="${day}.json">${t('Assinado')}</a> · <a href="/portal/manifests/${day}/ids" download="${day}.txt">${'webhook-ids'}</a>`,
+        },
+      ],
+    })}</section>`;
+    sendPage(request, response, { title: t(FEED.title), body });
+  });
+  router.get('/portal/manifests/:day', async (request: Request<{ day: string }>, response) => {
+    response.json(await getScope(response).readManifest(dayOf(request)));
+  });
+  router.get('/portal/manifests/:day/ids', async (request: Request<{ day: string }>, response) => {
+    response.type('text/plain').send(await getScope(response).readManifestIds(dayOf(request)));
+  });
+  return router;
+}
+
+function dayOf({ params }: Request<{ day: string }>): string {
+  if (isDay(params.day)) return params.day;
+  throw refuseField('day', 'day_wrong');
+}

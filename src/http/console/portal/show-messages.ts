@@ -1,0 +1,50 @@
+import type { Request, Response, Router } from 'express';
+import { EXAMPLE_TYPES, MESSAGE_TYPES } from '../../../operations/merchants/message-types.ts';
+import { refuse } from '../../../texts/refuse.ts';
+import { t } from '../../../texts/translate.ts';
+import { getScope } from '../../access/require-scope.ts';
+import { createRouter } from '../../create-router.ts';
+import { describeOutput } from '../../openapi/build-document.ts';
+import { CALLBACK_MESSAGES } from '../../openapi/callback-messages.ts';
+import { html } from '../parts/html.ts';
+import { table } from '../parts/page-components.ts';
+import { postForm, sendPage } from '../parts/send-page.ts';
+import { MESSAGES } from './site.ts';
+
+/** The catalogue of messages: each type with its example and its schema, and buttons that send examples. */
+export function messagePages(): Router {
+  const router = createRouter();
+  router.get(MESSAGES.address, (request, response) => {
+    const body = html`<h1>${t(MESSAGES.title)}</h1>
+<p class="lead">${t('Cada exemplo é assinado e leva "test": true. O seu sistema o confere, responde 2xx e não faz nada com ele.')}</p>
+<p class="explain">${t('Um exemplo repete a sua mensagem mais nova do tipo; se não há nenhuma, é inventado. Um sistema que ainda não lê "test" trataria um exemplo como pagamento.')}</p>
+${sendForm(response, undefined)}
+${table({
+  caption: 'Mensagens',
+  rows: [...MESSAGE_TYPES],
+  empty: 'Nenhum callback até agora.',
+  columns: [{ title: 'Tipo', cell: (type) => html`<a href="${MESSAGES.address}/${type}"><code>${type}</code></a>` }],
+})}`;
+    sendPage(request, response, { title: t(MESSAGES.title), body });
+  });
+  router.get(`${MESSAGES.address}/:type`, async (request: Request<{ type: string }>, response) => {
+    const { type } = request.params;
+    const message = CALLBACK_MESSAGES.find((one) => one.type === type);
+    if (!message || !MESSAGE_TYPES.includes(type)) throw refuse('address_unknown');
+    const isExample = EXAMPLE_TYPES.includes(type);
+    const example = isExample ? await getScope(response).showExample(type) : undefined;
+    const body = html`<p class="crumb"><a href="${MESSAGES.address}">${t(MESSAGES.title)}</a></p>
+<h1><code>${type}</code></h1>
+${isExample && sendForm(response, type)}
+${example && html`<section><h2>${t('Exemplo')}</h2><p>${example.isInvented ? t('Inventado: você ainda não tem mensagem deste tipo.') : t('A sua mensagem mais nova deste tipo.')}</p><pre>${JSON.stringify(example.body, null, 2)}</pre></section>`}
+<section><h2>${t('Esquema')}</h2><p>${'JSON Schema 2020-12'}</p><pre lang="en">${JSON.stringify(describeOutput(message.body), null, 2)}</pre></section>`;
+    sendPage(request, response, { title: type, body });
+  });
+  return router;
+}
+
+function sendForm(response: Response, type: string | undefined) {
+  const field = type !== undefined && html`<input type="hidden" name="type" value="${type}">`;
+  const words = type === undefined ? t('Enviar um exemplo de cada tipo') : t('Enviar este exemplo');
+  return html`<section class="act bare" aria-label="${t('Ações')}">${postForm(response, '/portal/examples', html`${field}<div class="actions"><button>${words}</button></div>`)}</section>`;
+}

@@ -1,0 +1,141 @@
+/** Fees of a month, as charged and by the contracts: by platform and operation, and the payments that differ. */
+import { sql } from 'kysely';
+import type { Reader } from '../../database/reader.ts';
+import { addDays, boundsOfMonth, type Day, type Month } from '../../domain/calendar.ts';
+import { NO_PLATFORM } from '../../domain/platform.ts';
+import { OPERATIONS, type Operation } from '../../domain/statuses.ts';
+import { type CommissionContract, findContract, readContracts } from '../journal/read-contracts.ts';
+
+/** Payments that are named. */
+export const DIFFERING_MAX = 50;
+
+/** Sums over the payments that were paid in the month, by their commission of now. Cents. */
+export type FeeRow = {
+  platform: string;
+  operation: Operation;
+  payments: number;
+  charged: bigint;
+  /** By the contracts, half a cent rounded up, of the payments that one covers. */
+  agreed: bigint;
+  /** Charged for the payments that a contract covers, less `agreed`. */
+  difference: bigint;
+  /** Payments whose commission is not the contract's, however a part of a cent is rounded. */
+  differing: number;
+  /** Payments that no contract covers, or whose commission is not known. */
+  uncovered: number;
+};
+export type DifferingPayment = { id: string; at: string; amount: bigint; charged: bigint; agreed: bigint };
+export type Fees = { rows: FeeRow[]; byHand: { platform: string; cents: bigint }[]; payments: DifferingPayment[] };
+
+/** @param given contracts, newest first, in the place of those that are stated. */
+export async function readFees(db: Reader, month: Month, given?: CommissionContract[]): Promise<Fees> {
+  const contracts = given ?? (await readContracts(db));
+  const { from, to } = boundsOfMonth(month);
+  const platforms = await listPlatforms(db);
+  const rows = new Map<string, FeeRow>();
+  const payments: DifferingPayment[] = [];
+  for (const span of splitDays(contracts, { from, to })) {
+    const paid = selectPaid(contracts, platforms, span);
+    for (const row of (await sumPaid(paid).execute(db)).rows) add(rows, row);
+    if (payments.length < DIFFERING_MAX) payments.push(...(await listDiffering(paid).execute(db)).rows.map(toPayment));
+  }
+  return {
+    rows: [...rows.values()],
+    byHand: await readByHand(db, { from, to }),
+    payments: payments.slice(0, DIFFERING_MAX),
+  };
+}
+
+/** Days of the month between which no contract begins or ends. */
+function splitDays(contracts: CommissionContract[], { from, to }: Span): Span[] {
+  const edges = contracts.flatMap((one) => [one.from, ...(one.to === null ? [] : [addDays(one.to, 1)])]);
+  const starts = [...new Set([from, ...edges.filter((day) => day > from && day <= to)])].sort();
+  return starts.map((start, index) => {
+    const next = starts[index + 1];
+    return { from: start, to: next === undefined ? to : addDays(next, -1) };
+  });
+}
+
+type Span = { from: Day; to: Day };
+
+async function listPlatforms(db: Reader): Promise<(string | null)[]> {
+  const rows = await db.selectFrom('transactions').select('platform').distinct().execute();
+  return rows.map(({ platform }) => platform);
+}
+
+/** The payments of days that have one contract a platform and operation, each with its price. */
+function selectPaid(contracts: CommissionContract[], platforms: (string | null)[], { from, to }: Span) {
+  const prices = platforms.flatMap((platform) =>
+    OPERATIONS.flatMap((operation) => {
+      const one = findContract(contracts, { platform, operation, day: from });
+      return one
+        ? [
+            sql`SELECT ${platform} AS platform, ${operation} AS operation, ${one.fixedCents} AS fixed, ${one.basisPoints} AS points`,
+          ]
+        : [];
+    }),
+  );
+  const none = sql`SELECT NULL AS platform, NULL AS operation, NULL AS fixed, NULL AS points`;
+  const share = sql`transactions.amount_cents * price.points`;
+  return sql`SELECT COALESCE(transactions.platform, ${NO_PLATFORM}) AS platform, transactions.operation, transactions.id,
+      events.at_wall AS at, transactions.amount_cents AS amount, transactions.commission_cents AS charged,
+      price.fixed + (${share} + 5000) DIV 10000 AS agreed, price.fixed + (${share}) DIV 10000 AS low,
+      price.fixed + (${share} + 9999) DIV 10000 AS high
+    FROM events JOIN transactions ON transactions.seq = events.transaction_seq
+    LEFT JOIN (${prices.length === 0 ? none : sql.join(prices, sql` UNION ALL `)}) AS price
+      ON BINARY price.operation = transactions.operation AND BINARY price.platform <=> transactions.platform
+    WHERE events.status = 'paid' AND events.at_wall >= ${`${from} 00:00:00`} AND events.at_wall < ${`${addDays(to, 1)} 00:00:00`}`;
+}
+
+type Paid = ReturnType<typeof selectPaid>;
+type Sum = { platform: string; operation: Operation } & Record<
+  'payments' | 'charged' | 'agreed' | 'covered' | 'differing' | 'uncovered',
+  string | number
+>;
+
+function sumPaid(paid: Paid) {
+  return sql<Sum>`SELECT platform, operation, COUNT(*) AS payments, COALESCE(SUM(charged), 0) AS charged,
+      COALESCE(SUM(IF(charged IS NULL, NULL, agreed)), 0) AS agreed,
+      COALESCE(SUM(IF(agreed IS NULL, NULL, charged)), 0) AS covered,
+      COALESCE(SUM(charged < low OR charged > high), 0) AS differing,
+      SUM(agreed IS NULL OR charged IS NULL) AS uncovered
+    FROM (${paid}) AS paid GROUP BY platform, operation ORDER BY platform, operation`;
+}
+
+function add(rows: Map<string, FeeRow>, row: Sum): void {
+  const { platform, operation } = row;
+  const key = JSON.stringify([platform, operation]);
+  const before = rows.get(key) ?? {
+    ...{ platform, operation, payments: 0, charged: 0n, agreed: 0n, difference: 0n, differing: 0, uncovered: 0 },
+  };
+  rows.set(key, {
+    ...{ platform, operation, payments: before.payments + Number(row.payments) },
+    ...{ charged: before.charged + BigInt(row.charged), agreed: before.agreed + BigInt(row.agreed) },
+    difference: before.difference + BigInt(row.covered) - BigInt(row.agreed),
+    ...{ differing: before.differing + Number(row.differing), uncovered: before.uncovered + Number(row.uncovered) },
+  });
+}
+
+type Listed = { id: string; at: string } & Record<'amount' | 'charged' | 'agreed', string | bigint>;
+
+function listDiffering(paid: Paid) {
+  return sql<Listed>`SELECT id, at, amount, charged, agreed FROM (${paid}) AS paid
+    WHERE charged < low OR charged > high ORDER BY at DESC LIMIT ${sql.lit(DIFFERING_MAX)}`;
+}
+
+function toPayment({ id, at, amount, charged, agreed }: Listed): DifferingPayment {
+  return { id, at, amount: BigInt(amount), charged: BigInt(charged), agreed: BigInt(agreed) };
+}
+
+/** Fees that people entered for days of the month, less those that they took back. */
+async function readByHand(db: Reader, { from, to }: Span): Promise<Fees['byHand']> {
+  const rows = await db
+    .selectFrom('adjustments')
+    .select(['platform', sql<string>`-SUM(amount_cents)`.as('cents')])
+    .where('kind', '=', 'fee')
+    .where('day', '>=', from)
+    .where('day', '<=', to)
+    .groupBy('platform')
+    .execute();
+  return rows.map(({ platform, cents }) => ({ platform, cents: BigInt(cents) }));
+}

@@ -1,0 +1,108 @@
+/** The tool for merchants' developers as they get it: one file, without a database, unpacked far from this repository. */
+import { execFile } from 'node:child_process';
+import { createSecretKey } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openMerchantSession } from '../../../src/access/sessions.ts';
+import { sign } from '../../../src/callbacks/render/sign.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { packTool } from '../../../src/http/console/portal/collect-tool.ts';
+import { createApp } from '../../../src/http/create-app.ts';
+import { issuePullToken } from '../../../src/merchants/pull-token.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
+import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
+import { createMerchantToken } from '../../support/open-scopes.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
+import { inFile } from '../../support/write-temporary-file.ts';
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const run = promisify(execFile);
+let env: CallbackEnvironment;
+let shop: MerchantServer;
+let home: ReturnType<typeof temporaryDirectory>;
+let url: string;
+let merchant: string;
+
+beforeAll(async () => {
+  env = await openCallbackEnvironment();
+  shop = await openMerchantServer();
+  home = temporaryDirectory();
+  const server = env.use(await serveHttp(env.context, createApp(env.context), TEST_HTTP_LIMITS));
+  url = `http://127.0.0.1:${server.port}`;
+  merchant = (await env.addMerchant(`${shop.url}/pix`)).merchant.id;
+  const cookie = `confere_portal=${await openMerchantSession(env.context, await createMerchantToken(env.context, merchant))}`;
+  const file = await fetch(`${url}/portal/confere-cli.tgz`, { headers: { cookie } });
+  const bytes = Buffer.from(await file.arrayBuffer());
+  expect(bytes.equals(packTool())).toBe(true);
+  writeFileSync(path.join(home.path, 'tool.tgz'), bytes);
+  await run('tar', ['-xzf', 'tool.tgz'], { cwd: home.path });
+});
+afterAll(async () => {
+  home[Symbol.dispose]();
+  await env[Symbol.asyncDispose]();
+  await shop[Symbol.asyncDispose]();
+});
+
+async function tool(args: string[], variables: Record<string, string> = {}) {
+  const main = path.join(home.path, 'package/src/commands/developer/main.js');
+  const options = { cwd: home.path, env: { PATH: process.env.PATH ?? '', ...variables } };
+  return await run(process.execPath, [main, ...args], options).then(
+    ({ stdout }) => ({ code: 0, out: stdout, err: '' }),
+    (error: { code: number; stdout: string; stderr: string }) => ({
+      code: error.code,
+      out: error.stdout,
+      err: error.stderr,
+    }),
+  );
+}
+
+test('listen posts the events to a local address', async () => {
+  await env.applyTransaction(['paid']);
+  const token = await issuePullToken(env.context, merchant, undefined);
+  const args = [
+    'listen',
+    '--server',
+    url,
+    '--forward',
+    `${shop.url}/local`,
+    '--since',
+    '2020-01-01T00:00:00Z',
+    '--once',
+  ];
+  const { code, out } = await tool(args, { CONFERE_PULL_TOKEN: token });
+  expect([code, out]).toEqual([0, expect.stringMatching(/pix\.cashin\.paid {2}msg_\S+ {2}200 in \d+ ms/)]);
+  expect(shop.callsTo('/local')).toHaveLength(1);
+});
+
+test('verify accepts a right signature, and refuses another body, and an old message', async () => {
+  const timestamp = Math.floor(Date.now() / 1000);
+  const key = createSecretKey(Buffer.from(SECRET.slice('whsec_'.length), 'base64'));
+  const verify = (body: string, at: number, ...more: string[]) => {
+    const signature = `v1,other ${sign([key], { id: 'msg_1', timestamp: at, body: '{"a":1}' })}`;
+    const files = ['--secret', inFile('secret', SECRET), '--body', inFile('body', body)];
+    return tool(['verify', ...files, '--id', 'msg_1', '--timestamp', String(at), '--signature', signature, ...more]);
+  };
+  expect(await verify('{"a":1}', timestamp)).toMatchObject({ code: 0, out: 'the signature is right\n' });
+  expect(await verify('{"a":2}', timestamp)).toMatchObject({ code: 1, out: expect.stringContaining('wrong') });
+  expect(await verify('{"a":1}', timestamp - 400)).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/is 40\d s old/),
+  });
+  expect((await verify('{"a":1}', timestamp - 400, '--any-age')).code).toBe(0);
+});
+
+test('events trigger has the portal send an example of any type; wrong use ends with 2', async () => {
+  const token = await createMerchantToken(env.context, merchant);
+  const trigger = (type: string) =>
+    tool(['events', 'trigger', type, '--server', url, '--json'], { CONFERE_PORTAL_TOKEN: token });
+  expect(await trigger('pix.expected.paid_twice')).toMatchObject({ code: 0, out: expect.stringContaining('msg_') });
+  expect(await trigger('pix.none')).toMatchObject({ code: 1, err: expect.stringContaining('422') });
+  expect(await tool(['events', 'trigger', 'pix.none'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--server'),
+  });
+  expect((await tool(['nothing'])).code).toBe(2);
+});

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openMerchantSession } from '../../../src/access/sessions.ts';
+import { inventExample } from '../../../src/callbacks/render/invent-example.ts';
+import { toProviderBody } from '../../../src/callbacks/render/provider-body.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
+import { CALLBACK_MESSAGES } from '../../../src/http/openapi/callback-messages.ts';
+import { EXAMPLE_TYPES, MESSAGE_TYPES } from '../../../src/operations/merchants/message-types.ts';
+import { callApi } from '../../support/call-api.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
+import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
+import { createMerchantToken } from '../../support/open-scopes.ts';
+
+const PATH = '/pix/receive?key=abc123';
+type Example = { type: string; test?: boolean; data: { transaction?: { name: string } } };
+
+let env: CallbackEnvironment;
+let shop: MerchantServer;
+let url: string;
+let token: string;
+let cookie: string;
+
+beforeAll(async () => {
+  env = await openCallbackEnvironment();
+  shop = await openMerchantServer();
+  const server = env.use(await serveHttp(env.context, createApp(env.context), TEST_HTTP_LIMITS));
+  url = `http://127.0.0.1:${server.port}`;
+  const { merchant } = await env.addMerchant(`${shop.url}${PATH}`);
+  token = await createMerchantToken(env.context, merchant.id);
+  cookie = `confere_portal=${await openMerchantSession(env.context, token)}`;
+});
+afterAll(async () => {
+  await env[Symbol.asyncDispose]();
+  await shop[Symbol.asyncDispose]();
+});
+
+async function show(address: string, language = 'pt-BR') {
+  await env.timers.advance(1_000);
+  const response = await fetch(`${url}${address}`, { headers: { cookie, 'accept-language': language } });
+  return { status: response.status, html: await response.text() };
+}
+
+it('the portal shows the address whole, and that it fails at the first refusal, with the answer', async () => {
+  shop.behaviours[PATH] = () => (_request, response) => void response.writeHead(401).end('{"error":"which token?"}');
+  env.deliverHere();
+  await env.applyTransaction(['paid']);
+  await eventually('the callback is refused', () => shop.calls.length > 0);
+  const page = await eventually('the page says so', async () => {
+    const { html } = await show('/portal');
+    return html.includes('Falhando') && html;
+  });
+  expect(page).toContain(`${shop.url}${PATH}`);
+  expect(page).toMatch(
+    /não aceita nada há[\s\S]*A resposta que recebemos: HTTP 401[\s\S]*<pre>\{&quot;error&quot;:&quot;which token\?&quot;\}/,
+  );
+  const { json } = await callApi({ url: `${url}/api/v1/portal`, token }, 'GET', '/health');
+  expect(json).toMatchObject({ last_failure: { response_status: 401, response_body: '{"error":"which token?"}' } });
+});
+
+it.each([
+  ['pt-BR', 'Não encontrado', 'Não há callback com este id.', '/portal/callbacks/none'],
+  ['pt-BR', 'Não encontrado', 'Não há nada neste endereço.', '/portal/nothing'],
+  ['en', 'Not found', 'There is no callback with this id.', '/portal/callbacks/none'],
+  ['en', 'Not found', 'There is nothing at this address.', '/portal/nothing'],
+])('the portal says in %s what it has not found: %s, %s', async (language, title, text, address) => {
+  const { status, html } = await show(address, language);
+  expect(status).toBe(404);
+  expect(html).toMatch(new RegExp(`<h1>${title}</h1>\\s*<p>${text}</p>\\s*<p><a href="/portal">`));
+});
+
+describe('an example of each message', () => {
+  const post = (body: object) => callApi({ url: `${url}/api/v1/portal`, token }, 'POST', '/examples', body);
+
+  it('comes signed by one request, marked, in the form of its schema; of a type that came, it repeats the newest', async () => {
+    shop.behaviours[PATH] = () => 200;
+    const before = shop.calls.length;
+    const { status, json } = await post({});
+    expect(status).toBe(202);
+    expect((json.callbacks as object[]).length).toBe(EXAMPLE_TYPES.length);
+    const examples = await env.advanceUntil('all came', () => {
+      const found = shop.calls.slice(before).map((call) => JSON.parse(call.body) as Example);
+      return found.filter(({ test }) => test).length === EXAMPLE_TYPES.length && found.filter(({ test }) => test);
+    });
+    expect(examples.map(({ type }) => type).sort()).toEqual([...EXAMPLE_TYPES].sort());
+    for (const example of examples) {
+      const schema = CALLBACK_MESSAGES.find(({ type }) => type === example.type)?.body;
+      expect([example.type, schema?.safeParse(example).error]).toEqual([example.type, undefined]);
+    }
+    const own = (type: string) => examples.find((one) => one.type === type)?.data.transaction?.name;
+    expect([own('pix.cashin.paid'), own('pix.cashout.paid')]).toEqual(['Maria', 'Pessoa de Exemplo']);
+  });
+
+  it('is marked in the format of the provider too, and only known types are taken', async () => {
+    const body = inventExample('pix.cashin.paid', '2026-11-21T08:00:00-03:00');
+    expect(toProviderBody({ ...body, test: true }, 'msg_1')).toMatchObject({ status: 'paid', test: true });
+    expect(toProviderBody(body, 'msg_1')).not.toHaveProperty('test');
+    expect((await post({ types: ['pix.cashin.none'] })).status).toBe(422);
+  });
+
+  it('stands in the catalogue with its schema; the first page and its buttons send them', async () => {
+    const list = await show('/portal/messages');
+    for (const type of MESSAGE_TYPES) expect(list.html).toContain(`/portal/messages/${type}"`);
+    const own = await show('/portal/messages/pix.cashin.paid');
+    expect(own.html).toMatch(
+      /A sua mensagem mais nova deste tipo[\s\S]*&quot;Maria&quot;[\s\S]*&quot;test&quot;: true[\s\S]*&quot;properties&quot;/,
+    );
+    expect((await show('/portal/messages/pix.cashout.corrected')).html).toContain('Inventado');
+    expect((await show('/portal/messages/pix.cashin.none')).status).toBe(404);
+  });
+});
+
+it('the cursor, the day manifests and the documents stand in the portal, in the language of the reader', async () => {
+  const feed = await show('/portal/feed');
+  expect(feed.html).toMatch(
+    /Confirmado até o cursor[\s\S]*\/api\/v1\/events\?after=0&amp;limit=200[\s\S]*Nenhum manifesto até agora/,
+  );
+  expect((await show('/portal/docs')).html).toContain('<h2 id="verificar-uma-mensagem">');
+  const english = await show('/portal/docs', 'en');
+  expect(english.html).toContain('<h2 id="verify-a-message">');
+  for (const [, anchor] of english.html.matchAll(/href="#([^"]+)"/g)) expect(english.html).toContain(`id="${anchor}"`);
+});
