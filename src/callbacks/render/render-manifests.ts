@@ -7,11 +7,18 @@ export const MANIFEST_TYPE = 'pix.day.manifest';
 
 type Row = Pick<Selectable<Database['day_manifests']>, 'seq' | 'payload' | 'signatures'>;
 
+type ShownManifest = {
+  manifest: Record<string, unknown>;
+  payload: string;
+  proof?: string | null;
+  signatures?: { protected: string; signature: string }[];
+};
+
 /**
  * A day manifest as the API and its callback show it: its text, the same as an object, for reading, and the proof that the text is in
  * the log; null while no checkpoint has it. One of version 1 is a JWS in its general form.
  */
-export async function presentManifest(context: Context, { seq, payload, signatures }: Row) {
+export async function presentManifest(context: Context, { seq, payload, signatures }: Row): Promise<ShownManifest> {
   const manifest = JSON.parse(payload) as Record<string, unknown>;
   const shown = { manifest, payload: Buffer.from(payload).toString('base64url') };
   if (manifest.version === 1)
