@@ -11,11 +11,11 @@ import { accessSync, existsSync, globSync, readFileSync, writeFileSync } from 'n
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ENGINES_BIN } from '../test/support/engines.ts';
 import { formatTable, type Part, runParts } from './run-parts.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENT = path.join(ROOT, 'docs/reliability.md');
-const MYSQL = path.join(process.env.CONFERE_ENGINES ?? path.join(ROOT, '.engines'), 'usr/sbin/mysqld');
 /** The many seeds of a property take minutes; `npm test` allows one minute. */
 const TEST_MS_MAX = 60 * 60_000;
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run', `--testTimeout=${TEST_MS_MAX}`];
@@ -40,11 +40,12 @@ function listParts(): Part[] {
     { name: 'soak of callbacks', args: ['bench/soak-callbacks.ts'], env: { SOAK_CALLBACKS: '60000' } },
     { name: 'soak of replicas', args: ['bench/soak-replicas.ts'], seed },
     { name: 'night shift', args: ['bench/night-shift.ts'], missing: findPrometheus() },
-    {
-      name: 'engines',
-      args: [...VITEST, '--config', 'vitest.engines.config.ts'],
-      missing: existsSync(MYSQL) ? undefined : 'no MySQL here (bin/setup --engines)',
-    },
+    { name: 'engines', args: [...VITEST, '--config', 'vitest.engines.config.ts'], missing: findEngine('mysqld') },
+    ...['mariadbd', 'mysqld'].map((server) => ({
+      name: `service tests on ${server}`,
+      args: ['test/support/run-on-engine.ts', server, 'test/service'],
+      missing: findEngine(server),
+    })),
   ];
 }
 
@@ -58,6 +59,10 @@ function findSeeded(): string[] {
 
 function findWrk(): string | undefined {
   return findCommand('wrk') ? undefined : 'no wrk here';
+}
+
+function findEngine(server: string): string | undefined {
+  return existsSync(path.join(ENGINES_BIN, server)) ? undefined : `no ${server} of bin/setup --engines here`;
 }
 
 function findPrometheus(): string | undefined {

@@ -34,6 +34,11 @@ export type HostChoice = {
   /** Hosts that take writes beside the current one, and are another server: they are not moved to. */
   rivals: ReadonlySet<string>;
   /**
+   * Hosts that could not be used, until they are: what one pool knows, all know. `isSilent`: it gave no answer. While others are only
+   * refused, waiting for it would delay each caller.
+   */
+  doubts: Map<string, { retryAtMs: number; isSilent: boolean }>;
+  /**
    * Hosts that said when they were last asked that they take no writes. Their open connections are asked too: a copy still writes for
    * a user with the privilege to.
    */
@@ -41,15 +46,12 @@ export type HostChoice = {
 };
 
 export function createHostChoice(): HostChoice {
-  return { current: undefined, rivals: new Set(), refusing: new Set() };
+  return { current: undefined, rivals: new Set(), doubts: new Map(), refusing: new Set() };
 }
 
 type Host = {
   name: string;
   pool: HostPool;
-  retryAtMs: number;
-  /** Whether it gave no answer: while others are only refused, waiting for it would delay each caller. */
-  isSilent: boolean;
   silence: ReturnType<typeof detectUnresponsiveHost> | undefined;
 };
 
@@ -68,46 +70,55 @@ export function createFailOverPool(
 ): ConnectionPool {
   const isAlone = pools.length === 1;
   const hosts = pools.map((pool): Host => {
-    const onSilence = (): void => markUnavailable(host, now(), true);
+    const onSilence = (): void => markUnavailable(choice, pool.name, now(), true);
     const silence = pool.isLocal ? undefined : detectUnresponsiveHost(pool.probe, onSilence, now, pool.endIdle);
-    const host: Host = { name: pool.name, pool, retryAtMs: 0, isSilent: false, silence };
-    return host;
+    return { name: pool.name, pool, silence };
   });
-  const isRefusing = (name: string): boolean => choice.refusing.has(name);
-  const checked: Checked = { known: new WeakSet(), now, isAlone, isRefusing };
+  const checked: Checked = { known: new WeakSet(), now, isAlone, choice };
 
   /** Hosts that are not skipped first, and among these the one in use; then those that answer. */
   function inOrder(): Host[] {
     const nowMs = now();
-    const rank = (host: Host): number =>
-      host.retryAtMs <= nowMs ? Number(host.name !== choice.current) : 2 + Number(host.isSilent);
+    const rank = ({ name }: Host): number => {
+      const doubt = choice.doubts.get(name);
+      return doubt && doubt.retryAtMs > nowMs ? 2 + Number(doubt.isSilent) : Number(name !== choice.current);
+    };
     return hosts
       .filter(({ name }) => name === choice.current || !choice.rivals.has(name))
       .toSorted((one, other) => rank(one) - rank(other));
   }
 
-  return {
-    getConnection(callback) {
-      const ordered = inOrder();
-      let firstError: NodeJS.ErrnoException | undefined;
-      const tryHost = (index: number): void => {
-        const host = ordered[index];
-        if (!host) {
-          callback(firstError ?? new Error('no database host is named'), undefined as never);
+  const getConnection = (callback: OnConnection): void => {
+    const ordered = inOrder();
+    const before = choice.current;
+    let firstError: NodeJS.ErrnoException | undefined;
+    const tryHost = (index: number): void => {
+      const host = ordered[index];
+      if (!host) {
+        callback(firstError ?? new Error('no database host is named'), undefined as never);
+        return;
+      }
+      takeReady(host, checked, (error, connection) => {
+        if (error) {
+          firstError ??= error;
+          tryHost(index + 1);
           return;
         }
-        takeReady(host, checked, (error, connection) => {
-          if (error) {
-            firstError ??= error;
-            tryHost(index + 1);
-            return;
-          }
-          choice.current = host.name;
-          callback(null, connection);
-        });
-      };
-      tryHost(0);
-    },
+        // another caller moved on while this one waited: what it left may lack what was written since
+        if (choice.current !== before && choice.current !== host.name) {
+          connection.release();
+          getConnection(callback);
+          return;
+        }
+        choice.current = host.name;
+        callback(null, connection);
+      });
+    };
+    tryHost(0);
+  };
+
+  return {
+    getConnection,
     probe(callback, msMax) {
       const host = hosts.find(({ name }) => name === choice.current) ?? inOrder()[0];
       if (host) host.pool.probe(callback, msMax);
@@ -129,26 +140,22 @@ function endAll(hosts: Host[], callback: (error: NodeJS.ErrnoException | null) =
   }
 }
 
-function markUnavailable(host: Host, nowMs: number, isSilent = host.isSilent): void {
-  Object.assign(host, { retryAtMs: nowMs + RETRY_MS, isSilent });
+function markUnavailable({ doubts }: HostChoice, name: string, nowMs: number, isSilent?: boolean): void {
+  doubts.set(name, { retryAtMs: nowMs + RETRY_MS, isSilent: isSilent ?? doubts.get(name)?.isSilent ?? false });
 }
 
-/** Connections whose server was asked once, the clock, whether there is one host only, and whether one said that it takes no writes. */
-type Checked = {
-  known: WeakSet<PoolConnection>;
-  now: () => number;
-  isAlone: boolean;
-  isRefusing: (name: string) => boolean;
-};
+/** Connections whose server was asked once, the clock, and whether there is one host only. */
+type Checked = { known: WeakSet<PoolConnection>; now: () => number; isAlone: boolean; choice: HostChoice };
 
 /** Takes a connection of a host. A host that gives none is skipped for a while; one that gives one again is not. */
 function takeReady(host: Host, checked: Checked, callback: OnConnection): void {
-  const isDoubted = host.retryAtMs > 0 || checked.isRefusing(host.name);
+  const { choice, now } = checked;
+  const isDoubted = choice.doubts.has(host.name) || choice.refusing.has(host.name);
   // other callers skip it while this one tries it
-  if (isDoubted) markUnavailable(host, checked.now());
+  if (isDoubted) markUnavailable(choice, host.name, now());
   openReady(host, { ...checked, isDoubted }, (error, connection) => {
-    if (error) markUnavailable(host, checked.now(), readRefusal(error) === undefined);
-    else if (isDoubted) host.retryAtMs = 0;
+    if (error) markUnavailable(choice, host.name, now(), readRefusal(error) === undefined);
+    else if (isDoubted) choice.doubts.delete(host.name);
     callback(error, connection);
   });
 }
@@ -156,7 +163,7 @@ function takeReady(host: Host, checked: Checked, callback: OnConnection): void {
 /** Asks the server of a new connection, or of a host that was unavailable, whether it takes writes. */
 function openReady(
   host: Host,
-  { isDoubted, known, now, isAlone }: Checked & { isDoubted: boolean },
+  { isDoubted, known, now, isAlone, choice }: Checked & { isDoubted: boolean },
   callback: OnConnection,
 ): void {
   host.pool.getConnection((unavailable, connection) => {
@@ -165,7 +172,7 @@ function openReady(
     if (isNew) {
       known.add(connection);
       host.silence?.watch(connection);
-      watchRefusals(connection, () => markUnavailable(host, now()));
+      watchRefusals(connection, () => markUnavailable(choice, host.name, now()));
     }
     if (isAlone || (!isNew && !isDoubted)) return callback(null, connection);
     const late = setTimeout(() => abortConnection(connection), TRY_MS_MAX);

@@ -57,6 +57,8 @@ export type KeyedRequest = {
   isStored: boolean;
   /** Whether an earlier request began it. */
   isContinued: boolean;
+  /** Whether it was answered: while its database was silent, before its work ended. Its lease ends, and a repetition continues. */
+  isClosed: boolean;
   renewal?: Timer;
 };
 
@@ -98,7 +100,7 @@ export async function openKeyedRequest<Answer>(
     requestHash: hash(context, 'request', parts),
     holder: randomBytes(HOLDER_BYTES),
     waitsUntilMs: context.timers.monotonicMs() + WAIT_MS,
-    ...{ results: [], steps: 0, isStored: false, isContinued: false },
+    ...{ results: [], steps: 0, isStored: false, isContinued: false, isClosed: false },
   });
 }
 
@@ -194,6 +196,7 @@ export async function sealResult(
 /** From here on the lease is renewed until the request is closed. */
 export function noteStored(request: KeyedRequest): void {
   request.isStored = true;
+  if (request.isClosed) return;
   request.renewal ??= request.context.timers.every(RENEW_MS, () => {
     // a lease that is not renewed ends, and another request continues
     setLease(request, leaseEnd(request.context)).catch(() => undefined);
@@ -230,6 +233,7 @@ export async function keepAnswer<Answer>(request: KeyedRequest, answer: Answer):
 
 /** Ends a request without an answer to keep: its repetition may continue it at once. */
 export async function closeKeyedRequest(request: KeyedRequest): Promise<void> {
+  request.isClosed = true;
   request.renewal?.cancel();
   if (request.isStored) await setLease(request, request.context.clock.now());
 }

@@ -11,6 +11,7 @@ import { FILE_FORMATS, type FileFormat } from '../reports/plan/report-plan.ts';
 import { FORMAT_FACTS } from '../reports/render/formats/formats.ts';
 import { makeReport } from '../reports/revisions/make-report.ts';
 import { measureFile } from '../reports/revisions/publish-drafts.ts';
+import { addExports } from '../reports/serve/add-exports.ts';
 import { exportRange, type Range } from '../reports/serve/export-range.ts';
 import { copyReport, type OpenedReport } from '../reports/serve/open-report.ts';
 import { useReport } from '../reports/serve/use-report.ts';
@@ -24,6 +25,7 @@ type Options = {
   platform?: string;
   locale?: string;
   out?: string;
+  add?: string[];
   json?: boolean;
 };
 const LOCALES: readonly string[] = ['pt-BR', 'en'];
@@ -40,6 +42,7 @@ export function exportCommand(program: Command): void {
     .option('--platform <id>', 'only this platform; none: transactions without one')
     .option('--locale <locale>', 'pt-BR or en (default: REPORT_LOCALE)')
     .option('--out <file>', 'where to write it, - for standard output (default: its own name, here)')
+    .option('--add <file...>', 'add the csv of the same days of other installations')
     .option('--json', 'print one JSON object')
     .action((options: Options) => {
       const format = checkUse(options);
@@ -58,6 +61,8 @@ function checkUse(options: Options): FileFormat {
   if (!format) throw fault(`there is no format ${options.format}: --format is ${FILE_FORMATS.join(', ')}`);
   if (options.locale !== undefined && !LOCALES.includes(options.locale)) throw fault('--locale is pt-BR or en');
   if (options.json && options.out === '-') throw fault('--json and --out - both want standard output');
+  if (options.add && (format !== 'csv' || !isRange || options.out === '-'))
+    throw fault('--add goes with --format csv, --from and --to, and a file');
   if (!isRange) {
     if (options.day === undefined) throw fault('say which day: --day 2026-11-20');
     return format;
@@ -106,6 +111,7 @@ async function runRange(context: Context, options: Options, range: Range & { for
       await pipeline(createReadStream(file), process.stdout, { end: false });
       return;
     }
+    if (options.add) await addExports(file, options.add, range);
     await copyReport({ file }, out);
     const result = { ...range, state, file: path.resolve(out), ...(await measureFile(out)) };
     printResult(options, result, `wrote ${out}: ${range.from} to ${range.to}, ${state}`);

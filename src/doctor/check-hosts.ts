@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import type { Message } from '../domain/errors.ts';
 import { failure, message } from '../texts/messages.ts';
 
-/** Settings of each member of a group. */
+/** Settings of each member of a group. `super_read_only` of its files can't be asked: the group changes the value, and its source. */
 const ADVISED = {
   group_replication_single_primary_mode: 'ON',
   group_replication_member_expel_timeout: '0',
@@ -20,8 +20,8 @@ const MEMBERS_MIN = 3;
 const DENIED_ERRNO = 1142;
 
 type Member = { name: string; state: string; role: string };
-/** @property startsReadOnly whether its settings say so: the group changes the value itself. @property members undefined: denied. */
-type Settings = { values: Map<string, string>; startsReadOnly: boolean; members: Member[] | undefined };
+/** @property members undefined: denied. */
+type Settings = { values: Map<string, string>; members: Member[] | undefined };
 type Examined = HostReport & { settings?: Settings };
 
 /** @throws ConfereError that names all that is wrong. */
@@ -59,12 +59,11 @@ export function findFaults(hosts: Examined[]): Message[] {
   ];
 }
 
-function findWrongSettings(name: string, { values, startsReadOnly, members }: Settings): Message[] {
+function findWrongSettings(name: string, { values, members }: Settings): Message[] {
   if (!values.get('group_replication_group_name')) return [];
   const wrong = Object.entries(ADVISED)
     .filter(([variable, value]) => values.get(variable) !== value)
     .map(([variable, value]) => message('doctor.group_setting', { name, variable, value }));
-  if (!startsReadOnly) wrong.push(message('doctor.group_setting', { name, variable: 'super_read_only', value: 'ON' }));
   if (!members) return [...wrong, message('doctor.members_denied', { name })];
   const lost = members.filter(({ state }) => state !== 'ONLINE');
   return [
@@ -77,21 +76,15 @@ function findWrongSettings(name: string, { values, startsReadOnly, members }: Se
 async function readSettings(target: HostReport['target']): Promise<Settings> {
   const connection = await mysql.createConnection(poolOptions(target));
   const read = async (text: string): Promise<Record<string, string>[]> => (await connection.query(text))[0] as never;
-  // MariaDB has none of these tables
-  const readIfAny = (text: string) =>
-    read(text).catch((error: { errno?: number }) => (error.errno === DENIED_ERRNO ? undefined : []));
   try {
     const names = ['group_replication_group_name', ...Object.keys(ADVISED), ...SAME];
     const rows = await read(`SHOW GLOBAL VARIABLES WHERE Variable_name IN ('${names.join("','")}')`);
-    const sources = await readIfAny(
-      "SELECT VARIABLE_SOURCE FROM performance_schema.variables_info WHERE VARIABLE_NAME = 'super_read_only' AND VARIABLE_SOURCE IN ('COMPILED', 'DYNAMIC')",
-    );
-    const members = await readIfAny(
+    const members = await read(
       "SELECT CONCAT(MEMBER_HOST, ':', MEMBER_PORT) AS name, MEMBER_STATE AS state, MEMBER_ROLE AS role FROM performance_schema.replication_group_members ORDER BY name",
-    );
+      // MariaDB has no such table
+    ).catch((error: { errno?: number }) => (error.errno === DENIED_ERRNO ? undefined : []));
     return {
       values: new Map(rows.map((row) => Object.values(row) as [string, string])),
-      startsReadOnly: (sources ?? []).length === 0,
       members: members as Member[] | undefined,
     };
   } finally {

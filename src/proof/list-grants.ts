@@ -29,9 +29,6 @@ export const APPEND_ONLY = {
 } as const;
 export const APPEND_ONLY_TABLES: readonly string[] = Object.keys(APPEND_ONLY);
 
-/** The members of a MySQL group, and where its settings come from. */
-const GROUP_TABLES = ['replication_group_members', 'variables_info'];
-
 /**
  * Returns the statements that grant a user the minimum for `serve`: read and insert everywhere, change everything but
  * append-only tables; on a member of a group, also to read the members. They name the tables that exist now: run them again after a migration.
@@ -49,9 +46,7 @@ export async function listGrants(db: Reader, user: string): Promise<string[]> {
   const changing = rows.filter(({ name }) => !APPEND_ONLY_TABLES.includes(name));
   const { rows: groups } = await sql`SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'`.execute(db);
   return [
-    ...(groups.length > 0
-      ? GROUP_TABLES.map((name) => `GRANT SELECT ON performance_schema.${name} TO ${account};`)
-      : []),
+    ...(groups.length > 0 ? [`GRANT SELECT ON performance_schema.replication_group_members TO ${account};`] : []),
     `GRANT SELECT, INSERT, LOCK TABLES ON ${wide}.* TO ${account};`,
     ...changing.map(({ name }) => `GRANT UPDATE, DELETE ON ${home}.${quoteName(name)} TO ${account};`),
   ];

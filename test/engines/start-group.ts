@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
+import { asUser } from '../../embedded/launch-server.ts';
+import { ENGINES_BIN } from '../support/engines.ts';
 import { openTcpProxy } from '../support/open-tcp-proxy.ts';
 
-export const SCRIPT = path.join(import.meta.dirname, 'group-node.sh');
-/** Where bin/setup --engines unpacks MySQL. */
-export const ENGINES = process.env.CONFERE_ENGINES ?? path.resolve(import.meta.dirname, '../../.engines');
+const NETWORKS = path.join(import.meta.dirname, 'group-networks.sh');
+const MYSQLD = path.join(ENGINES_BIN, 'mysqld');
 const GROUP = '5e1f0000-0000-4000-8000-00000000c0fe';
 const READY_MS_MAX = 180_000;
 const POLL_MS = 200;
@@ -42,13 +43,11 @@ export type Group = AsyncDisposable & { nodes: [GroupNode, GroupNode, GroupNode]
 
 /** @returns the nodes, all ONLINE; disposing kills them and removes their data. */
 export async function startGroup(settings: string[]): Promise<Group> {
-  if (!existsSync(ENGINES)) throw new Error(`there is no ${ENGINES}: run bin/setup --engines`);
+  if (!existsSync(MYSQLD)) throw new Error(`there is no ${MYSQLD}: run bin/setup --engines`);
   await using stack = new AsyncDisposableStack();
   const home = mkdtempSync(path.join(tmpdir(), 'confere-group-'));
   stack.defer(() => rmSync(home, { recursive: true, force: true }));
-  const networks = spawn('unshare', ['--user', '--map-root-user', SCRIPT, 'networks'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const networks = spawn('unshare', ['--user', '--map-root-user', NETWORKS], { stdio: ['pipe', 'pipe', 'inherit'] });
   stack.defer(() => void networks.stdin.end());
   const [pids] = (await once(networks.stdout, 'data')) as [Buffer];
   initialize(home);
@@ -67,25 +66,10 @@ export async function startGroup(settings: string[]): Promise<Group> {
 function initialize(home: string): void {
   const statements = path.join(home, 'init.sql');
   writeFileSync(statements, "CREATE USER root@'%'; GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;");
-  const args = ['--initialize-insecure', `--datadir=${home}/new`, `--init-file=${statements}`];
-  execFileSync(SCRIPT, ['run', '/usr/sbin/mysqld', ...baseOptions(), ...args], { stdio: 'ignore' });
+  const args = ['--no-defaults', '--initialize-insecure', `--datadir=${home}/new`, `--init-file=${statements}`];
+  execFileSync(MYSQLD, [...args, ...asUser()], { stdio: 'ignore' });
   // each server makes an id of its own
   rmSync(`${home}/new/auto.cnf`);
-}
-
-function baseOptions(): string[] {
-  const share = `${ENGINES}/usr/share/mysql`;
-  return [
-    ...[
-      '--no-defaults',
-      `--basedir=${ENGINES}/usr`,
-      `--lc-messages-dir=${share}`,
-      '--secure-file-priv=',
-      '--mysqlx=OFF',
-    ],
-    ...[`--character-sets-dir=${share}/charsets`, `--plugin-dir=${ENGINES}/usr/lib/mysql/plugin`],
-    ...(process.getuid?.() === 0 ? ['--user=root'] : []),
-  ];
 }
 
 async function install(
@@ -127,8 +111,8 @@ async function install(
     port: proxy.port,
     query,
     async launch() {
-      const args = [...baseOptions(), '--user=root', ...serverOptions(own, n), ...settings];
-      const child = spawn('nsenter', [...inNetwork, SCRIPT, 'run', '/usr/sbin/mysqld', ...args], { stdio: 'ignore' });
+      const args = ['--no-defaults', '--user=root', ...serverOptions(own, n), ...settings];
+      const child = spawn('nsenter', [...inNetwork, MYSQLD, ...args], { stdio: 'ignore' });
       running = child;
       await waitFor('does not answer', async () => (await query('SELECT 1')).length === 1);
     },
@@ -180,7 +164,14 @@ function serverOptions(home: string, n: number): string[] {
   return [
     ...[`--datadir=${home}/data`, `--socket=${home}/s`, `--pid-file=${home}/pid`, `--log-error=${home}/log.err`],
     ...[`--tmpdir=${home}/tmp`, '--port=3306', `--bind-address=10.77.0.${n}`, `--report-host=10.77.0.${n}`],
-    ...[`--server-id=${n}`, '--skip-name-resolve', '--super-read-only=ON', '--max-connections=300'],
+    ...[
+      `--server-id=${n}`,
+      '--skip-name-resolve',
+      '--mysqlx=OFF',
+      '--secure-file-priv=',
+      '--super-read-only=ON',
+      '--max-connections=300',
+    ],
     ...[
       '--max-allowed-packet=64M',
       '--innodb-buffer-pool-size=128M',

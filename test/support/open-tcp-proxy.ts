@@ -68,8 +68,8 @@ export async function openTcpProxy(socketPath: string) {
       'data',
       cutPackets((packet) => {
         if (isGone || isFrozen) return;
-        isSilent ||= isLast(packet.toString('utf8', HEADER_BYTES + 1));
-        if (state === 'cut off' && packet[3] === 0 && COMMIT.test(packet.toString('utf8', HEADER_BYTES + 1))) return;
+        isSilent ||= isLast(textOf(packet));
+        if (state === 'cut off' && packet[3] === 0 && COMMIT.test(textOf(packet))) return;
         const answer = answerOf(state, packet);
         if (answer) socket.write(answer);
         else upstream.write(rewrite(state, packet));
@@ -124,7 +124,7 @@ function answerOf(state: ProxiedServerState, packet: Buffer): Buffer | undefined
   // a command has sequence number 0; other packets belong to the handshake
   if (state === 'well' || packet[3] !== 0) return undefined;
   const command = packet[HEADER_BYTES];
-  const text = packet.toString('utf8', HEADER_BYTES + 1);
+  const text = textOf(packet);
   const isText = command === COM_QUERY || command === COM_STMT_PREPARE;
   if (state === 'not ready') {
     const isRefused = command === COM_STMT_EXECUTE || (isText && !ALLOWED_WHEN_NOT_READY.test(text));
@@ -137,8 +137,20 @@ function answerOf(state: ProxiedServerState, packet: Buffer): Buffer | undefined
 }
 
 function rewrite(state: ProxiedServerState, packet: Buffer): Buffer {
-  const text = REWRITTEN[state]?.[packet.toString('utf8', HEADER_BYTES + 1)];
-  return text === undefined ? packet : frame(0, Buffer.from(`${String.fromCharCode(COM_QUERY)}${text}`));
+  const text = REWRITTEN[state]?.[textOf(packet)];
+  return text === undefined
+    ? packet
+    : frame(0, Buffer.concat([packet.subarray(HEADER_BYTES, startOfText(packet)), Buffer.from(text)]));
+}
+
+function textOf(packet: Buffer): string {
+  return packet.toString('utf8', startOfText(packet));
+}
+
+/** To MySQL a query begins with the numbers of its attributes and of their sets: 0 and 1. */
+function startOfText(packet: Buffer): number {
+  const begins = HEADER_BYTES + 1;
+  return packet[begins] === 0 && packet[begins + 1] === 1 ? begins + 2 : begins;
 }
 
 function error(errno: number, state: string, message: string): Buffer {

@@ -27,8 +27,7 @@ const NEVER_SYNC = ['--innodb-flush-method=nosync', '--debug-no-sync'];
 export type TestServer = { socketPath: string; stop(): Promise<void> };
 
 /** Starts the database server of a test run, without durability. */
-export async function startTestServer(): Promise<TestServer> {
-  const binaries = findServer();
+export async function startTestServer(binaries: ServerBinaries = findServer()): Promise<TestServer> {
   const parent = tmpdir();
   removeLeftovers(parent);
   const home = mkdtempSync(path.join(parent, `confere-test-${process.pid}-`));

@@ -70,7 +70,7 @@ export function watchHosts(
  * the one in use is away, until it says that it takes none.
  */
 export function decideRivals(
-  { current, rivals }: Omit<HostChoice, 'refusing'>,
+  { current, rivals }: Pick<HostChoice, 'current' | 'rivals'>,
   reports: HostReport[],
 ): ReadonlySet<string> {
   const used = reports.find(({ name }) => name === current)?.state;

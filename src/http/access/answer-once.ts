@@ -41,6 +41,11 @@ export function answerOnce(context: Context): RequestHandler {
       send(response, opened.answer, true);
       return;
     }
+    if (response.headersSent) {
+      // given up while it waited for the database
+      await closeKeyedRequest(opened.request);
+      return;
+    }
     holdAnswer(response, opened.request, context);
     runKeyed(opened.request, next);
   };

@@ -12,7 +12,7 @@ export const RESOLVED_BY_OBSERVATION = ['missing_at_provider', 'row_refused'] as
  * Mismatch kinds that even an unchanged observation can update: those above, and those whose booked fact it may
  * confirm.
  */
-export const UPDATED_BY_OBSERVATION = [...RESOLVED_BY_OBSERVATION, 'amount_differs', 'reference_differs'] as const;
+const UPDATED_BY_OBSERVATION = [...RESOLVED_BY_OBSERVATION, 'amount_differs', 'reference_differs'] as const;
 
 /**
  * Drops observations that change nothing. Most of a list repeat the last one: an equal digest means an equal answer,

@@ -9,7 +9,7 @@ export const CODES_PT_BR = {
     heldChange: 'Quanto este movimento retém (positivo) ou libera (negativo). O retido faz parte do saldo.',
     net: 'Valor − tarifa: quanto o saldo muda.',
     recordedAt: 'Quando o Confere soube deste movimento; pode ser depois do dia em que aconteceu.',
-    source: 'De onde veio: um aviso (webhook), a lista do provedor, uma consulta, ou uma pessoa.',
+    source: 'De onde veio: um webhook, a lista do provedor, uma consulta, ou uma pessoa.',
     atStake: 'O dinheiro que a divergência põe em dúvida; vazio onde não é questão de dinheiro.',
     effect: 'Quanto a devolução muda o saldo, com a tarifa que voltou.',
   },

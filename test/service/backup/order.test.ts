@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findBinary } from '../../../embedded/find-server.ts';
@@ -21,10 +21,11 @@ afterAll(() => stack.disposeAsync());
 /** Backs up, and runs a shell command in the moment before the database is dumped. */
 async function backUpWhile(name: string, command: string) {
   const programs = path.join(home.path, `bin-${name}`);
-  const dump = path.join(programs, 'mariadb-dump');
   mkdirSync(programs);
-  writeFileSync(dump, `#!/bin/sh\n${command}\nexec ${findBinary('mariadb-dump')} "$@"\n`);
-  chmodSync(dump, 0o755);
+  for (const dump of ['mariadb-dump', 'mysqldump']) {
+    const text = `#!/bin/sh\n${command}\nexec ${findBinary(dump)} "$@"\n`;
+    writeFileSync(path.join(programs, dump), text, { mode: 0o755 });
+  }
   const to = path.join(home.path, name);
   const env = { ...source.env, PATH: `${programs}:${process.env.PATH}`, SPOOL_DIR: path.join(source.dataDir, 'spool') };
   return { to, ...(await runCommand(['backup', '--to', to], env)) };

@@ -75,7 +75,7 @@ async function readTriggers(target: Place['target']) {
   const connection = await mysql.createConnection(target);
   const [rows] = await connection.query<
     mysql.RowDataPacket[]
-  >(`SELECT trigger_name, event_manipulation, event_object_table, action_statement
+  >(`SELECT trigger_name, event_manipulation, event_object_table, TRIM(TRAILING ';' FROM action_statement) AS ACTION_STATEMENT
     FROM information_schema.triggers WHERE trigger_schema = DATABASE() ORDER BY trigger_name`);
   await connection.end();
   return rows;

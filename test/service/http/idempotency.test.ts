@@ -6,7 +6,8 @@ import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
-import { loseCommit, watchWrites } from '../../support/failing-database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { holdReads, loseCommit, watchWrites } from '../../support/failing-database.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
 import { readRows } from '../../support/read-rows.ts';
@@ -354,4 +355,37 @@ test('a request waits for the lease of another process, and is answered 409 whil
   expect(await waiting).toMatchObject({ status: 409 });
   await env.timers.advance(3_600_000);
   expect(await send('/tokens', asked)).toMatchObject({ status: 201, replayed: 'true' });
+});
+
+test('a request that was answered 503 while it waited for the database leaves its key to the repetition', async () => {
+  const isDatabaseGreeting = async () => false;
+  const silent = await serve({ ...env.context, isDatabaseGreeting });
+  const asked = { key: newKey(), body: fee('given up') };
+  await env.context.db.transaction().execute(async (trx) => {
+    await trx.selectFrom('settings').select('value').where('name', '=', 'refund_commission').forUpdate().execute();
+    const given = send('/adjustments', { ...asked, url: silent });
+    await advanceUntilDone(env, given);
+    expect(await given).toMatchObject({ status: 503 });
+  });
+  await eventually('its change is made', async () => (await countAdjustments('given up')) === 1);
+  const repeated = send('/adjustments', asked);
+  await advanceUntilDone(env, repeated);
+  expect(await repeated).toMatchObject({ status: 201, replayed: 'true' });
+  expect(await countAdjustments('given up')).toBe(1);
+});
+
+test('a request that was answered 503 before it took its key leaves it to the repetition', async () => {
+  const asked = { key: newKey(), body: { role: 'viewer', name: 'taken' } };
+  expect(await send('/tokens', { ...asked, url: await failWrite(2) })).toMatchObject({ status: 500 });
+  const reads = holdReads(env.context, 'idempotency_keys');
+  const silent = await serve({ ...reads.context, isDatabaseGreeting: async () => false });
+  reads.hold();
+  const given = send('/tokens', { ...asked, url: silent });
+  await advanceUntilDone(env, given);
+  expect(await given).toMatchObject({ status: 503 });
+  reads.release();
+  await eventually('its read has ended', () => reads.held() === 0);
+  const repeated = send('/tokens', asked);
+  await advanceUntilDone(env, repeated);
+  expect(await repeated).toMatchObject({ status: 201, replayed: 'true' });
 });

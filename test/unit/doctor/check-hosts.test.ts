@@ -14,7 +14,7 @@ const MEMBERS = ['db1', 'db2', 'db3'].map((name, index) => ({
   ...{ name: `${name}:3306`, state: 'ONLINE', role: index === 0 ? 'PRIMARY' : 'SECONDARY' },
 }));
 
-type Change = { values?: Record<string, string>; startsReadOnly?: boolean; members?: typeof MEMBERS | undefined };
+type Change = { values?: Record<string, string>; members?: typeof MEMBERS | undefined };
 
 /** Three members of a group, the first of which takes writes. The last one has a change. */
 function openGroup(change: Change = {}, takesWrites = false) {
@@ -25,7 +25,6 @@ function openGroup(change: Change = {}, takesWrites = false) {
       state: { id: name, refusal: index === 0 || takesWrites ? undefined : ('read only' as const), isGalera: false },
       settings: {
         values: new Map(Object.entries({ ...ADVISED, ...own.values })),
-        startsReadOnly: own.startsReadOnly ?? true,
         members: 'members' in own ? own.members : MEMBERS,
       },
     };
@@ -47,7 +46,6 @@ test.each<[Change, RegExp]>([
     { values: { group_replication_consistency: 'EVENTUAL' } },
     /group_replication_consistency = BEFORE_ON_PRIMARY_FAILOVER/,
   ],
-  [{ startsReadOnly: false }, /^db3:3306 lacks super_read_only = ON$/],
   [{ values: { max_allowed_packet: '1' } }, /^max_allowed_packet is not the same on all hosts: 67108864, 1$/],
   [{ members: undefined }, /^db3:3306 lets this user not read the members/],
   [{ members: MEMBERS.slice(1) }, /^db3:3306 sees 2 members of its group/],

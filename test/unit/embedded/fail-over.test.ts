@@ -16,11 +16,14 @@ afterEach(() => vi.useRealTimers());
 
 type Callback = (error: { errno: number } | null, rows?: unknown) => void;
 
-/** Hosts that name themselves in answers. `down`: can't be connected. `refusing`: say that they take no writes. `hanging`: do not answer. */
+/** Hosts that name themselves in answers. `down`: can't be connected. `refusing`: say that they take no writes. `hanging`: do not answer.
+ * `full`: give a connection once `queued` is called. `other`: takes a connection of another pool of the process. */
 function openHosts(names: string[]) {
   const down = new Set<string>();
   const refusing = new Map<string, 1290 | 3100>();
   const hanging = new Set<string>();
+  const full = new Set<string>();
+  const queued: (() => void)[] = [];
   const asked: string[] = [];
   const ended: string[] = [];
   const closed: string[] = [];
@@ -61,7 +64,9 @@ function openHosts(names: string[]) {
         asked.push(name);
         const error = down.has(name) ? Object.assign(new Error(name), { code: 'ECONNREFUSED' }) : null;
         // cast: the only parts of a connection that are used here
-        callback(error, kept as unknown as PoolConnection);
+        const give = () => callback(error, kept as unknown as PoolConnection);
+        if (full.has(name)) queued.push(give);
+        else give();
       },
       probe(callback) {
         greeted++;
@@ -76,14 +81,16 @@ function openHosts(names: string[]) {
   });
   const choice = createHostChoice();
   const pool = createFailOverPool(pools, choice, () => nowMs);
+  const second = createFailOverPool(pools, choice, () => nowMs);
   // cast: the pool returns the connections from above
-  const take = () =>
+  const take = (from = pool) =>
     new Promise<ReturnType<typeof connect>>((resolve, reject) =>
-      pool.getConnection((error, connection) =>
+      from.getConnection((error, connection) =>
         error ? reject(error) : resolve(connection as unknown as ReturnType<typeof connect>),
       ),
     );
   const get = async () => (await take()).name;
+  const other = async () => (await take(second)).name;
   const wait = (ms: number) => {
     nowMs += ms;
     vi.advanceTimersByTime(CHECK_EVERY_MS);
@@ -92,6 +99,9 @@ function openHosts(names: string[]) {
     pool,
     choice,
     get,
+    other,
+    full,
+    queued,
     take,
     down,
     refusing,
@@ -129,6 +139,30 @@ describe('several hosts of one database', () => {
     // another pool of the process moved on
     choice.current = 'c';
     expect(await get()).toBe('c');
+  });
+
+  test('who waited for a connection of a host that the process has left meanwhile gets one of the host in use', async () => {
+    const { get, other, full, queued, refusing, take, choice } = openHosts(['a', 'b']);
+    await get();
+    await other();
+    full.add('a');
+    const waiting = get();
+    full.clear();
+    refusing.set('a', 3100);
+    (await take()).query('write', () => undefined);
+    expect(await other()).toBe('b');
+    for (const give of queued) give();
+    expect([await waiting, await get(), choice.current]).toEqual(['b', 'b', 'b']);
+  });
+
+  test('a host that one pool of the process has left is asked before another pool uses it', async () => {
+    const { get, other, refusing, take, down } = openHosts(['a', 'b']);
+    await other();
+    refusing.set('a', 3100);
+    (await take()).query('write', () => undefined);
+    expect(await get()).toBe('b');
+    down.add('b');
+    await expect(other()).rejects.toThrow();
   });
 
   test('a host that hangs when it is asked is left for the next one', async () => {

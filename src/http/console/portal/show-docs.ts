@@ -1,4 +1,4 @@
-import type { Request, Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { language } from '../../../texts/language.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { translate } from '../../../texts/translate.ts';
@@ -20,13 +20,15 @@ const ENDS = { 'pt-BR': '.pt-BR.md', en: '.md' } as const;
 export function documentPages(): Router {
   const router = createRouter();
   const documents = { 'pt-BR': renderAll('pt-BR'), en: renderAll('en') };
-  router.get([DOCS.address, `${DOCS.address}/:name`], (request: Request<{ name?: string }>, response) => {
+  const show = (request: Request<{ name?: string }>, response: Response): void => {
     const document = documents[language()].get(request.params.name ?? FIRST);
     if (!document) throw refuse('address_unknown');
     const tool = html`<a href="${TOOL}" download="${FILE}">${FILE}</a>`;
     const body = html`<p class="actions">${tHtml('{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help', { tool })}</p><div class="prose">${document}</div>`;
     sendPage(request, response, { title: translate(DOCS.title), body, wide: true });
-  });
+  };
+  router.get(DOCS.address, show);
+  router.get(`${DOCS.address}/:name`, show);
   let packed: Buffer | undefined;
   router.get(TOOL, (_request, response) => {
     packed ??= packTool();

@@ -22,7 +22,7 @@ ${sendForm(response, undefined)}
 ${table({
   caption: 'Mensagens',
   rows: [...MESSAGE_TYPES],
-  empty: 'Nenhum callback até agora.',
+  empty: 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.',
   columns: [{ title: 'Tipo', cell: (type) => html`<a href="${MESSAGES.address}/${type}"><code>${type}</code></a>` }],
 })}`;
     sendPage(request, response, { title: t(MESSAGES.title), body });
