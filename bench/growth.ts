@@ -10,13 +10,13 @@ import { retryLearntItems } from '../src/inbox/verify/retry-learnt-items.ts';
 import { searchTransactions } from '../src/ledger/read/search-transactions.ts';
 import { makeDayManifests } from '../src/manifests/make-day-manifests.ts';
 import { checkBooks, checkNewBooks } from '../src/proof/check-books.ts';
-import { writeManifest } from '../src/proof/write-manifest.ts';
 import { listOpenDays } from '../src/reconciliation/runs/plan-run.ts';
 import { makeDueReports } from '../src/reports/revisions/make-due-reports.ts';
 import { makeReport } from '../src/reports/revisions/make-report.ts';
 import { applyRetention } from '../src/retention/apply-retention.ts';
 import { readBalances } from '../src/seal/read-balances.ts';
 import { sealNow } from '../src/seal/seal-ledger.ts';
+import { writeNightly } from '../src/tlog/recorded.ts';
 import { type Figure, QUICK } from './figure.ts';
 import { applyNew, writeNew } from './growth-changes.ts';
 import { measure, measureSizes, type Path, type Recorder } from './measure-growth.ts';
@@ -136,7 +136,7 @@ async function listPaths(context: Context, sizes: Sizes, url: string): Promise<P
     slow('report of a day of 500', (n) => makeReport(context, addDays(today, -1 - n))),
     slow('daily_report with no day due', () => makeDueReports(context)),
     slow('day_manifests', () => makeDayManifests(context)),
-    slow('manifest', () => writeManifest(context)),
+    slow('manifest', () => writeNightly(context)),
     slow('watch', () => watch(context)),
     slow('reconcile_open: the days', () => listOpenDays(context, addDays(today, -97))),
     slow('retention with nothing old', () => applyRetention(context, { write: false })),

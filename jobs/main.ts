@@ -10,11 +10,11 @@ import { describeError } from '../src/log.ts';
 import { makeDayManifests } from '../src/manifests/make-day-manifests.ts';
 import { jobTicks } from '../src/metrics/metrics.ts';
 import { checkAllBooks, checkNewBooks } from '../src/proof/check-books.ts';
-import { writeManifest } from '../src/proof/write-manifest.ts';
 import { makeDueReports } from '../src/reports/revisions/make-due-reports.ts';
 import { findDueTimes } from '../src/timetable/find-due-times.ts';
 import { type Job, type JobName, listJobs } from '../src/timetable/list-jobs.ts';
 import { readFirstStart, readLastTicks } from '../src/timetable/read-job-states.ts';
+import { writeNightly } from '../src/tlog/recorded.ts';
 import { callHeartbeatUrl } from './call-heartbeat-url.ts';
 import { dropOldNightly } from './drop-old.ts';
 import { reconcileDays, reconcileOpenDays, reconcileUnclosedDays } from './reconcile-days.ts';
@@ -47,7 +47,7 @@ export const WORK: Record<JobName, Work> = {
   day_manifests: (c) => makeDayManifests(c),
   check_books: (c) => checkNewBooks(c),
   check_all_books: checkAllBooks,
-  manifest: writeManifest,
+  manifest: writeNightly,
   retention: dropOldNightly,
 };
 

@@ -13,13 +13,12 @@ import { ConfereError } from '../domain/errors.ts';
 import { append } from '../domain/lists.ts';
 import { listSpoolFiles, RETAINED_KINDS } from '../inbox/spool/count-retained-files.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
-import { manifestsDirectories } from '../proof/write-manifest.ts';
+import { listRecorded } from '../tlog/recorded.ts';
 import type { StoreFile } from './stored-files.ts';
 
 /** In DATA_DIR itself: keys, also the next one of a rotation that was interrupted, and the admin's token. */
 const KEYS = /^secret\.key(?:\.next\.[0-9a-f]+)?$/;
 const PLAIN = /^(?:admin-token|portal-logo\.(?:png|jpg|webp))$/;
-const MANIFESTS = /^(?:\d{4}-\d{2}-\d{2}\.json|heads-\d{4}-\d{2}-\d{2}\.jsonl)$/;
 export const SPOOL_FILES = new RegExp(`\\.(?:spool|${RETAINED_KINDS.join('|')})$`);
 /** A segment is renamed when it is claimed, and one listing may miss it under both names. */
 const LISTINGS_MIN = 2;
@@ -49,7 +48,7 @@ export async function copySpool(config: Config, store: StoreFile): Promise<strin
   return [...copied].map((name) => `${SPOOL}/${name}`);
 }
 
-/** Copies keys, the admin's token, the portal's logo and manifests. @returns the names of the copies, and the keys. */
+/** Copies keys, the admin's token, the portal's logo and checkpoints. @returns the names of the copies, and the keys. */
 export async function copyKeysAndManifests(
   config: Config,
   store: StoreFile,
@@ -64,11 +63,9 @@ export async function copyKeysAndManifests(
     keys.push({ name: `${DATA}/${name}`, key: Buffer.from(content.trim(), 'base64') });
   }
   const others = (await list(home, PLAIN)).map((name) => ({ file: path.join(home, name), name: `${DATA}/${name}` }));
-  for (const manifests of manifestsDirectories(config)) {
-    for (const one of await list(manifests, MANIFESTS))
-      others.push({ file: path.join(manifests, one), name: `${DATA}/manifests/${one}` });
-  }
-  // a night's manifest in both directories: the first one is the newest
+  for (const file of await listRecorded(config))
+    others.push({ file, name: `${DATA}/manifests/${path.basename(file)}` });
+  // a night's checkpoint in both directories: the first one is the newest
   for (const { file, name } of others)
     if (!names.includes(name) && (await copyFile(file, name, store))) names.push(name);
   return { names, keys };

@@ -4,9 +4,10 @@ import type { Restore } from '../database/restores.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { countSegments } from '../inbox/spool/redact-retained-files.ts';
 import { BREAKS_SHOWN_MAX, checkBooks, describeCheck } from '../proof/check-books.ts';
-import { findLostPosition, verifyHeads, verifyManifests } from '../proof/verify-anchors.ts';
-import { manifestsDirectories } from '../proof/write-manifest.ts';
-import { readNewestSeal } from '../seal/read-seals.ts';
+import { verifyRecorded } from '../proof/verify-log.ts';
+import { parseCheckpoint } from '../tlog/note.ts';
+import { findLost, readOrigins } from '../tlog/origins.ts';
+import { readRecorded, recordedDirectories } from '../tlog/recorded.ts';
 import { findGapRun, findLastRestore, GAP_RUN, LATE_RUN, queueGapRuns, recordRestore } from './record-restore.ts';
 
 /** `waits`: not known yet, and nothing is wrong so far. */
@@ -15,7 +16,7 @@ export type RestoreFinding = { check: string; ok: boolean; waits?: true; says: s
 export type ExamineOptions = {
   /** The instant of the backup, if it was not restored by `confere restore`: then the restore is recorded now. */
   since?: Date | undefined;
-  /** A directory with manifests and heads of the lost machine. */
+  /** A directory with checkpoints of the lost machine. */
   manifests?: string | undefined;
 };
 
@@ -57,12 +58,12 @@ function describeGap({ clock }: Context, { gap_from, gap_to }: Restore): Restore
   return { check: 'gap', ok: true, says };
 }
 
-/** Checks the whole books of the restored database, also against the manifests of the backup. */
+/** Checks the whole books of the restored database, also against the checkpoints of the backup. */
 export async function examineBooks(context: Context): Promise<RestoreFinding> {
   return { check: 'books', ...describeCheck(await checkBooks(context)) };
 }
 
-/** The books check has compared this machine's manifests already; those of another directory are compared here. */
+/** The books check has compared this machine's checkpoints already; those of another directory are compared here. */
 export async function compareChain(
   context: Context,
   { head_position, restored_at }: Restore,
@@ -70,27 +71,26 @@ export async function compareChain(
 ): Promise<RestoreFinding> {
   const says: string[] = [];
   if (manifests !== undefined) {
-    const end = (await readNewestSeal(context.db))?.position ?? 0;
-    const report = (one: { scope: string; says: string }) => says.push(`${one.scope}: ${one.says}`);
-    await verifyManifests(context, end, report, manifests);
-    await verifyHeads(context, end, report, manifests);
+    await verifyRecorded(context, (one) => says.push(`${one.scope}: ${one.says}`), manifests);
     if (says.length > 0) return { check: 'chain', ok: false, says: says.slice(0, BREAKS_SHOWN_MAX).join('; ') };
   }
-  const lost = await findLostPosition(context, manifests);
+  const origins = await readOrigins(context.db);
+  const lost = (await readRecorded(context.config, manifests)).flatMap(({ file, notes }) =>
+    notes.flatMap((note) => {
+      const checkpoint = parseCheckpoint(note);
+      const next = checkpoint && findLost(origins, checkpoint);
+      return next ? [{ file, size: checkpoint.size, from: next.from_size }] : [];
+    }),
+  );
+  const [furthest] = lost.sort((a, b) => b.size - a.size);
   const kept = `the backup ends at position ${head_position}`;
-  if (!lost) {
-    const where = manifests ?? manifestsDirectories(context.config).join(' and ');
-    return {
-      check: 'chain',
-      ok: true,
-      says: `${kept}; nothing in ${where} names a later one before ${restored_at.toISOString()}`,
-    };
-  }
-  const { file, position, at } = lost;
+  const where = manifests ?? recordedDirectories(context.config).join(' and ');
   return {
     check: 'chain',
     ok: true,
-    says: `${kept}; ${position - head_position} positions are missing: ${file} names position ${position} of ${at?.toISOString()}`,
+    says: furthest
+      ? `${kept}; ${furthest.size - furthest.from} leaves of the log are missing: ${furthest.file} names ${furthest.size}`
+      : `${kept}; nothing in ${where} names a later one before ${restored_at.toISOString()}`,
   };
 }
 

@@ -6,6 +6,8 @@ import { ConfereError } from '../domain/errors.ts';
 import { LOOKBACK_DAYS } from '../domain/late-days.ts';
 import { startRun } from '../reconciliation/runs/start-run.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
+import { beginOrigin, nameRestored, readOrigin } from '../tlog/origins.ts';
+import { isAccepted } from '../tlog/witnesses.ts';
 
 /** Triggers of the runs over the gap, and over older days whose transactions may have changed in it. */
 export const GAP_RUN = 'restored';
@@ -15,7 +17,8 @@ const POSITIONS_SKIPPED = 1_000_000_000;
 
 /**
  * Records that this database was restored from a backup: from now on callbacks are held, and nothing that the backup lacks
- * is called lost or broken.
+ * is called lost or broken. The log continues only if its witnesses accept it as the newest that they saw; else it begins another
+ * origin, with the leaves that are there.
  *
  * Cursors that merchants got in the lost time must not point past events to come: new positions of each feed begin far
  * beyond them. Spools of the lost machines no longer delay the search for lost webhooks.
@@ -26,6 +29,8 @@ export async function recordRestore(context: Context, gapFrom: Date): Promise<Re
   const now = context.clock.now();
   if (gapFrom > now)
     throw new ConfereError('wrong_use', `the backup cannot be of ${gapFrom.toISOString()}: that is to come`);
+  const continuesLog = await isAccepted(context);
+  let origin: string | undefined;
   return await auditChange(
     context,
     async ({ db }) => {
@@ -45,6 +50,9 @@ export async function recordRestore(context: Context, gapFrom: Date): Promise<Re
         .set((eb) => ({ last_position: eb('last_position', '+', POSITIONS_SKIPPED) }))
         .execute();
       await db.deleteFrom('spools').execute();
+      // the backup may be older than the first checkpoint
+      const logged = await readOrigin({ ...context, db });
+      if (!continuesLog) ({ origin } = await beginOrigin({ ...context, db }, nameRestored(context, logged, now)));
       const restore = await findLastRestore(db);
       if (!restore) throw new ConfereError('unavailable', 'the restore was not recorded');
       return restore;
@@ -53,7 +61,7 @@ export async function recordRestore(context: Context, gapFrom: Date): Promise<Re
       actor: 'command',
       action: 'restores.record',
       target: 'database',
-      detail: JSON.stringify({ gap_from: gap_from.toISOString(), head_position }),
+      detail: JSON.stringify({ gap_from: gap_from.toISOString(), head_position, log: origin }),
     }),
   );
 }

@@ -22,6 +22,7 @@ import {
   webhookAuth,
   webhookHmac,
 } from './fields.ts';
+import { logFields } from './log-fields.ts';
 import { oidcFields } from './oidc-fields.ts';
 import { retentionFields } from './retention-fields.ts';
 
@@ -36,6 +37,7 @@ export const environment = z.object({
   DATABASE_URL: secret(databaseUrl).optional(),
   DATA_DIR: z.string().min(1).default('./var'),
   MANIFESTS_DIR: z.string().min(1).optional(),
+  ...logFields,
   HOST: hostText.default('127.0.0.1'),
   PORT: intText(0, 65535).prefault('3000'),
   PUBLIC_URL: httpUrl.optional(),

@@ -39,14 +39,6 @@ export function touchesGap(restores: Restore[], from: Date, to: Date): boolean {
   return restores.some(({ gap_from, gap_to }) => to >= gap_from && (gap_to === null || from <= gap_to));
 }
 
-/**
- * Whether a position of the chain that was recorded at an instant was lost by a restore: it is beyond the backup's newest
- * seal, and the restored ledger gives its number to another one.
- */
-export function isLostPosition(restores: Restore[], position: number, recordedAt: Date): boolean {
-  return restores.some(({ head_position, restored_at }) => position > head_position && recordedAt < restored_at);
-}
-
 /** Marks a database as being restored: then nothing but the restore of this id opens it. */
 export async function markUnfinishedRestore(db: Kysely<Database>, id: string): Promise<void> {
   await sql`CREATE TABLE ${sql.table(MARK)} (id TINYINT NOT NULL PRIMARY KEY) COMMENT = ${sql.lit(id)}`.execute(db);

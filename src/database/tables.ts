@@ -4,6 +4,7 @@ import type { CallbackTables } from './tables/callbacks.ts';
 import type { ExpectedTables } from './tables/expected.ts';
 import type { InboxTables } from './tables/inbox.ts';
 import type { LedgerTables } from './tables/ledger.ts';
+import type { LogTables } from './tables/log.ts';
 import type { ManifestTables } from './tables/manifests.ts';
 import type { MismatchTables } from './tables/mismatches.ts';
 import type { ReconciliationTables } from './tables/reconciliation.ts';
@@ -20,6 +21,7 @@ export type Database = AccessTables &
   ExpectedTables &
   InboxTables &
   LedgerTables &
+  LogTables &
   ManifestTables &
   MismatchTables &
   ReconciliationTables &

@@ -14,6 +14,7 @@ import { authenticateMerchant, authenticateSources } from './access/require-scop
 import { answerWithoutDatabase } from './answer-without-database.ts';
 import { expectedRoutes } from './api/expected.ts';
 import { importRoutes } from './api/imports/imports.ts';
+import { logProofRoutes, logRoutes } from './api/log.ts';
 import { eventRoutes } from './api/merchants/events.ts';
 import { manifestKeyRoutes, manifestRoutes } from './api/merchants/manifests.ts';
 import { portalRoutes } from './api/merchants/portal.ts';
@@ -57,8 +58,8 @@ export function createApp(
   });
   const metrics = createMetricsPage(context, readers);
   app.use(healthRoutes(context, guard, { web: true, spool, metrics }));
-  app.use(['/api/v1', '/.well-known'], answerWithoutDatabase(context, handleErrors(context.log)));
-  app.use(manifestKeyRoutes(context), checkHost(context.config));
+  app.use(['/api/v1', '/.well-known', '/log'], answerWithoutDatabase(context, handleErrors(context.log)));
+  app.use(manifestKeyRoutes(context), logRoutes(context, [authenticate(context, guard)]), checkHost(context.config));
   const [checked, json] = [checkQuery(API_OPERATIONS), express.json({ limit: API_BODY_BYTES_MAX, type: () => true })];
   const once = answerOnce(context);
   // before `authenticate`: merchants send tokens of their own
@@ -75,6 +76,7 @@ export function createApp(
   app.use('/api/v1/expected-payments', express.json({ limit: EXPECTED_BODY_BYTES_MAX, type: () => true }));
   app.use('/api/v1', json, once, [
     reportRoutes(context),
+    logProofRoutes(context),
     expectedRoutes(context),
     mismatchRoutes(context),
     ...SUBJECTS.map((subject) => mountOperations(context, subject)),

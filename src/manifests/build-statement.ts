@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Day } from '../domain/calendar.ts';
 
-const VERSION = 1;
+/** Version 1 was signed by itself; the text of version 2 is a leaf of the log. */
+const VERSION = 2;
 
 /** A message of the day. `cents`: the amount of its transaction as known now. */
 export type Member = { id: string; type: string; cents: bigint };
@@ -26,6 +27,10 @@ export type ManifestRevision = {
   revision: number;
   madeAt: Date;
   chain: { position: number; hash: Buffer } | undefined;
+  /** SHA-256 of the messages: see `digestMessages`. */
+  messagesDigest: Buffer;
+  /** Random: the hash of a leaf is public, and few facts could be guessed. */
+  salt: string;
 };
 
 /** Returns the webhook-ids as their digest covers them: sorted by bytes, each with a line feed. Pure. */
@@ -41,6 +46,11 @@ export function digestIds(ids: readonly string[]): Buffer {
   return createHash('sha256').update(listIds(ids)).digest();
 }
 
+/** SHA-256 of the messages with their types and cents, sorted by id, each with a line feed. Pure. */
+export function digestMessages(members: readonly Member[]): Buffer {
+  return digestIds(members.map(({ id, type, cents }) => `${id} ${type} ${cents}`));
+}
+
 /** Counts messages by type, and sums their amounts. Pure. */
 export function sumTypes(members: readonly Member[]): ManifestFacts['types'] {
   const byType = Map.groupBy(members, ({ type }) => type);
@@ -49,12 +59,17 @@ export function sumTypes(members: readonly Member[]): ManifestFacts['types'] {
     .sort((a, b) => compareBytes(a.type, b.type));
 }
 
-/** Returns the text that is signed: one line of JSON. Cents are texts, which no reader of JSON rounds. Pure. */
-export function writeStatement(facts: ManifestFacts, { revision, madeAt, chain }: ManifestRevision): string {
+/** Returns the text of the leaf: one line of JSON. Cents are texts, which no reader of JSON rounds. Pure. */
+export function writeStatement(
+  facts: ManifestFacts,
+  { revision, madeAt, chain, messagesDigest, salt }: ManifestRevision,
+): string {
   const { merchant, day, zone, ...rest } = presentFacts(facts);
   return JSON.stringify({
     ...{ version: VERSION, merchant, day, zone, revision, made_at: madeAt.toISOString(), ...rest },
+    messages_sha256: messagesDigest.toString('hex'),
     chain: chain ? { position: chain.position, hash: chain.hash.toString('hex') } : null,
+    salt,
   });
 }
 

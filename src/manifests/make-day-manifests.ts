@@ -1,34 +1,48 @@
 /**
  * Makes the manifests of ended days: what a merchant checks its messages of a day against. A day's manifest is made once the
  * day has ended, and again (the next revision) when what it is about changes: messages that were learnt later, corrected
- * amounts, a day that was proven or closed since. Each revision is signed, stored, and sent as a callback.
+ * amounts, a day that was proven or closed since. Each revision is stored, becomes a leaf of the log, and is sent as a
+ * callback once its proof is there.
  *
  * A due day stays due until it is made, so a killed process loses none. A merchant whose past events are being enqueued waits.
  */
+import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import { deriveManifestId } from '../callbacks/queue/derive-webhook-id.ts';
 import { enqueueManifest } from '../callbacks/queue/enqueue-callbacks.ts';
 import { readRecipients } from '../callbacks/queue/read-recipients.ts';
 import type { Context } from '../context.ts';
+import { requireRowNumber } from '../database/require-row-number.ts';
 import { isAwaitingConfirmation } from '../database/restores.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Day } from '../domain/calendar.ts';
 import { splitList } from '../domain/lists.ts';
 import { readNewestSeal, type Seal } from '../seal/read-seals.ts';
-import { digestIds, hashFacts, type ManifestFacts, type Member, sumTypes, writeStatement } from './build-statement.ts';
+import { queueLeaf } from '../tlog/append.ts';
+import { hashLeaf } from '../tlog/merkle.ts';
+import {
+  digestIds,
+  digestMessages,
+  hashFacts,
+  type ManifestFacts,
+  type Member,
+  sumTypes,
+  writeStatement,
+} from './build-statement.ts';
 import { classifyManifestDay, type DayFlags, findImprovedDays } from './classify-manifest-day.ts';
 import { findDueDays, insertDue } from './find-due-days.ts';
-import { readSigningKeys } from './keys.ts';
 import { isDropped, readMembers } from './read-members.ts';
-import { type SigningKey, signStatement } from './sign-statement.ts';
 
 /** Merchants whose messages of one day are held in memory at once. */
 const MERCHANTS_MAX = 50;
 const DUE_DAYS_MAX = 100_000;
+const SALT_BYTES = 16;
+/** Version 1 had some. */
+const NO_SIGNATURES = '[]';
 
 type Merchant = { seq: number; id: string; isSent: boolean };
-type Making = { day: Day; flags: DayFlags; cut: number; keys: SigningKey[]; chain: Seal | undefined };
+type Making = { day: Day; flags: DayFlags; cut: number; chain: Seal | undefined };
 
 /** @returns how many revisions were made. */
 export async function makeDayManifests(context: Context): Promise<{ made: number }> {
@@ -39,7 +53,6 @@ export async function makeDayManifests(context: Context): Promise<{ made: number
   await transact(context.db, (trx) => insertDue(trx, improved));
   const due = await readDue(context);
   if (due.size === 0) return { made: 0 };
-  const keys = await readSigningKeys(context);
   const chain = await readNewestSeal(context.db);
   let made = 0;
   for (const [day, merchants] of due) {
@@ -47,7 +60,7 @@ export async function makeDayManifests(context: Context): Promise<{ made: number
     for (const some of splitList(merchants, MERCHANTS_MAX)) {
       context.signal.throwIfAborted();
       made += await makeForMerchants(context, some, {
-        ...{ day, flags, cut, keys, chain },
+        ...{ day, flags, cut, chain },
       });
     }
   }
@@ -95,7 +108,7 @@ async function makeRevision(
   context: Context,
   trx: Transaction<Database>,
   merchant: Merchant,
-  { day, flags, cut, keys, chain, members }: Making & { members: Member[] },
+  { day, flags, cut, chain, members }: Making & { members: Member[] },
 ): Promise<boolean> {
   const due = { day, merchant_seq: merchant.seq };
   // locked: of two processes one makes it, and a second attempt after a lost COMMIT finds it gone
@@ -126,15 +139,18 @@ async function makeRevision(
   const factsHash = hashFacts(facts);
   if (before?.facts_hash.equals(factsHash)) return false;
   const [revision, madeAt] = [(before?.revision ?? 0) + 1, context.clock.now()];
-  const payload = writeStatement(facts, { revision, madeAt, chain });
+  const salt = randomBytes(SALT_BYTES).toString('hex');
+  const messagesDigest = digestMessages(members);
+  const payload = writeStatement(facts, { revision, madeAt, chain, messagesDigest, salt });
   const webhookId = deriveManifestId(context.keys.callbackIds, { merchantId: merchant.id, day, revision, factsHash });
   const [recipient] = merchant.isSent ? await readRecipients(trx, merchant.seq) : [];
   const row = {
     ...{ ...due, revision, facts_hash: factsHash, ids_digest: facts.idsDigest, callback_cut: cut },
     ...{ is_proven: facts.proven ? 1 : 0, is_closed: facts.closed ? 1 : 0, payload, made_at: madeAt },
-    signatures: JSON.stringify(signStatement(payload, keys).signatures),
+    signatures: NO_SIGNATURES,
     callback_seq: recipient ? await enqueueManifest(context, trx, recipient, webhookId) : null,
   };
-  await trx.insertInto('day_manifests').values(row).execute();
+  const { insertId } = await trx.insertInto('day_manifests').values(row).executeTakeFirstOrThrow();
+  await queueLeaf(trx, { kind: 'day', ref: requireRowNumber(insertId, 'a day manifest'), hash: hashLeaf(payload) });
   return true;
 }

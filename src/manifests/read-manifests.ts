@@ -12,8 +12,8 @@ export type ManifestQuery = { day: Day; revision?: number | undefined };
 type ManifestRow = Selectable<Database['day_manifests']>;
 
 /** A merchant's manifest of a day: the newest revision, or a given one. @throws ConfereError `not_found`. */
-export async function readManifest(db: Reader, merchantSeq: number, query: ManifestQuery) {
-  return presentManifest(await findManifest(db, merchantSeq, query));
+export async function readManifest(context: Context, merchantSeq: number, query: ManifestQuery) {
+  return await presentManifest(context, await findManifest(context.db, merchantSeq, query));
 }
 
 /**
@@ -31,7 +31,12 @@ export async function readManifestIds(context: Context, merchantSeq: number, que
   throw refuse('manifest_outdated');
 }
 
-async function findManifest(db: Reader, merchantSeq: number, { day, revision }: ManifestQuery): Promise<ManifestRow> {
+/** Finds it. @throws ConfereError `not_found`. */
+export async function findManifest(
+  db: Reader,
+  merchantSeq: number,
+  { day, revision }: ManifestQuery,
+): Promise<ManifestRow> {
   const row = await db
     .selectFrom('day_manifests')
     .selectAll()

@@ -121,7 +121,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
 function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: number; merchant: MerchantRow }) {
   const findManifest = async (day: Day) => {
     try {
-      return await readManifest(reading.db, seq, { day });
+      return await readManifest(reading, seq, { day });
     } catch (error) {
       if (error instanceof ConfereError && error.code === 'not_found') return undefined;
       throw error;
@@ -144,7 +144,7 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
       );
     },
     /** The signed manifest of a day; and its webhook-ids, each on a line. @throws ConfereError `not_found`. */
-    readManifest: (day: Day) => readManifest(reading.db, seq, { day }),
+    readManifest: (day: Day) => readManifest(reading, seq, { day }),
     readManifestIds: (day: Day) => readManifestIds(reading, seq, { day }),
     /** How callbacks reach the merchant. */
     readDelivery: () => readDelivery(reading, merchant),

@@ -10,7 +10,7 @@
  * row and entries against its events (verify-histories.ts); expected payments against what the facts decide (verify-expected.ts).
  *
  * A whole check reads everything: each week, at half speed. A check since a proof reads what was written after it: each
- * night. What was changed by hand below the proof's position is found by the next whole check; docs/ledger-chain.md says
+ * night. What was changed by hand below the proof's position is found by the next whole check; docs/log.md says
  * what finds it earlier. Each step says which of it a proof saves, and why.
  */
 import type { Context } from '../context.ts';

@@ -12,6 +12,7 @@ import type { ReportBreak } from './collect-breaks.ts';
 export const STEP_NAMES = [
   'chain',
   'anchors',
+  'log',
   'balances',
   'events',
   'entries',
@@ -55,6 +56,8 @@ const STATE = z.object({
     uncovered: unsealed,
     audit: z.object({ seq: z.int(), unsealed, caughtUpAt: z.int().nullable() }),
   }),
+  /** The walk along the log: its leaves, the hashes of the range, and the last position of the chain. One from before had none. */
+  log: z.object({ size: z.int(), nodes: z.array(z.hex()), seal: z.int() }).default({ size: 0, nodes: [], seal: 0 }),
   /** The last month whose balances were verified; the digest of each month's balances as of the walk's position. */
   balances: z.object({ after: z.string(), digests: z.record(z.string(), z.string()) }),
   events: cursor,
@@ -100,6 +103,7 @@ export async function startState(db: Reader): Promise<CheckState> {
       uncovered: new Map(),
       audit: { seq: 0, unsealed: new Map(), caughtUpAt: null },
     },
+    log: { size: 0, nodes: [], seal: 0 },
     balances: { after: '', digests: {} },
     events: { after: 0, count: 0 },
     entries: { after: 0, count: 0 },
@@ -116,11 +120,11 @@ export async function startState(db: Reader): Promise<CheckState> {
 
 /** Starts a check of what came after a proof. It counts what it reads itself. */
 export async function continueState(db: Reader, proof: CheckState): Promise<CheckState> {
-  const { walk, monthClose, histories } = structuredClone(proof);
+  const { walk, log, monthClose, histories } = structuredClone(proof);
   const fresh = await startState(db);
   return {
     ...fresh,
-    ...{ walk, monthClose },
+    ...{ walk, log, monthClose },
     events: { after: startOf(proof, 'events'), count: 0 },
     entries: { after: walk.entrySeq, count: 0 },
     histories: { after: histories.after, count: 0 },

@@ -22,6 +22,10 @@ export const APPEND_ONLY = {
   bank_matches: 'rule',
   imports: 'kind',
   day_manifests: 'revision',
+  log_hashes: 'kind',
+  log_origins: 'from_size',
+  log_checkpoints: 'size',
+  log_cosignatures: 'line',
 } as const;
 export const APPEND_ONLY_TABLES: readonly string[] = Object.keys(APPEND_ONLY);
 

@@ -16,6 +16,7 @@ import { verifyAnchors, verifyChain } from './verify-chain.ts';
 import { verifyEntries, verifyEvents, verifyLateEntries } from './verify-entries.ts';
 import { verifyExpected } from './verify-expected.ts';
 import { verifyHistories } from './verify-histories.ts';
+import { verifyLog } from './verify-log.ts';
 import { verifyMonths } from './verify-months.ts';
 import { UNSEALED_SCOPE } from './verify-sealed.ts';
 import { verifyStated } from './verify-stated.ts';
@@ -24,6 +25,7 @@ import { verifyPlatforms, verifyTouched } from './verify-touched.ts';
 const STEPS: Record<StepName, Step> = {
   chain: verifyChain,
   anchors: verifyAnchors,
+  log: verifyLog,
   balances: verifyBalances,
   events: verifyEvents,
   entries: verifyEntries,

@@ -17,11 +17,12 @@ import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
 import { createHeartbeat } from '../runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
+import { appendToLog, selectQueued } from '../tlog/append.ts';
+import { createCheckpointer } from '../tlog/checkpoints.ts';
 import { awaitWatermark, readAwaitedFacts, readWatermark, type Watermark } from './await-watermark.ts';
-import { catchUpRefunds } from './derive-refunds.ts';
+import { catchUpRefunds, lockSealing } from './derive-refunds.ts';
 import { LATE_MS_MAX, type LateSearch, searchLate } from './find-late-entries.ts';
 import { readNewestSeal, type Seal } from './read-seals.ts';
-import { createHeadRecorder } from './record-heads.ts';
 import { findLateAuditRows } from './select-audit-rows.ts';
 import { isCut, NOTHING, reaches, reachesRows, type SealedCut, sealNext } from './write-seal.ts';
 
@@ -42,12 +43,12 @@ export async function sealLedger(context: Context): Promise<void> {
   /** The seal up to which this process knows the refunds to be counted. */
   let countedTo: number | undefined;
   let refundsAreBehind = true;
-  const recordHead = createHeadRecorder(context);
+  const recordCheckpoint = createCheckpointer(context);
   await runWorkerLoop({
     name: 'sealer',
     hasWork: async () => {
       if (!rest || refundsAreBehind) return true;
-      await recordHead(rest.head);
+      await recordCheckpoint();
       const { head } = rest;
       const now = context.clock.now();
       if (isNearSearchDue(rest, now) || isFarSearchDue(head, searchedFarAt, now)) return true;
@@ -55,7 +56,7 @@ export async function sealLedger(context: Context): Promise<void> {
     },
     work: async () => {
       const head = await readNewestSeal(context.db);
-      await recordHead(head);
+      await recordCheckpoint();
       const now = context.clock.now();
       const lateSearch = head && isFarSearchDue(head, searchedFarAt, now) ? 'far' : 'near';
       rest = head && (await findRest(context, head, { lateSearch, now }));
@@ -65,6 +66,7 @@ export async function sealLedger(context: Context): Promise<void> {
       const sealed = rest?.head ?? (await sealNow(context, lateSearch));
       if (lateSearch === 'far') searchedFarAt = now;
       if (refundsAreBehind) refundsAreBehind = await catchUpRefunds(context);
+      if (rest) await appendQueued(context, rest.head.position);
       if (!refundsAreBehind) countedTo = sealed.position;
       return refundsAreBehind;
     },
@@ -72,6 +74,15 @@ export async function sealLedger(context: Context): Promise<void> {
     idleMs: SEAL_EVERY_MS,
     heartbeat: createHeartbeat(context, 'sealer'),
     context,
+  });
+}
+
+/** Appends the leaves that wait to the log, where no seal does. */
+async function appendQueued({ db }: Context, position: number): Promise<void> {
+  if (!(await selectQueued(db).limit(1).executeTakeFirst())) return;
+  await transact(db, async (trx) => {
+    await lockSealing(trx);
+    await appendToLog(trx, position);
   });
 }
 
@@ -100,6 +111,7 @@ function selectUnsealed(db: Reader, head: Seal) {
     db.selectFrom('events').select('seq').where('seq', '>', head.eventSeq),
     db.selectFrom('mismatch_changes').select('seq').where('seq', '>', head.mismatchChangeSeq),
     db.selectFrom('audit').select('seq').where('seq', '>', head.auditSeq),
+    selectQueued(db),
     db
       .selectFrom('fact_changes')
       .select('seq')

@@ -2,6 +2,7 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
+import { appendToLog } from '../tlog/append.ts';
 import type { Watermark } from './await-watermark.ts';
 import { deriveBalances } from './derive-balances.ts';
 import { advanceRefunds, lockSealing } from './derive-refunds.ts';
@@ -80,6 +81,7 @@ export async function sealNext(
   const factChangeSeq = !filled && isAtLeast(watermark, head) ? watermark.factChangeSeq : null;
   const hash = hashSeal(head.hash, header, entries, audit.rows);
   await insertSeal(trx, { header, factChangeSeq, hash, previous: head.hash, entries: entries.length, late });
+  await appendToLog(trx, header.position);
   await deriveBalances(trx, entries);
   if (refundsAt === head.position) await advanceRefunds(trx, { to: header.position, entries });
   const { members: _, audit: __, ...seal } = header;

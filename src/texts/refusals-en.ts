@@ -41,6 +41,7 @@ export const REFUSALS_EN = {
     export_unknown: 'an export is {formats}',
     file_unknown: 'there is no such file',
     import_kind_unknown: 'nothing of this kind is imported',
+    log_leaf_unknown: 'the log has no such thing yet: what is new is in it within two minutes',
     manifest_unknown: 'there is no such manifest of this day: it is made once the day has ended (JOB_DAY_MANIFESTS)',
     merchant_unknown: 'there is no merchant with this id',
     mismatch_unknown: 'there is no such mismatch',

@@ -33,6 +33,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   export_unknown: 'Uma exportação é {formats}.',
   file_unknown: 'Não há este arquivo.',
   import_kind_unknown: 'Nada deste tipo é importado.',
+  log_leaf_unknown: 'O registro ainda não tem isto: o que é novo entra em dois minutos.',
   manifest_unknown: 'Não há este manifesto do dia: ele é feito depois que o dia termina.',
   merchant_unknown: 'Não há lojista com este id.',
   mismatch_unknown: 'Não há esta divergência.',

@@ -1,5 +1,5 @@
 /**
- * An independent implementation of the hash chain, from docs/ledger-chain.md: it reads the rows with plain SQL and hashes
+ * An independent implementation of the hash chain, from docs/log.md: it reads the rows with plain SQL and hashes
  * them. It shares no code with the program.
  */
 import { createHash } from 'node:crypto';

@@ -22,7 +22,8 @@ const LAYERS: Record<string, number> = {
   'src/provider': 5,
   'src/merchants': 5,
   'src/callbacks': 5,
-  'src/alerts': 5,
+  'src/alerts': 4.8,
+  'src/tlog': 4.9,
   'src/access': 5,
   'src/seal': 5,
   'src/privacy': 5,
@@ -105,6 +106,7 @@ const TABLES: Record<string, string> = {
   'src/backup': 'restores',
   'src/manifests': 'day_manifests|due_day_manifests',
   'src/seal': 'seals|seal_stragglers|sealing|balance_spans|refund_spans',
+  'src/tlog': 'log_hashes|log_queue|log_origins|log_checkpoints|log_cosignatures|log_witnesses',
   'src/proof': 'books_checks',
 };
 const FILES_MIN = 120;

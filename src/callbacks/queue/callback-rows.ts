@@ -164,10 +164,13 @@ export function toCorrectionRow(
 }
 
 /** The callback of a day manifest. It has no transaction, and waits for no other callback. */
+/** Until then the sealer has appended its leaf, and a checkpoint proves it. */
+const PROVEN_AFTER_MS = 150_000;
+
 export function toManifestRow(context: Context, recipient: Recipient, webhookId: string): CallbackInsert {
   return {
     ...{ webhook_id: webhookId, type: MANIFEST_TYPE, source: MANIFEST_SOURCE },
-    ...queueColumns(context, recipient, context.clock.now()),
+    ...queueColumns(context, recipient, new Date(context.clock.now().getTime() + PROVEN_AFTER_MS)),
   };
 }
 

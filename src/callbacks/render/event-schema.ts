@@ -147,9 +147,9 @@ export const testEventSchema = z
   })
   .meta({ title: 'A test: answer it with 2xx and do nothing' });
 
-/** A day manifest, as signed. */
+/** A day manifest's text. */
 export const manifestSchema = z.object({
-  version: z.literal(1),
+  version: z.union([z.literal(1), z.literal(2)]).describe('1: signed by itself; 2: in the log'),
   merchant: z.string(),
   day: z.iso.date().describe('a message belongs to the day of its timestamp in the zone'),
   zone: z.string().describe('an IANA time zone'),
@@ -169,17 +169,26 @@ export const manifestSchema = z.object({
     .describe('SHA-256 of the webhook-ids, sorted by bytes, each with a line feed'),
   proven: z.boolean().describe('the day was read or counted at the provider after its end'),
   closed: z.boolean().describe('so were all days whose transactions may still change it'),
+  messages_sha256: z
+    .string()
+    .optional()
+    .describe('SHA-256 of lines of id, type and cents, sorted by id, each with a line feed; not in version 1'),
   chain: z
     .object({ position: z.int(), hash: z.string() })
     .nullable()
     .describe("the newest position of the ledger's hash chain"),
+  salt: z.string().optional().describe('random; not in version 1'),
 });
 
-/** A day manifest: a JWS in its general form (RFC 7515), with what it signs as an object beside it. */
+/** A day manifest: its text, the same as an object beside it, and its proof; one of version 1 is a JWS in its general form (RFC 7515). */
 export const signedManifestSchema = z.object({
   manifest: manifestSchema.describe('what payload says, for reading; verify payload'),
   payload: z.string().describe('base64url'),
-  signatures: z.array(z.object({ protected: z.string(), signature: z.string() })).describe('Ed25519, one for each key'),
+  proof: z.string().nullable().optional().describe('c2sp.org/tlog-proof@v1; null: not in the log yet, fetch it'),
+  signatures: z
+    .array(z.object({ protected: z.string(), signature: z.string() }))
+    .optional()
+    .describe('of version 1: Ed25519, one for each key'),
 });
 
 export const manifestEventSchema = z

@@ -21,7 +21,7 @@ export async function renderBodies(context: Context, callbacks: Renderable[]): P
   const ofSource = (source: string) => callbacks.filter((callback) => callback.source === source);
   const [manifests, expected] = [ofSource(MANIFEST_SOURCE), ofSource(EXPECTED_SOURCE)];
   const bodies = new Map([
-    ...(await renderManifests(context.db, seqsOf(manifests))),
+    ...(await renderManifests(context, seqsOf(manifests))),
     ...(await renderExpected(context.db, expected)),
     ...(await renderExamples(context, callbacks.filter(isExample), (rows) => renderRows(context, rows))),
   ]);

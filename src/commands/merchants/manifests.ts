@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { OVERLAP_DAYS, type RotatedKey } from '../../manifests/keys.ts';
 import { rotateManifestKeys } from '../../operations/merchants/manifests.ts';
+import { OVERLAP_DAYS, type RotatedKey } from '../../tlog/keys.ts';
 import { changeCommand } from '../operation-commands.ts';
 
 /** `confere manifests …`: the key that signs day manifests. */

@@ -30,6 +30,7 @@ import { watchProvider } from '../../reconciliation/watches/watch-provider.ts';
 import { mailReports } from '../../reports/revisions/mail-reports.ts';
 import { sealLedger } from '../../seal/seal-ledger.ts';
 import { isJobOn, listJobs } from '../../timetable/list-jobs.ts';
+import { submitCheckpoints } from '../../tlog/witnesses.ts';
 import { METRIC_READERS } from './metric-readers.ts';
 
 export type ServiceOptions = {
@@ -140,6 +141,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
     callback_mails: mailFailedCallbacks(context),
     report_mails: mailReports(context),
     sealer: sealLedger(context),
+    ...(context.config.WITNESSES.length > 0 && { witnesses: submitCheckpoints(context) }),
     expected: followPayments(context),
     parties: indexPartiesInBackground(context),
   };

@@ -7,6 +7,7 @@ import { SUBJECTS } from '../../operations/catalogue.ts';
 import { describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
 import { expectedFilters } from '../../operations/expected.ts';
 import { problem } from '../../operations/rows/problem.ts';
+import { logProofQuerySchema } from '../api/log.ts';
 import { decisionQuerySchema } from '../api/mismatches.ts';
 import { reportFileQuerySchema } from '../api/reports.ts';
 import { describeDeclared } from './describe-declared.ts';
@@ -49,6 +50,12 @@ export const API_OPERATIONS: readonly Operation[] = [
     summary: 'What is counted, for Prometheus: from elsewhere than a private network, with a viewer’s token',
     responses: { 200: { description: 'The text format', schema: z.string(), contentType: 'text/plain' } },
   },
+  Service.get(
+    '/log/proof',
+    'Prove that a seal, a closed month or a merchant’s day is in the log',
+    { 200: { description: 'c2sp.org/tlog-proof@v1', schema: z.string(), contentType: 'text/plain' } },
+    logProofQuerySchema,
+  ),
   {
     ...Expected.get(
       '/expected-payments.csv',

@@ -1,6 +1,6 @@
 /** The key that signs day manifests. The API has none of this. */
 import { z } from 'zod';
-import { OVERLAP_DAYS, rotateManifestKey } from '../../manifests/keys.ts';
+import { OVERLAP_DAYS, rotateManifestKey } from '../../tlog/keys.ts';
 import { defineChange } from '../define-change.ts';
 import { ok } from '../describe-operation.ts';
 

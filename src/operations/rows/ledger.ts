@@ -74,7 +74,7 @@ export const balances = component('Balances', {
   at: instant,
   known: z.string().describe('an instant, or a sealed position: `seal:123`'),
   sealed: z
-    .object({ position: z.int(), hash: z.string().describe('SHA-256, hex: docs/ledger-chain.md') })
+    .object({ position: z.int(), hash: z.string().describe('SHA-256, hex: docs/log.md') })
     .nullable()
     .describe('the newest position of the hash chain that was sealed by then'),
   balances: z.array(z.object({ account: z.string(), amount })),

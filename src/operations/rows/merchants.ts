@@ -85,6 +85,7 @@ export const manifestKeys = component('ManifestKeys', {
       kid: z.string().describe('the thumbprint of the key (RFC 7638)'),
       x: z.string().describe('the public key'),
       pem: z.string().describe('the same, for openssl'),
+      vkey: z.string().describe('the same, for programs of C2SP: it verifies the log under its origin now'),
       created_at: instant,
       signs_until: nullableInstant.describe('null: it is not replaced'),
     }),

@@ -20,6 +20,8 @@ import { ConfereError } from '../../domain/errors.ts';
 import { VERSION } from '../../domain/version.ts';
 import { digestMonth, formatMonthBalances, readMonthBalances } from '../../seal/digest-month.ts';
 import { refusal, refuseField } from '../../texts/refuse.ts';
+import { queueLeaf, writeMonthLeaf } from '../../tlog/append.ts';
+import { hashLeaf } from '../../tlog/merkle.ts';
 import { findCloseBefore, findMonthClose } from '../plan/find-month-close.ts';
 import { readEventWindow } from '../plan/read-event-window.ts';
 import { takeCut } from '../plan/take-cut.ts';
@@ -116,6 +118,13 @@ async function assertReady(context: Context, month: Month): Promise<void> {
 export async function writeClose({ db }: Context, { after, row }: PreparedClose): Promise<void> {
   if ((await readNewestSeq(db)) !== after || (await findMonthClose(db, row.month))) throw new MonthRacedError();
   await db.insertInto('month_closes').values(row).execute();
+  const { seq, month, cut_seal_position: position, cut_seal_hash: hash, digest } = row;
+  if (position == null || !hash || !digest) return;
+  await queueLeaf(db, {
+    kind: 'month',
+    ref: seq,
+    hash: hashLeaf(writeMonthLeaf({ seq, month, position, hash, digest })),
+  });
 }
 
 export async function readNewestSeq(db: Reader): Promise<number> {

@@ -28,6 +28,8 @@ export const ALERT_KINDS = [
   'time_zone_differs',
   'two_writers',
   'webhook_loss_rate',
+  'witness_away',
+  'witness_refused',
   'worker_dead',
 ] as const;
 

@@ -8,8 +8,9 @@ import { formatDay, formatWallTime, LANGUAGES, type Language } from '../../domai
 import { formatAmount, formatMoney } from '../../domain/money.ts';
 import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
 import type { AlertKind } from './alert-kinds.ts';
+import { EN_SAY } from './say-en.ts';
 import { PT_BR_SAY } from './say-pt-br.ts';
-import { EN_SAY, EN_TEXTS, EN_WORDS } from './texts-en.ts';
+import { EN_TEXTS, EN_WORDS } from './texts-en.ts';
 import { PT_BR_TEXTS, PT_BR_WORDS } from './texts-pt-br.ts';
 
 export type AlertLocale = Language;
@@ -128,6 +129,8 @@ const PAGES: Partial<Record<AlertKind, string>> = {
   restore_unconfirmed: '/callbacks?state=held',
   two_writers: '/system',
   webhook_loss_rate: '/mismatches?kind=webhook_lost',
+  witness_away: '/system',
+  witness_refused: '/system',
   worker_dead: '/system',
 };
 

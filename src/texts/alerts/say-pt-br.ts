@@ -1,6 +1,6 @@
 import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
 import { nameCode, PT_BR_FAULTS, PT_BR_PARTS, PT_BR_TRIGGERS } from './codes-pt-br.ts';
-import type { EN_SAY } from './texts-en.ts';
+import type { EN_SAY } from './say-en.ts';
 import { PT_BR_TEXTS } from './texts-pt-br.ts';
 
 const stakeOf = ({ cents = '0' }: AlertFacts, { money }: Formats): string =>
@@ -73,6 +73,8 @@ export const PT_BR_SAY: typeof EN_SAY = {
   two_writers: ({ hosts = [] }) => `${hosts.join(' e ')} aceitam gravações e são servidores diferentes`,
   webhook_loss_rate: ({ count, total, percent, since }, { at }) =>
     `${count} de ${total} mudanças desde ${at(since)} vieram sem o seu webhook (${percent} %)`,
+  witness_away: ({ hosts = [], since }, { at }) => `${hosts.join()} não assina nada desde ${at(since)}`,
+  witness_refused: ({ hosts = [], error = '' }) => `${hosts.join()} recusa o nosso registro: ${error}`,
   worker_dead: ({ parts = [] }, { at }) =>
     `nenhum worker dá sinal de vida (${parts.map(({ part, since }) => `${nameCode(PT_BR_PARTS, part)} ${since ? `desde ${at(since)}` : 'nunca'}`).join(', ')})`,
 };

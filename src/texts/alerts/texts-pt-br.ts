@@ -209,6 +209,14 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     title: 'Webhooks perdidos demais',
     todo: 'Veja o log do proxy e peça ao provedor que verifique os envios para o nosso endereço.',
   },
+  witness_away: {
+    title: 'Uma testemunha não assina',
+    todo: 'Fale com quem a opera: até ela responder, o registro tem uma assinatura a menos.',
+  },
+  witness_refused: {
+    title: 'Uma testemunha viu outra história',
+    todo: 'Não mude nada no banco e compare-o com um backup, como diz o guia.',
+  },
   worker_dead: {
     title: 'Nenhum worker está vivo',
     todo: 'Inicie serve --worker ou veja o log do que está no ar.',

@@ -29,6 +29,9 @@ const API: Record<string, string> = {
   // with a merchant's token: its own alone
   'get /api/v1/manifests/:day': `merchant ${READERS}`,
   'get /api/v1/manifests/:day/ids': `merchant ${READERS}`,
+  'get /log/checkpoint': READERS,
+  'get /log/tile/*tile': READERS,
+  'get /api/v1/log/proof': READERS,
   'get /api/v1/openapi.json': READERS,
   'get /api/v1/transactions': READERS,
   'get /api/v1/transactions/:id': READERS,

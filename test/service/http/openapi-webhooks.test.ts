@@ -73,6 +73,9 @@ test('every message that is delivered matches its description in the document', 
   env.context.wakeUps.callbacks.notify();
   await sendTest(env.context, merchant.id);
   await makeManifest(env.context, merchant.seq);
+  // it is sent once its proof is there
+  await env.timers.advance(150_000);
+  env.context.wakeUps.callbacks.notify();
   const ended = env.context.db.selectFrom('callbacks').select('seq').where('state', 'in', ['delivered', 'failed']);
   await eventually('all', async () => (await ended.execute()).length === 4 * (STATUSES.length + 2) + 3);
   // the format of the provider has no corrections

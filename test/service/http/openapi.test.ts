@@ -9,6 +9,7 @@ import { createPortalDocument } from '../../../src/http/openapi/create-documents
 import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { makeCheckpoint } from '../../../src/tlog/checkpoints.ts';
 import { makeOfx } from '../../support/make-ofx.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -337,6 +338,10 @@ async function askManifests(token: string, merchant: string): Promise<void> {
   await ask('get', `/api/v1/manifests/{day}?merchant=${merchant}`, { path });
   await ask('get', '/api/v1/manifests/{day}', { path, status: 422 });
   await ask('get', '/.well-known/confere-manifest-keys.json');
+  await sealNow(env.context);
+  await makeCheckpoint(env.context);
+  await ask('get', '/api/v1/log/proof?seal=1');
+  await ask('get', '/api/v1/log/proof', { status: 422 });
 }
 
 async function askRest(): Promise<void> {
@@ -474,7 +479,8 @@ function listMounted(app: Express): string[] {
       (route?.stack ?? []).map(({ method }) => `${method} ${prefix}${toTemplate(route?.path)}`),
     );
   });
-  return [...new Set(mounted)].sort();
+  // C2SP describes what is below /log
+  return [...new Set(mounted)].filter((one) => !one.startsWith('get /log/')).sort();
 }
 
 function toTemplate(path: string | undefined): string {

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WORK } from '../../../jobs/main.ts';
 import { retryAbandonedTicks, runTick, type TickOutcome, type Work } from '../../../jobs/run-tick.ts';
 import type { Context } from '../../../src/context.ts';
-import { manifestsDirectory } from '../../../src/proof/write-manifest.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { listRecorded } from '../../../src/tlog/recorded.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { readRow } from '../../support/read-rows.ts';
@@ -128,7 +127,7 @@ test.each([
   const written = async () => {
     const { rows } = await sql`SELECT (SELECT COUNT(*) FROM runs) runs, (SELECT COUNT(*) FROM reports) reports,
       (SELECT COUNT(*) FROM job_ticks) ticks`.execute(first.db);
-    return [rows, existsSync(manifestsDirectory(first.config))];
+    return [rows, await listRecorded(first.config)];
   };
   const before = await written();
   await expect(WORK[name]({ ...first, signal: AbortSignal.abort() })).rejects.toThrow('aborted');

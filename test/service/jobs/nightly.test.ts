@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import { writeManifest } from '../../../src/proof/write-manifest.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { FIXED_DAYS } from '../../../src/retention/ended-rows.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { makeCheckpoint } from '../../../src/tlog/checkpoints.ts';
+import { writeNightly } from '../../../src/tlog/recorded.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { readRow } from '../../support/read-rows.ts';
@@ -176,17 +177,15 @@ test('an aborted deletion stops, and the next one continues', async () => {
   expect((await retain()).callback_attempts).toBe(5);
 });
 
-test('the nightly manifest names the sealed head and its balances, and is written whole or not at all', async () => {
-  expect(await writeManifest(environment.context)).toBeUndefined();
-  await applyObservations(environment.context, [
-    observeNow(environment.context, makeShownTransaction(['pending', 'paid@1'])),
-  ]);
-  const seal = await sealNow(environment.context);
-  const file = (await writeManifest(environment.context)) ?? '';
-  const manifest = JSON.parse(readFileSync(file, 'utf8')) as { day: string; sealed: object; balances: object[] };
-  expect(manifest.sealed).toMatchObject({ position: seal.position, hash: seal.hash.toString('hex') });
-  expect(path.basename(file)).toBe(`${manifest.day}.json`);
-  expect(manifest.balances).toContainEqual({ account: 'Assets:Provider:Available:none', amount: '10.00' });
-  await writeManifest(environment.context);
+test('the nightly file is the published checkpoint, and is written whole or not at all', async () => {
+  const { context } = environment;
+  expect(await writeNightly(context)).toBeUndefined();
+  await applyObservations(context, [observeNow(context, makeShownTransaction(['pending', 'paid@1']))]);
+  await sealNow(context);
+  const checkpoint = await makeCheckpoint(context);
+  const file = (await writeNightly(context)) ?? '';
+  expect(readFileSync(file, 'utf8')).toBe(checkpoint?.note);
+  expect(path.basename(file)).toMatch(/^\d{4}-\d{2}-\d{2}\.checkpoint$/);
+  await writeNightly(context);
   expect(readdirSync(path.dirname(file))).toEqual([path.basename(file)]);
 });

@@ -1,4 +1,4 @@
-/** Day manifests, from the payment to the merchant: the callback, the feed and the API, verified by docs/verify-manifest.sh. */
+/** Day manifests, from the payment to the merchant: the callback, the feed and the API, verified by docs/verify-day.mjs. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,17 +7,20 @@ import type { z } from 'zod';
 import { claimProbe } from '../../../src/callbacks/queue/claim-callbacks.ts';
 import { readDeliveryMerchants } from '../../../src/callbacks/queue/read-delivery-merchants.ts';
 import { manifestEventSchema, type manifestSchema } from '../../../src/callbacks/render/event-schema.ts';
+import { transact } from '../../../src/database/transact.ts';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { digestIds } from '../../../src/manifests/build-statement.ts';
-import { rotateManifestKey } from '../../../src/manifests/keys.ts';
 import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { readMembers } from '../../../src/manifests/read-members.ts';
 import { defaultEventsSince, setMerchantState } from '../../../src/merchants/change-merchants.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { appendToLog } from '../../../src/tlog/append.ts';
+import { makeCheckpoint } from '../../../src/tlog/checkpoints.ts';
+import { rotateManifestKey } from '../../../src/tlog/keys.ts';
 import { callApi } from '../../support/call-api.ts';
 import { recordReadDays } from '../../support/make-report-transactions.ts';
 import {
@@ -33,12 +36,11 @@ import { ADMIN_TOKEN, temporaryDirectory } from '../../support/start-serve.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
 type Manifest = z.infer<typeof manifestSchema>;
-type Answer = { manifest: Manifest; payload: string; signatures: { protected: string }[] };
+type Answer = { manifest: Manifest; payload: string; proof: string | null };
 /** A merchant that receives the payments of a platform of its own, at an address of its own. */
 type Shop = { id: string; seq: number; path: string; portal: string; paid: AppliedTransaction };
 
-const SCRIPT = path.resolve(import.meta.dirname, '../../../docs/verify-manifest.sh');
-const DAY_MS = 24 * 3_600_000;
+const SCRIPT = path.resolve(import.meta.dirname, '../../../docs/verify-day.mjs');
 const TYPE = 'pix.day.manifest';
 
 let env: CallbackEnvironment;
@@ -102,7 +104,16 @@ async function endDay(): Promise<Day> {
   const next = calendar.startOfDay(addDays(running, 1)).getTime();
   await env.timers.advance(next - clock.now().getTime() + 6 * 3_600_000);
   await makeDayManifests(env.context);
+  await proveAll();
+  await env.timers.advance(150_000);
   return running;
+}
+
+/** Appends to the log what waits, as the sealer does. */
+async function proveAll(): Promise<void> {
+  const { position } = await sealNow(env.context);
+  await transact(env.context.db, (trx) => appendToLog(trx, position));
+  await makeCheckpoint(env.context);
 }
 
 const callsOf = (name: string) => server.callsTo(`/${name}`);
@@ -146,16 +157,17 @@ test('a manifest is sent once the day has ended, and the script names the messag
   const ids = await get(`/api/v1/manifests/${day}/ids`, shopOf('main').portal);
   expect(ids).toMatchObject({ status: 200, type: expect.stringContaining('text/plain') });
   const keys = await get('/.well-known/confere-manifest-keys.json', 'nobody');
-  const verify = (kept: string[]) => {
+  const key = (JSON.parse(keys.text) as { keys: { vkey: string }[] }).keys[0]?.vkey ?? '';
+  const verify = (kept: string[], body = sent.body) => {
     using home = temporaryDirectory();
-    const files = { manifest: sent.body, keys: keys.text, kept: kept.join('\n'), ids: ids.text };
+    const files = { manifest: body, key, ids: ids.text, kept: kept.join('\n') };
     const names = Object.entries(files).map(([name, text]) => {
       const file = path.join(home.path, name);
       writeFileSync(file, text);
       return file;
     });
-    const { status, stdout, stderr } = spawnSync('sh', [SCRIPT, ...names], { encoding: 'utf8' });
-    return [status, stderr, ...stdout.trim().split('\n').slice(1)];
+    const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, ...names], { encoding: 'utf8' });
+    return [status, stderr, ...stdout.trim().split('\n')];
   };
   // tests and manifests too: they are no messages of the day
   const kept = callsOf('main').map(idOf);
@@ -163,6 +175,14 @@ test('a manifest is sent once the day has ended, and the script names the messag
   expect(verify(kept)).toEqual([0, '', 'nothing is missing']);
   const [deleted] = messages.map(idOf);
   expect(verify(kept.filter((id) => id !== deleted))).toEqual([1, '', `missing ${deleted}`]);
+  const { payload, proof } = message.data;
+  const other = {
+    payload: Buffer.from(`${Buffer.from(payload, 'base64url').toString()} `).toString('base64url'),
+    proof,
+  };
+  expect(verify(kept, JSON.stringify(other))[0]).toBe(2);
+  expect(verify(kept, JSON.stringify({ payload, proof: proof?.replace(/index \d+/, 'index 0') }))[0]).toBe(2);
+  expect(verify(kept, JSON.stringify({ payload, proof: proof?.replace(/\n\d+\n/, '\n99\n') }))[0]).toBe(2);
 });
 
 test('the messages of a day are read in pages, each once', async () => {
@@ -320,30 +340,30 @@ test('a message that is gone from the database is an error, never another list',
   expect((await get(`/api/v1/manifests/${day}/ids`, portal)).status).toBe(409);
 });
 
-test('both keys sign during the overlap of a rotation, then the new one alone, also for days without the job', async () => {
-  const kids = async (of: Day) => {
-    const { signatures } = await fetchManifest('b', of);
-    const headers = signatures.map((one) => Buffer.from(one.protected, 'base64url').toString());
-    return headers.map((text) => (JSON.parse(text) as { kid: string }).kid);
-  };
-  const [before] = await kids(day);
+test('all keys are served with their names for the log, and a manifest of version 1 as it was signed', async () => {
   const rotated = await rotateManifestKey(env.context, 2);
-  expect(rotated.old_kid).toBe(before);
-  const both = await endDay();
-  expect(await kids(both)).toEqual([rotated.kid, before]);
-  await env.timers.advance(2 * DAY_MS);
-  await makeDayManifests(env.context);
-  for (const missed of [1, 2]) expect(await kids(addDays(both, missed))).toEqual([rotated.kid]);
-  const next = await rotateManifestKey(env.context, 0);
   await env.timers.advance(10_000);
   const { keys } = JSON.parse((await get('/.well-known/confere-manifest-keys.json', 'nobody')).text) as {
-    keys: { kid: string; signs_until: string | null }[];
+    keys: { kid: string; vkey: string; signs_until: string | null }[];
   };
   expect(keys.map(({ kid, signs_until: until }) => [kid, until === null])).toEqual([
-    [next.kid, true],
-    [rotated.kid, false],
-    [before, false],
+    [rotated.kid, true],
+    [rotated.old_kid, false],
   ]);
-  const kept = env.context.db.selectFrom('manifest_keys').select('id').where('ciphertext', 'is not', null);
-  expect((await kept.execute()).map(({ id }) => id)).toEqual([next.kid]);
+  expect(keys[0]?.vkey).toMatch(/^\S+\/log\+[0-9a-f]{8}\+\S{44}$/);
+  const { seq } = shopOf('b');
+  const signatures = [{ protected: 'a', signature: 'b' }];
+  const row = await env.context.db
+    .selectFrom('day_manifests')
+    .selectAll()
+    .where('merchant_seq', '=', seq)
+    .executeTakeFirstOrThrow();
+  const { seq: _, ...old } = row;
+  const payload = JSON.stringify({ version: 1, day });
+  await env.context.db
+    .insertInto('day_manifests')
+    .values({ ...old, revision: 99, payload, signatures: JSON.stringify(signatures), callback_seq: null })
+    .execute();
+  const { text } = await get(`/api/v1/manifests/${row.day}`, shopOf('b').portal);
+  expect(JSON.parse(text)).toEqual({ manifest: JSON.parse(payload), payload: expect.any(String), signatures });
 });

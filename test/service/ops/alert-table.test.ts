@@ -126,6 +126,11 @@ const TESTS: Record<string, [file: string, title: string]> = {
     'database/watch-hosts',
     'a process stays on its host beside another server that takes writes, and alerts; none starts',
   ],
+  witness_away: ['tlog/witnesses', 'a witness that is away or refuses is one alert, which its next cosignature ends'],
+  witness_refused: [
+    'tlog/witnesses',
+    'a witness that is away or refuses is one alert, which its next cosignature ends',
+  ],
   webhook_loss_rate: [
     'jobs/watch-conditions',
     'webhook_loss_rate: more than 5 % of at least 20 changes of six hours came without their webhook',

@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { sql } from 'kysely';
@@ -23,9 +23,10 @@ import { verifyChain } from '../../../src/proof/verify-chain.ts';
 import { readSealMetrics } from '../../../src/proof/verify-sealed.ts';
 import { verifyStated } from '../../../src/proof/verify-stated.ts';
 import { verifyPlatforms } from '../../../src/proof/verify-touched.ts';
-import { writeManifest } from '../../../src/proof/write-manifest.ts';
 import { readSeal, type Seal } from '../../../src/seal/read-seals.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { createCheckpointer } from '../../../src/tlog/checkpoints.ts';
+import { listRecorded, writeNightly } from '../../../src/tlog/recorded.ts';
 import { openBooks, reverseOpening } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import {
@@ -423,7 +424,7 @@ describe('books of its own', () => {
   /** As somebody with all rights could: the chain and the balances of it are made anew, and whole in themselves. */
   async function rebuildChain(): Promise<void> {
     await dropTriggers(environment.context.db);
-    for (const table of ['seals', 'seal_stragglers', 'balance_spans'] as const) {
+    for (const table of ['seals', 'seal_stragglers', 'balance_spans', 'log_hashes', 'log_checkpoints'] as const) {
       await environment.context.db.deleteFrom(table).execute();
     }
     await sealNow(environment.context);
@@ -440,48 +441,31 @@ describe('books of its own', () => {
     ]);
   });
 
-  test("a rebuilt chain is detected by the night's manifest on this machine", async () => {
+  test('a rebuilt chain and log are detected by the checkpoints of this machine and of MANIFESTS_DIR, which are backed up', async () => {
     const { context } = environment;
     await learn(['paid@1']);
     await sealNow(context);
-    const file = (await writeManifest(context)) ?? '';
-    expect(await checkBooks(context)).toMatchObject({ breaks: [] });
-    await rebuildChain();
-    const name = path.basename(file);
-    const says = `its hash is not the one in manifests/${name}`;
-    expect((await checkBooks(context)).breaks).toEqual([{ scope: 'seal 1', says }]);
-    await context.db.deleteFrom('seals').execute();
-    expect(saysOf(await checkBooks(context))).toContain(`seal 1: manifests/${name} names it, and the chain ends at 0`);
-    writeFileSync(file, '{"sealed":7}');
-    writeFileSync(path.join(path.dirname(file), 'notes.json'), 'of mine');
-    expect(saysOf(await checkBooks(context))).toContain(`manifests/${name}: it is no manifest that can be read`);
-    expect(saysOf(await checkBooks(context))).not.toContain('notes');
-    writeFileSync(path.join(path.dirname(file), 'heads-2026-11-20.jsonl'), '');
-    expect(saysOf(await checkBooks(context))).toContain(
-      'manifests/heads-2026-11-20.jsonl: it is empty: its heads are lost',
-    );
-  });
-
-  test('every machine compares the manifests of MANIFESTS_DIR with the chain, and backs them up with its own', async () => {
-    const { context } = environment;
-    await learn(['paid@1']);
-    await sealNow(context);
-    const own = (await writeManifest(context)) ?? '';
+    await createCheckpointer(context)();
     const home = context.config.DATA_DIR;
-    const before = path.join(path.dirname(own), '2026-10-01.json');
-    renameSync(own, before);
-    const MANIFESTS_DIR = path.join(home, 'shared', 'manifests');
-    const other = await environment.replica({ DATA_DIR: path.join(home, 'other'), MANIFESTS_DIR });
-    const shared = path.basename((await writeManifest(other)) ?? '');
-    const replica = await environment.replica({ MANIFESTS_DIR });
+    const replica = await environment.replica({ MANIFESTS_DIR: path.join(home, 'shared', 'manifests') });
+    const file = (await writeNightly(replica)) ?? '';
+    const own = (await listRecorded(context.config)).map((one) => path.basename(one));
     const { names } = await copyKeysAndManifests(replica.config, (_, content) => text(content));
-    expect(names).toEqual([`data/manifests/${shared}`, 'data/manifests/2026-10-01.json']);
+    expect(names).toEqual([path.basename(file), ...own].map((name) => `data/manifests/${name}`));
     expect(await checkBooks(replica)).toMatchObject({ breaks: [] });
+    const before = (await readSeal(context.db, 1)) as Seal;
     await rebuildChain();
-    expect(saysOf(await checkBooks(replica)).split('\n')).toEqual([
-      `seal 1: its hash is not the one in manifests/${shared}`,
-      'seal 1: its hash is not the one in manifests/2026-10-01.json',
-    ]);
+    const rebuilt = (await readSeal(context.db, 1)) as Seal;
+    expect(rebuilt.hash).not.toEqual(before.hash);
+    const says = "its root of 1 leaves is not the log's";
+    expect((await checkBooks(replica)).breaks).toEqual(
+      [path.basename(file), ...own].map((name) => ({ scope: `manifests/${name}`, says })),
+    );
+    writeFileSync(file, 'x');
+    writeFileSync(path.join(path.dirname(file), 'notes.json'), 'of mine');
+    const said = saysOf(await checkBooks(replica));
+    expect(said).toContain(`manifests/${path.basename(file)}: it has no checkpoint that can be read`);
+    expect(said).not.toContain('notes');
   });
 
   test('a reversal that names another entry than the adjustment that it takes back is found', async () => {

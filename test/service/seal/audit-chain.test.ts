@@ -1,5 +1,3 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
@@ -7,9 +5,8 @@ import { checkBooks } from '../../../src/proof/check-books.ts';
 import { parseMembers } from '../../../src/seal/format-members.ts';
 import { hashSeal } from '../../../src/seal/hash-seal.ts';
 import { loadSealedEntries } from '../../../src/seal/load-sealed-entries.ts';
-import { HEAD_LIMITS } from '../../../src/seal/record-heads.ts';
-import { sealLedger, sealNow } from '../../../src/seal/seal-ledger.ts';
-import { eventually } from '../../support/eventually.ts';
+import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { createCheckpointer } from '../../../src/tlog/checkpoints.ts';
 import { openBooks } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { dropTriggers } from '../../support/read-ledger-state.ts';
@@ -57,48 +54,27 @@ test('the audit can be added to alone', async () => {
   await expect(sql`DELETE FROM audit`.execute(db)).rejects.toThrow('audit is append-only');
 });
 
-test('the newest rows and their seal, cut off together, are found by the head that the sealer recorded', async () => {
-  const { context, timers, dataDir } = environment;
+test('the newest rows and their seal, cut off together, are found by the checkpoint that the sealer recorded', async () => {
+  const { context } = environment;
   const { db } = context;
-  const directory = path.join(dataDir, 'manifests');
-  const stop = new AbortController();
-  const readHeads = () => {
-    const name = readdirSync(directory).sort().at(-1) ?? '';
-    const heads = readFileSync(path.join(directory, name), 'utf8').matchAll(/"position":(\d+)/g);
-    return { name, positions: Array.from(heads, ([, position]) => Number(position)) };
-  };
-  await write('a');
-  await sealNow(context);
-  // lines that a crash cut short; the oldest file is deleted
-  mkdirSync(directory, { recursive: true });
-  for (let day = 1; day <= HEAD_LIMITS.files; day++)
-    writeFileSync(path.join(directory, `heads-2020-01-0${day}.jsonl`), '\n{"position":');
-  const loop = sealLedger({ ...context, signal: stop.signal });
-  try {
-    await eventually('the first head', () => readHeads().positions.length === 1);
-    await write('b');
+  for (const target of ['a', 'b']) {
+    await write(target);
     await sealNow(context);
-    await eventually('the second head', async () => {
-      await timers.advance(HEAD_LIMITS.everyMs);
-      return readHeads().positions.length === 2;
-    });
-  } finally {
-    stop.abort();
-    await loop;
   }
-  const { name, positions } = readHeads();
-  expect(positions).toEqual([1, 2]);
-  expect(readdirSync(directory)).toHaveLength(HEAD_LIMITS.files);
+  await createCheckpointer(context)();
   expect(await breaks()).toEqual([]);
   await dropTriggers(db);
   await sql`DELETE FROM audit WHERE target = 'b'`.execute(db);
   await sql`DELETE FROM seals WHERE position = 2`.execute(db);
-  const cut = `seal 2: manifests/${name} names it, and the chain ends at 1`;
-  expect(await breaks()).toEqual([cut]);
-  // the chain grows again: the position is there, with another hash
+  expect(await breaks()).toEqual(['log 1: seal 2 is gone']);
+  await sql`DELETE FROM log_hashes WHERE position = 1`.execute(db);
+  await sql`DELETE FROM log_checkpoints`.execute(db);
+  const [cut] = await breaks();
+  expect(cut).toMatch(/^manifests\/checkpoints-.*: it names 2 leaves, and the log has fewer$/);
+  // the chain grows again: as many leaves, and another root
   await write('c');
   await sealNow(context);
-  expect(await breaks()).toEqual([`seal 2: its hash is not the one in manifests/${name}`]);
+  expect((await breaks())[0]).toMatch(/: its root of 2 leaves is not the log's$/);
 });
 
 test('an altered, missing or inserted row is found, and its place is reported', async () => {
@@ -249,4 +225,5 @@ async function sealAsBefore(): Promise<void> {
   const hash = hashSeal(row.previous_hash, header, entries);
   const old = { audit_seq: null, audit_members: null, hash };
   await db.updateTable('seals').set(old).where('position', '=', position).execute();
+  await db.deleteFrom('log_hashes').where('ref', '=', position).execute();
 }

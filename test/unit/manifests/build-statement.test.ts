@@ -14,7 +14,13 @@ const FACTS: ManifestFacts = {
   ...{ types: [{ type: 'pix.cashin.paid', count: 2, sumCents: 9_007_199_254_740_993n }], idsDigest: digestIds([]) },
   ...{ proven: true, closed: false },
 };
-const REVISION = { revision: 2, madeAt: new Date('2026-11-22T09:30:00Z'), chain: undefined };
+const REVISION = {
+  revision: 2,
+  madeAt: new Date('2026-11-22T09:30:00Z'),
+  chain: undefined,
+  messagesDigest: Buffer.from('11', 'hex'),
+  salt: '22',
+};
 
 test('the digest covers the ids in the order of their bytes, each with a line feed', () => {
   const ids = ['msg_b', 'msg_a', 'msg_B', 'msg_é', 'msg_'];
@@ -45,7 +51,7 @@ test('the signed text is one line of JSON, with cents as texts that no reader ro
   const chain = { position: 7, hash: Buffer.from('00ff', 'hex') };
   const text = writeStatement(FACTS, { ...REVISION, chain });
   expect(text).toMatchInlineSnapshot(
-    `"{"version":1,"merchant":"mer_1","day":"2026-11-21","zone":"America/Sao_Paulo","revision":2,"made_at":"2026-11-22T09:30:00.000Z","messages":2,"types":[{"type":"pix.cashin.paid","count":2,"sum_cents":"9007199254740993"}],"ids_sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","proven":true,"closed":false,"chain":{"position":7,"hash":"00ff"}}"`,
+    `"{"version":2,"merchant":"mer_1","day":"2026-11-21","zone":"America/Sao_Paulo","revision":2,"made_at":"2026-11-22T09:30:00.000Z","messages":2,"types":[{"type":"pix.cashin.paid","count":2,"sum_cents":"9007199254740993"}],"ids_sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","proven":true,"closed":false,"messages_sha256":"11","chain":{"position":7,"hash":"00ff"},"salt":"22"}"`,
   );
   expect(JSON.parse(writeStatement(FACTS, REVISION))).toMatchObject({ chain: null });
 });

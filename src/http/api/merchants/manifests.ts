@@ -5,12 +5,12 @@ import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { requireRowNumber } from '../../../database/require-row-number.ts';
 import { isDay } from '../../../domain/calendar.ts';
-import { listPublicKeys } from '../../../manifests/keys.ts';
 import { type ManifestQuery, readManifest, readManifestIds } from '../../../manifests/read-manifests.ts';
 import { isPullToken } from '../../../merchants/pull-token.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
 import { revision } from '../../../operations/fields.ts';
 import { refuseField } from '../../../texts/refuse.ts';
+import { listPublicKeys } from '../../../tlog/keys.ts';
 import { createPullAdmission } from '../../access/admit-pull.ts';
 import { readBearer, requireRole } from '../../access/authorize.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
@@ -64,7 +64,7 @@ export function manifestRoutes(context: Context, guard: AuthGuard, before: Reque
   router.use('/manifests', findOwn(context, guard), ...others);
   const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/manifests/:day', async (request, response) => {
-    response.json(await readManifest(reading.db, merchantOf(response), queryOf(request)));
+    response.json(await readManifest(reading, merchantOf(response), queryOf(request)));
   });
   router.get('/manifests/:day/ids', async (request, response) => {
     const text = await readManifestIds(reading, merchantOf(response), queryOf(request));

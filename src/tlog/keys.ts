@@ -1,6 +1,6 @@
 /**
- * The keys that sign day manifests. The first one is made once, by the process that needs it first. A rotation adds one and
- * ends the one before after an overlap, in which both sign: a merchant that knows one of the two can verify. Private keys are stored
+ * The keys that sign the log's checkpoints, and day manifests before them. The first one is made once, by the process that needs it first. A rotation adds one and
+ * ends the one before after an overlap, in which both sign: a witness or a merchant that knows one of the two can verify. Private keys are stored
  * encrypted, as merchants' secrets are, until they end; public keys stay, so that old manifests can be verified.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
@@ -8,10 +8,13 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { placeOf } from '../database/keys/sealed-columns.ts';
 import { encryptForStorage } from '../database/keys/settings.ts';
+import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { DAY_MS } from '../domain/calendar.ts';
-import { generateSigningKey, presentPublicKey, type SigningKey } from './sign-statement.ts';
+import { formatVerifier } from './note.ts';
+import { readOrigin } from './origins.ts';
+import { generateSigningKey, presentPublicKey, type SigningKey } from './signing-key.ts';
 
 /** How long the key before keeps signing after a rotation. */
 export const OVERLAP_DAYS = 30;
@@ -24,23 +27,32 @@ export async function readSigningKeys(context: Context): Promise<SigningKey[]> {
   const now = context.clock.now();
   const rows = await context.db
     .selectFrom('manifest_keys')
-    .select(['id', 'ciphertext'])
+    .select(['id', 'public_key', 'ciphertext'])
     .where((eb) => eb.or([eb('signs_until', 'is', null), eb('signs_until', '>', now)]))
     .orderBy('generation', 'desc')
     .execute();
-  return rows.flatMap(({ id, ciphertext }) =>
-    ciphertext === null
-      ? []
-      : [{ id, privateKey: importKey(context.vault.decrypt(ciphertext, placeOf('manifest_keys', { id }))) }],
-  );
+  return rows.flatMap(({ id, public_key: publicKey, ciphertext }) => {
+    if (ciphertext === null) return [];
+    return [
+      { id, publicKey, privateKey: importKey(context.vault.decrypt(ciphertext, placeOf('manifest_keys', { id }))) },
+    ];
+  });
+}
+
+/** Returns the 32 bytes of each public key. */
+export async function readPublicKeys(db: Reader): Promise<Buffer[]> {
+  const rows = await db.selectFrom('manifest_keys').select('public_key').orderBy('generation', 'desc').execute();
+  return rows.map((row) => row.public_key);
 }
 
 /** Returns all public keys as JSON Web Keys, the newest first. Makes the first key. */
 export async function listPublicKeys(context: Context) {
   await ensureKey(context);
+  const { origin } = await readOrigin(context);
   const rows = await context.db.selectFrom('manifest_keys').selectAll().orderBy('generation', 'desc').execute();
   return rows.map((row) => ({
     ...presentPublicKey(row.public_key),
+    vkey: formatVerifier(origin, row.public_key),
     created_at: row.created_at.toISOString(),
     signs_until: row.signs_until?.toISOString() ?? null,
   }));

@@ -1,0 +1,187 @@
+/**
+ * Verifies the log: each leaf is that of its row, each seal has one, the stored tree is that of the leaves, each checkpoint is a
+ * root of it and signed, by its witnesses too. At the end compares the checkpoints of this machine's files: a log that was cut or
+ * rebuilt is consistent in itself. Positions that a recorded restore lost are not missed.
+ */
+import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
+import { readMonthChanges } from '../seal/read-month-closes.ts';
+import { writeMonthLeaf, writeSealLeaf } from '../tlog/append.ts';
+import { readVerifiers } from '../tlog/checkpoints.ts';
+import { hashLeaf, pushLeaf, rootOf } from '../tlog/merkle.ts';
+import { findCosignature, isSignedNote, parseCheckpoint, parseSignatures } from '../tlog/note.ts';
+import { findLost, type Origin, readOrigins } from '../tlog/origins.ts';
+import { readRecorded } from '../tlog/recorded.ts';
+import { readRoot } from '../tlog/tree.ts';
+import { listWitnesses } from '../tlog/witness-list.ts';
+import type { CheckState, Verification } from './check-state.ts';
+import type { ReportBreak } from './collect-breaks.ts';
+import { SEALED_WITHIN_MS } from './verify-sealed.ts';
+
+const LEAVES_AT_ONCE = 4_000;
+
+type LeafRow = Awaited<ReturnType<typeof readLeaves>>[number];
+
+/** Verifies the next leaves; behind the newest one, what is stored elsewhere. */
+export async function verifyLog({ context, state, report }: Verification): Promise<boolean> {
+  const rows = await readLeaves(context.db, state.log.size);
+  if (rows.length === 0) {
+    await verifyEnd(context, state, report);
+    return false;
+  }
+  const range = { size: state.log.size, nodes: state.log.nodes.map((hex) => Buffer.from(hex, 'hex')) };
+  const checkpoints = await readCheckpoints(context, range.size, range.size + rows.length);
+  const expected = await readExpected(context.db, rows);
+  const tiles: { level: number; position: number; hash: Buffer }[] = [];
+  for (const row of rows) {
+    const fault = (says: string): void => report({ scope: `log ${row.position}`, says });
+    if (row.position !== range.size) {
+      fault(`the leaves after ${range.size - 1} are missing`);
+      return false;
+    }
+    const own = expected.get(`${row.kind} ${row.ref}`);
+    if (!own?.equals(row.hash))
+      fault(own ? `it is not the leaf of ${row.kind} ${row.ref}` : `${row.kind} ${row.ref} is gone`);
+    if (row.kind === 'seal' && row.ref !== null) {
+      if (state.log.seal > 0 && row.ref !== state.log.seal + 1) fault(`the seals after ${state.log.seal} have no leaf`);
+      state.log.seal = row.ref;
+    }
+    let width = 1;
+    for (const [index, hash] of pushLeaf(range, row.hash).entries()) {
+      width *= 256;
+      tiles.push({ level: index + 1, position: range.size / width - 1, hash });
+    }
+    for (const one of checkpoints.get(range.size) ?? []) verifyCheckpoint(one, rootOf(range), report);
+  }
+  await verifyTiles(context.db, tiles, report);
+  state.log = { ...state.log, size: range.size, nodes: range.nodes.map((hash) => hash.toString('hex')) };
+  return true;
+}
+
+async function readLeaves(db: Reader, from: number) {
+  return await db
+    .selectFrom('log_hashes')
+    .select(['position', 'kind', 'ref', 'hash'])
+    .where('level', '=', 0)
+    .where('position', '>=', from)
+    .orderBy('position')
+    .limit(LEAVES_AT_ONCE)
+    .execute();
+}
+
+/** Makes the leaves again from what they are about. */
+async function readExpected(db: Reader, rows: LeafRow[]): Promise<Map<string, Buffer>> {
+  const refs = (kind: string): number[] =>
+    rows.flatMap((row) => (row.kind === kind && row.ref !== null ? [row.ref] : []));
+  const found = new Map<string, Buffer>();
+  const [seals, days] = [refs('seal'), refs('day')];
+  if (seals.length > 0) {
+    const query = db.selectFrom('seals').select(['position', 'hash']).where('position', 'in', seals);
+    for (const seal of await query.execute()) found.set(`seal ${seal.position}`, hashLeaf(writeSealLeaf(seal)));
+  }
+  if (days.length > 0) {
+    const query = db.selectFrom('day_manifests').select(['seq', 'payload']).where('seq', 'in', days);
+    for (const { seq, payload } of await query.execute()) found.set(`day ${seq}`, hashLeaf(payload));
+  }
+  if (refs('month').length === 0) return found;
+  for (const { position, hash, digest, ...change } of await readMonthChanges(db)) {
+    if (position === null || !hash || !digest) continue;
+    found.set(`month ${change.seq}`, hashLeaf(writeMonthLeaf({ ...change, position, hash, digest })));
+  }
+  return found;
+}
+
+async function verifyTiles(
+  db: Reader,
+  tiles: { level: number; position: number; hash: Buffer }[],
+  report: ReportBreak,
+): Promise<void> {
+  for (const { level, position, hash } of tiles) {
+    const stored = await db
+      .selectFrom('log_hashes')
+      .select('hash')
+      .where('level', '=', level)
+      .where('position', '=', position)
+      .executeTakeFirst();
+    if (!stored?.hash.equals(hash))
+      report({ scope: `log tile ${level}/${position}`, says: 'it is not that of its leaves' });
+  }
+}
+
+type Checked = { size: number; root: Buffer; says: string[] };
+
+/** Reads checkpoints by their size, each with what is wrong in itself. */
+async function readCheckpoints(context: Context, after: number, to: number): Promise<Map<number, Checked[]>> {
+  const { db, config } = context;
+  const rows = await db
+    .selectFrom('log_checkpoints')
+    .innerJoin('log_origins', 'log_origins.seq', 'origin_seq')
+    .leftJoin('log_cosignatures', 'checkpoint_seq', 'log_checkpoints.seq')
+    .select(['origin', 'size', 'root', 'note', 'witness', 'line'])
+    .where('size', '>', after)
+    .where('size', '<=', to)
+    .execute();
+  const witnesses = new Map(listWitnesses(config).map((witness) => [witness.name, witness]));
+  const verifiers = new Map<string, Awaited<ReturnType<typeof readVerifiers>>>();
+  const checked: Checked[] = [];
+  for (const { origin, size, root, note, witness: name, line } of rows) {
+    const known = verifiers.get(origin) ?? (await readVerifiers(db, origin));
+    verifiers.set(origin, known);
+    const parsed = parseCheckpoint(note);
+    const isOwn = parsed?.origin === origin && parsed.size === size && parsed.root.equals(root);
+    const says = isOwn && isSignedNote(parsed.text, parsed.signatures, known) ? [] : ['the log did not sign it'];
+    const witness = witnesses.get(name ?? '');
+    if (witness && parsed && !findCosignature(parsed.text, parseSignatures(line ?? ''), witness))
+      says.push(`${name} did not countersign it`);
+    checked.push({ size, root, says });
+  }
+  return Map.groupBy(checked, ({ size }) => size);
+}
+
+function verifyCheckpoint({ size, root, says }: Checked, own: Buffer, report: ReportBreak): void {
+  const scope = `checkpoint ${size}`;
+  for (const one of says) report({ scope, says: one });
+  if (!root.equals(own)) report({ scope, says: 'its root is not that of the leaves' });
+}
+
+async function verifyEnd(context: Context, { log }: CheckState, report: ReportBreak): Promise<void> {
+  const { db, clock } = context;
+  const unlogged = await db
+    .selectFrom('seals')
+    .select('position')
+    .where('position', '>', log.seal)
+    .where('sealed_at', '<', new Date(clock.now().getTime() - SEALED_WITHIN_MS))
+    .orderBy('position')
+    .limit(1)
+    .executeTakeFirst();
+  if (log.seal > 0 && unlogged) report({ scope: `seal ${unlogged.position}`, says: 'it has no leaf in the log' });
+  await verifyRecorded(context, report);
+}
+
+/** Compares the log with the checkpoints in files, by default those of this machine. Reports the first difference of each file. */
+export async function verifyRecorded(context: Context, report: ReportBreak, directory?: string): Promise<void> {
+  const { db } = context;
+  const origins = await readOrigins(db);
+  for (const { file, notes } of await readRecorded(context.config, directory)) {
+    context.signal.throwIfAborted();
+    if (notes.length === 0) report({ scope: `manifests/${file}`, says: 'it has no checkpoint that can be read' });
+    for (const note of notes) {
+      const says = await compareRecorded(db, origins, note);
+      if (says === undefined) continue;
+      report({ scope: `manifests/${file}`, says });
+      break;
+    }
+  }
+}
+
+async function compareRecorded(db: Reader, origins: Origin[], note: string): Promise<string | undefined> {
+  const checkpoint = parseCheckpoint(note);
+  if (!checkpoint) return 'it has no checkpoint that can be read';
+  const { origin, size, root } = checkpoint;
+  if (!origins.some((one) => one.origin === origin)) return `it names the log ${origin}, which is gone`;
+  if (findLost(origins, checkpoint)) return undefined;
+  const [stored] = await db.selectFrom('log_checkpoints').select('root').where('size', '=', size).execute();
+  const own = stored?.root ?? (await readRoot(db, size).catch(() => undefined));
+  if (own === undefined) return `it names ${size} leaves, and the log has fewer`;
+  return own.equals(root) ? undefined : `its root of ${size} leaves is not the log's`;
+}

@@ -1,0 +1,57 @@
+/** Serves the log: its checkpoint with cosignatures, and proofs that a leaf is in it (c2sp.org/tlog-proof@v1). */
+import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
+import { readNewestCheckpoint, type StoredCheckpoint } from './checkpoints.ts';
+import { proveInclusion } from './merkle.ts';
+import { readOrigin } from './origins.ts';
+import { findLeaf, type Leaf, openTree } from './tree.ts';
+import { listWitnesses, quorumOf } from './witness-list.ts';
+
+/**
+ * Returns the newest checkpoint that enough witnesses countersigned; the newest of all, if none of at least `size` leaves was.
+ * @returns the signed note with its cosignatures; undefined while no checkpoint has as many leaves.
+ */
+export async function readPublished(context: Context, size = 1): Promise<{ size: number; note: string } | undefined> {
+  const { db, config } = context;
+  const origin = await readOrigin(context);
+  const names = listWitnesses(config).map(({ name }) => name);
+  const countersigned =
+    names.length === 0
+      ? undefined
+      : await db
+          .selectFrom('log_checkpoints as checkpoints')
+          .innerJoin('log_cosignatures as lines', 'lines.checkpoint_seq', 'checkpoints.seq')
+          .select(['seq', 'size', 'root', 'note', 'made_at'])
+          .where('origin_seq', '=', origin.seq)
+          .where('size', '>=', size)
+          .where('witness', 'in', names)
+          .groupBy('seq')
+          .having((eb) => eb.fn.countAll(), '>=', quorumOf(config))
+          .orderBy('size', 'desc')
+          .limit(1)
+          .executeTakeFirst();
+  const chosen = countersigned ?? (await readNewestCheckpoint(db, origin));
+  if (!chosen || chosen.size < size) return undefined;
+  return { size: chosen.size, note: chosen.note + (await readCosignatures(db, chosen)) };
+}
+
+async function readCosignatures(db: Reader, { seq }: StoredCheckpoint): Promise<string> {
+  const rows = await db
+    .selectFrom('log_cosignatures')
+    .select('line')
+    .where('checkpoint_seq', '=', seq)
+    .orderBy('witness')
+    .execute();
+  return rows.map(({ line }) => `${line}\n`).join('');
+}
+
+/** @returns the proof; undefined while the leaf is under no checkpoint: a minute at most. */
+export async function proveLeaf(context: Context, leaf: Pick<Leaf, 'kind' | 'ref'>): Promise<string | undefined> {
+  const position = await findLeaf(context.db, leaf);
+  if (position === undefined) return undefined;
+  const published = await readPublished(context, position + 1);
+  if (!published) return undefined;
+  const node = await openTree(context.db, published.size, [position]);
+  const hashes = proveInclusion(position, published.size, node).map((hash) => `${hash.toString('base64')}\n`);
+  return `c2sp.org/tlog-proof@v1\nindex ${position}\n${hashes.join('')}\n${published.note}`;
+}
