@@ -11,7 +11,6 @@ import {
   ListToolsRequestSchema,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { Request } from 'express';
 import { audit } from '../../access/audit.ts';
 import { mayActAs } from '../../access/roles.ts';
 import type { Caller } from '../../access/tokens.ts';
