@@ -1,9 +1,10 @@
 // Verifies the manifest of a day offline, and names the messages of the day that you lack. Needs Node alone.
 //   node verify-day.mjs manifest.json key.txt ids.txt kept.txt
-// key.txt: the vkey of the log, stored when you began. Exit code: 0 nothing is missing; 1 something is; 2 the manifest is not genuine.
+// key.txt: the vkey of the log, stored when you began. Exit code: 0 nothing is missing; 1 something is; 2 the manifest is not genuine; 3 cannot be checked: a file is empty, or there is no proof yet.
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
+process.on('uncaughtException', ({ message }) => (console.error(`cannot be checked: ${message}`), process.exit(3)));
 const [manifest = '', vkey = '', ids = '', kept = ''] = process.argv.slice(2).map((file) => readFileSync(file, 'utf8'));
 const hash = (...parts) => createHash('sha256').update(Buffer.concat(parts)).digest();
 const require = (holds, text) => holds || (console.error(text), process.exit(2));

@@ -87,7 +87,7 @@ test('the TypeScript snippet takes what is delivered, and refuses what is signed
 
 test('the PHP snippet takes what is delivered, and refuses what is signed for another', async () => {
   using home = temporaryDirectory();
-  writeFileSync(path.join(home.path, 'shop.php'), `<?php\n${snippet('php')}`);
+  writeFileSync(path.join(home.path, 'shop.php'), snippet('php'));
   await expectToTakeOnlyOurs((secret, port) =>
     run('php', ['-S', `127.0.0.1:${port}`, 'shop.php'], { cwd: home.path, env: { CONFERE_SECRET: secret } }),
   );
@@ -110,6 +110,8 @@ test.each(['python', 'php'])('the %s snippet refuses a delivered message with an
     [changed('webhook-signature', 'v1,AAAA'), call.body],
     [changed('webhook-signature', ''), call.body],
   ];
+  // without a secret anybody could sign: it is no secret
+  for (const none of ['', 'whsec_', 'x']) expect(() => verifyBy(language, none, cases)).toThrow();
   expect(cases[1]?.[1]).not.toBe(call.body);
   expect(verifyBy(language, secret, cases)).toEqual([true, false, false, false, false, false, false]);
 });
@@ -120,10 +122,12 @@ function verifyBy(language: string, secret: string, cases: [Record<string, strin
   const said =
     language === 'python'
       ? execFileSync('python3', ['-c', `${snippet('python')}\n${PYTHON}`], { input, encoding: 'utf8' })
-      : execFileSync('php', ['-r', `${snippet('php').split('\n$headers =')[0]}\n${PHP}`], { input, encoding: 'utf8' });
+      : execFileSync('php', ['-r', `${PHP_VERIFY}\n${PHP}`], { input, encoding: 'utf8' });
   return JSON.parse(said) as boolean[];
 }
 
+/** The snippet's function alone, without the tag and the request. */
+const PHP_VERIFY = snippet('php').replace('<?php\n', '').split('\n$headers =')[0];
 const PYTHON = `import json, sys
 given = json.load(sys.stdin)
 print(json.dumps([verify(given["secret"], h, b.encode()) for h, b in given["cases"]]))`;
