@@ -8,15 +8,24 @@ const WITNESS = new RegExp(String.raw`^(${NAME}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44})
 /** Witnesses that a note has room for beside the log's own two keys. */
 const WITNESSES_MAX = 14;
 
-/** `name+id+key=https://…,…` → verifier keys and addresses. */
-const witnessList = z.string().transform((text, context): { key: string; url: string }[] => {
-  const parts = text.split(',').filter((part) => part.trim() !== '');
+/** `quorum`: how many of them must countersign a checkpoint. */
+type Witnesses = { quorum: number; list: { key: string; url: string }[] };
+
+/** `2 of name+id+key=https://…,…` → verifier keys and addresses; without a number, all of them must countersign. */
+const witnessList = z.string().transform((text, context): Witnesses => {
+  const [, count, names = ''] = /^(?:(\d{1,2}) of )?(.*)$/s.exec(text.trim()) ?? [];
+  const parts = names.split(',').filter((part) => part.trim() !== '');
   const witnesses = parts.flatMap((part) => {
     const [, key = '', url = ''] = WITNESS.exec(part.trim()) ?? [];
     return httpUrl.safeParse(url).success ? [{ key, url: url.replace(/\/$/, '') }] : [];
   });
-  if (witnesses.length !== parts.length) return fault(context, 'must be witnesses with commas: name+id+key=https://…');
-  return witnesses.length <= WITNESSES_MAX ? witnesses : fault(context, `must be at most ${WITNESSES_MAX} witnesses`);
+  if (witnesses.length !== parts.length || witnesses.length > WITNESSES_MAX)
+    return fault(context, `must be up to ${WITNESSES_MAX} witnesses with commas: name+id+key=https://…`);
+  const quorum = count === undefined ? witnesses.length : Number(count);
+  const fits = quorum <= witnesses.length && (quorum > 0 || witnesses.length === 0);
+  return fits
+    ? { quorum, list: witnesses }
+    : fault(context, 'must begin with a number from 1 to that of the witnesses: 2 of …');
 });
 
 export const logFields = {
@@ -25,10 +34,5 @@ export const logFields = {
     .regex(new RegExp(`^${NAME}$`), 'must be a name without spaces and plus: log.example.com/confere')
     .optional(),
   LOG_PUBLIC: booleanText.prefault('false'),
-  WITNESSES: witnessList.default([]),
-  WITNESS_QUORUM: z
-    .string()
-    .regex(/^[1-9]\d?$/, 'must be a whole number from 1')
-    .transform(Number)
-    .optional(),
+  WITNESSES: witnessList.prefault(''),
 };

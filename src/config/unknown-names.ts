@@ -12,11 +12,11 @@ const LONG_CHARS_MIN = 10;
 /** One of ours alone is no family: others too have DATABASE_HOST, SMTP_USER or LOG_FILE. */
 const FAMILY_MIN = 2;
 /**
- * Names of others in our families: OpenTelemetry's, which all programs share; the jobs of Jenkins, Kubernetes and other CI systems; what Kubernetes and
+ * Names of others in our families: OpenTelemetry's and those of logs, which all programs share; the jobs of Jenkins, Kubernetes and other CI systems; what Kubernetes and
  * Docker say of a service that is called `webhook` or `provider`.
  */
 const OTHERS =
-  /^OTEL_|^JOB_(?:ID|NAME|BASE_NAME|URL|DISPLAY_URL|COMPLETION_INDEX)$|_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)(?:_\w+)?)?)$/;
+  /^OTEL_|^LOG_|^JOB_(?:ID|NAME|BASE_NAME|URL|DISPLAY_URL|COMPLETION_INDEX)$|_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)(?:_\w+)?)?)$/;
 /** OpenTelemetry's names for logs, two letters from those for spans. */
 const NEAR_OTHERS = /^OTEL_BLRP_/;
 

@@ -58,7 +58,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
     'Os eventos anteriores de uma mudança ainda estão sendo enviados: escolha um filtro mais largo depois disso.',
   bank_line_matched: 'Esta linha já tem par: {match}.',
   bank_match_is_undoing: 'Ele desfaz um par: escolha o par da linha de novo.',
-  bank_match_undone: 'Este pedido e este pagamento não estão casados.',
+  bank_match_undone: 'Este par já foi desfeito.',
   changed_since_preview: 'Mudou depois da prévia que você viu: confira de novo o que muda.',
   contract_withdrawn: 'Este contrato já foi retirado.',
   contract_missing: 'Nenhum contrato cobre {from} a {to}.',

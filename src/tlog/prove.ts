@@ -5,7 +5,7 @@ import { readNewestCheckpoint, type StoredCheckpoint } from './checkpoints.ts';
 import { proveInclusion } from './merkle.ts';
 import { readOrigin } from './origins.ts';
 import { findLeaf, type Leaf, openTree } from './tree.ts';
-import { listWitnesses, quorumOf } from './witness-list.ts';
+import { listWitnesses } from './witness-list.ts';
 
 /**
  * Returns the newest checkpoint that enough witnesses countersigned; the newest of all, if none of at least `size` leaves was.
@@ -26,7 +26,7 @@ export async function readPublished(context: Context, size = 1): Promise<{ size:
           .where('size', '>=', size)
           .where('witness', 'in', names)
           .groupBy('seq')
-          .having((eb) => eb.fn.countAll(), '>=', quorumOf(config))
+          .having((eb) => eb.fn.countAll(), '>=', config.WITNESSES.quorum)
           .orderBy('size', 'desc')
           .limit(1)
           .executeTakeFirst();

@@ -15,7 +15,7 @@ import { proveConsistency } from './merkle.ts';
 import { findCosignature, parseSignatures } from './note.ts';
 import { readOrigin } from './origins.ts';
 import { openTree } from './tree.ts';
-import { listWitnesses, quorumOf, type Witness } from './witness-list.ts';
+import { listWitnesses, type Witness } from './witness-list.ts';
 
 const SUBMIT_EVERY_MS = 20_000;
 const TIMEOUT_MS = 10_000;
@@ -52,7 +52,7 @@ export async function submitNewest(context: Context): Promise<boolean> {
   if (!checkpoint) return false;
   const signed = await Promise.all(witnesses.map((witness) => submitTo(context, witness, checkpoint)));
   await alertWitnesses(context, witnesses);
-  return signed.filter(Boolean).length >= quorumOf(config);
+  return signed.filter(Boolean).length >= config.WITNESSES.quorum;
 }
 
 /** Whether enough witnesses still accept the newest checkpoint as the newest one that they saw. Stores nothing. */
@@ -64,7 +64,7 @@ export async function isAccepted(context: Context): Promise<boolean> {
   const outcomes = await Promise.all(
     witnesses.map((witness) => submit(context, witness, { checkpoint, old: checkpoint.size })),
   );
-  return outcomes.filter((outcome) => outcome !== 'behind' && 'line' in outcome).length >= quorumOf(config);
+  return outcomes.filter((outcome) => outcome !== 'behind' && 'line' in outcome).length >= config.WITNESSES.quorum;
 }
 
 async function submitTo(context: Context, witness: Witness, checkpoint: StoredCheckpoint): Promise<boolean> {

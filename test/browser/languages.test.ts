@@ -26,7 +26,7 @@ const DATA = [
 ];
 /** What programs read, files, and the page of Swagger UI, which is in English alone. */
 const NO_PAGES =
-  /^\/(?:api|openapi|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|expected\/export|balances\/imports\/|login\/oidc|mismatches\/decisions\.xlsx)/;
+  /^\/(?:api|openapi|log|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|expected\/export|balances\/imports\/|login\/oidc|mismatches\/decisions\.xlsx)/;
 const PAGES_MIN = 35;
 let env: ConsoleEnvironment;
 let page: Page;
@@ -130,7 +130,7 @@ test('a form takes, refuses and previews an amount in the language of its page',
   await page.goto(`${env.url}/balances/adjustments/new`);
   await page.locator('[name=platform]').selectOption(env.paid.platform ?? '');
   await page.getByLabel('Day').fill(env.today);
-  await page.locator('[name=kind]').selectOption('fee');
+  await page.locator('[name=kind]').selectOption('fee_out');
   await page.getByLabel('Why').fill('fee of November');
   for (const wrong of ['1.234,56', '12,34', '1,234']) {
     await page.getByLabel('Amount, in R$').fill(wrong);
@@ -138,10 +138,10 @@ test('a form takes, refuses and previews an amount in the language of its page',
     await page.getByRole('alert').filter({ hasText: 'Write an amount as 1,234.56 or -1,234.56.' }).waitFor();
     expect(await findPortuguese(page, DATA)).toEqual([]);
   }
-  await page.getByLabel('Amount, in R$').fill('-1,234.56');
+  await page.getByLabel('Amount, in R$').fill('1,234.56');
   await page.getByRole('button', { name: 'See what changes' }).click();
   await page.getByRole('heading', { level: 1, name: 'Enter an adjustment: check it' }).waitFor();
-  expect(await page.getByRole('main').textContent()).toContain('-R$ 1,234.56');
+  expect(await page.getByRole('main').textContent()).toContain('R$ 1,234.56');
   expect(await findPortuguese(page, DATA)).toEqual([]);
   await page.getByRole('button', { name: 'Confirm' }).click();
   await page.getByRole('status').filter({ hasText: 'The adjustment is posted.' }).waitFor();

@@ -40,7 +40,7 @@ const THEMES = {
 
 /** Addresses that are no pages: programs and files, what needs an issuer (`oidc.test.ts`), the portal and Swagger UI (`portal.test.ts`). */
 const NO_PAGES =
-  /^\/(?:api|openapi|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|expected\/export|balances\/imports\/|login\/oidc|mismatches\/decisions\.xlsx)/;
+  /^\/(?:api|openapi|log|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|expected\/export|balances\/imports\/|login\/oidc|mismatches\/decisions\.xlsx)/;
 const FORMS = [
   'statement',
   'adjustment',
@@ -113,6 +113,8 @@ beforeAll(async () => {
     ['charts-callbacks-day', `/charts/callbacks?from=${env.today}&to=${env.today}`, 'Gráficos'],
     ['statements', '/balances/statements', 'Saldos informados'],
     ['adjustments', '/balances/adjustments', 'Ajustes'],
+    ['fees', '/balances/fees', 'Tarifas'],
+    ['fees-new', '/balances/fees/new', 'Informar um contrato'],
     ['openings', '/balances/openings', 'Saldos iniciais'],
     ['statement-form', '/balances/statements/new', 'Informar um saldo'],
     ['adjustment-form', '/balances/adjustments/new', 'Lançar um ajuste'],

@@ -141,7 +141,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
     callback_mails: mailFailedCallbacks(context),
     report_mails: mailReports(context),
     sealer: sealLedger(context),
-    ...(context.config.WITNESSES.length > 0 && { witnesses: submitCheckpoints(context) }),
+    ...(context.config.WITNESSES.list.length > 0 && { witnesses: submitCheckpoints(context) }),
     expected: followPayments(context),
     parties: indexPartiesInBackground(context),
   };

@@ -298,7 +298,7 @@ test('disk_full: less than the limit is free under DATA_DIR or SPOOL_DIR of a pr
     {
       severity: 'critical',
       ended_at: null,
-      summary: expect.stringMatching(/DATA_DIR of .* MiB, SPOOL_DIR of .* free/),
+      summary: expect.stringMatching(/DATA_DIR of .* MiB free, SPOOL_DIR of .* MiB free/),
     },
   ]);
   await stopFull();

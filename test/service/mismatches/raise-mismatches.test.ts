@@ -302,7 +302,7 @@ describe('the life of a mismatch', () => {
     await alertBaseline(environment.context);
     const [reported] = await baselineAlerts();
     expect(reported).toMatchObject({ name: 'baseline_mismatches', severity: 'medium', ended_at: null });
-    expect(reported?.summary).toContain('1 illegal_transition');
+    expect(reported?.summary).toContain('1 × Impossible transition');
     // a change that came since is news, however old the payment is
     await observe({ ...row, amount: '11.00' });
     expect(await about(row.id)).toMatchObject([{}, { kind: 'amount_differs', baseline: false }]);

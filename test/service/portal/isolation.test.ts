@@ -209,7 +209,8 @@ test('every route outside the portal is refused to merchants as to nobody, with 
   const wanted: Record<string, unknown> = {};
   const opened = await Promise.all([a, b].map(({ token }) => openMerchantSession(env.context, token)));
   for (const route of routes) {
-    const isApi = route.includes(' /api/') || route === 'get /metrics' || PROVIDER.test(route);
+    const isApi =
+      route.includes(' /api/') || route === 'get /metrics' || route.includes(' /log/') || PROVIDER.test(route);
     // neither as the console's session nor beside it
     const cookies = [...opened.map((text) => `confere_session=${text}; confere_portal=${text}`), NOBODY];
     const credentials = isApi

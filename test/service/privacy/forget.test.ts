@@ -242,8 +242,10 @@ it('plants a person in every place there is', async () => {
     `confere-${KEY_DAY}-r1.xlsx`,
     `confere-${NOTE_DAY}-r1.xlsx`,
     `confere-${DAY}-r1-en.csv`,
+    `confere-${DAY}-r1-en.journal`,
     `confere-${DAY}-r1-en.xlsx`,
     `confere-${DAY}-r1.csv`,
+    `confere-${DAY}-r1.journal`,
     `confere-${DAY}-r1.xlsx`,
     'document',
     'expected_notes.note',
@@ -352,7 +354,8 @@ it('leaves the webhooks of others in the files of the spool', () => {
 
 it('says so in every place, and keeps the amounts', async () => {
   const csv = (await served.api.fetch(`/reports/${DAY}.csv`)).toString();
-  expect(csv.split('\r\n').filter((line) => line.includes('removido'))).toHaveLength(1);
+  // a payment's extra, and the notes of two adjustments
+  expect(csv.split('\r\n').filter((line) => line.includes('removido'))).toHaveLength(3);
   const listed = await call<{ reports: { day: string; files: { format: string; sha256: string }[] }[] }>(
     'GET',
     '/reports',

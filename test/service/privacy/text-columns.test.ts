@@ -43,8 +43,9 @@ const OTHERS: { why: string; columns: string[] }[] = [
     columns: ['forgotten_people.sealed_values manifest_keys.ciphertext merchant_secrets.ciphertext settings.value'],
   },
   {
-    why: 'the installation: its accounts, machines, people who administer it, and the issuer of their logins',
+    why: 'the installation: its accounts, machines, people who administer it, the issuer of their logins, its log and witnesses',
     columns: [
+      'log_checkpoints.note log_cosignatures.line log_cosignatures.witness log_origins.origin log_witnesses.name log_witnesses.refused',
       'accounts.name bank_lines.account bank_statements.account bank_statements.spelled heartbeats.host size_days.host',
       'tokens.name tokens.sources users.issuer',
     ],

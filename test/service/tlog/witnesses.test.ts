@@ -20,7 +20,7 @@ let context: Context;
 const witnesses: TestWitness[] = [];
 beforeAll(async () => {
   for (const name of ['w1.example', 'w2.example', 'w3.example']) witnesses.push(await openWitness(name));
-  env = await openEnvironment({ WITNESSES: witnesses.map(({ setting }) => setting).join(','), WITNESS_QUORUM: '2' });
+  env = await openEnvironment({ WITNESSES: `2 of ${witnesses.map(({ setting }) => setting).join(',')}` });
   context = env.context;
   for (const witness of witnesses) env.use(witness);
   await dropTriggers(context.db);
