@@ -50,6 +50,7 @@ const FORMS = [
   'bank-match',
   'bank-undo',
   'order',
+  'fees',
 ];
 const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke', 'portal-token'];
 /** The forms in two steps: the answer to each is a page too. */
@@ -114,7 +115,7 @@ beforeAll(async () => {
     ['statements', '/balances/statements', 'Saldos informados'],
     ['adjustments', '/balances/adjustments', 'Ajustes'],
     ['fees', '/balances/fees', 'Tarifas'],
-    ['fees-new', '/balances/fees/new', 'Informar um contrato'],
+    ['fees-form', '/balances/fees/new', 'Informar um contrato'],
     ['openings', '/balances/openings', 'Saldos iniciais'],
     ['statement-form', '/balances/statements/new', 'Informar um saldo'],
     ['adjustment-form', '/balances/adjustments/new', 'Lançar um ajuste'],
@@ -274,6 +275,7 @@ async function fillIn(page: Page): Promise<void> {
     ...{ note: 'tarifa', name: 'Padaria', url: 'http://127.0.0.1:9/new', number: 'pedido-9', due_day: env.today },
     // nobody owes less than nothing
     ...(/\/(?:expected|adjustments)\/new$/.test(page.url()) ? { amount: '19,90' } : {}),
+    ...(page.url().endsWith('/fees/new') ? { fixed: '0,50', percent: '1,00', from: env.today } : {}),
   };
   // the other one has an opening
   const chosen: Record<string, string> = { platform: 'a3bb189e-8bf9-4888-9912-ace4e6543002', kind: 'fee_out' };
