@@ -85,6 +85,11 @@ export function isPacketTooLarge(error: unknown): boolean {
   return hasErrno(error, TOO_LARGE_ERRNOS);
 }
 
+/** Leaves out a row that another process has inserted. Where the row may not be updated, as in append-only tables, ON DUPLICATE KEY UPDATE is denied. */
+export function ignoreDuplicate(error: unknown): void {
+  if (!isDuplicateKey(error)) throw error;
+}
+
 export function isDuplicateKey(error: unknown): boolean {
   return hasErrno(error, DUPLICATE_ERRNOS);
 }

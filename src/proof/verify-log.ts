@@ -5,14 +5,15 @@
  */
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
+import { DAY_MS } from '../domain/calendar.ts';
 import { readMonthChanges } from '../seal/read-month-closes.ts';
 import { writeMonthLeaf, writeSealLeaf } from '../tlog/append.ts';
-import { readVerifiers } from '../tlog/checkpoints.ts';
+import { CHECKPOINT_LIMITS, readNewestCheckpoint, readVerifiers } from '../tlog/checkpoints.ts';
 import { hashLeaf, pushLeaf, rootOf } from '../tlog/merkle.ts';
 import { findCosignature, isSignedNote, parseCheckpoint, parseSignatures } from '../tlog/note.ts';
 import { findLost, type Origin, readOrigins } from '../tlog/origins.ts';
 import { readRecorded } from '../tlog/recorded.ts';
-import { readRoot } from '../tlog/tree.ts';
+import { readRoot, readSize } from '../tlog/tree.ts';
 import { listWitnesses } from '../tlog/witness-list.ts';
 import type { CheckState, Verification } from './check-state.ts';
 import type { ReportBreak } from './collect-breaks.ts';
@@ -146,6 +147,13 @@ function verifyCheckpoint({ size, root, says }: Checked, own: Buffer, report: Re
 
 async function verifyEnd(context: Context, { log }: CheckState, report: ReportBreak): Promise<void> {
   const { db, clock } = context;
+  const size = await readSize(db);
+  const origin = (await readOrigins(db)).at(-1);
+  const newest = origin && (await readNewestCheckpoint(db, origin));
+  const signed = Math.max(newest?.size ?? 0, log.size);
+  if (signed > size)
+    report({ scope: `log ${size}`, says: `${signed} leaves were signed or checked, and the log has fewer` });
+  await verifyRecentSeals(context, report);
   const unlogged = await db
     .selectFrom('seals')
     .select('position')
@@ -158,6 +166,27 @@ async function verifyEnd(context: Context, { log }: CheckState, report: ReportBr
   await verifyRecorded(context, report);
 }
 
+/** Compares the seals of the last days with their leaves: a check since a proof reads the leaves after it alone. */
+async function verifyRecentSeals({ db, clock }: Context, report: ReportBreak): Promise<void> {
+  const since = new Date(clock.now().getTime() - CHECKPOINT_LIMITS.files * DAY_MS);
+  for (let after = 0; ; ) {
+    const rows = await db
+      .selectFrom('seals')
+      .innerJoin('log_hashes', (join) => join.onRef('ref', '=', 'seals.position').on('kind', '=', 'seal'))
+      .select(['seals.position', 'seals.hash', 'log_hashes.hash as leaf'])
+      .where('seals.position', '>', after)
+      .where('sealed_at', '>=', since)
+      .orderBy('seals.position')
+      .limit(LEAVES_AT_ONCE)
+      .execute();
+    const changed = rows.find(({ leaf, ...seal }) => !hashLeaf(writeSealLeaf(seal)).equals(leaf));
+    if (changed) report({ scope: `seal ${changed.position}`, says: 'it is not that of its leaf in the log' });
+    const last = rows.at(-1);
+    if (changed || !last || rows.length < LEAVES_AT_ONCE) return;
+    after = last.position;
+  }
+}
+
 /** Compares the log with the checkpoints in files, by default those of this machine. Reports the first difference of each file. */
 export async function verifyRecorded(context: Context, report: ReportBreak, directory?: string): Promise<void> {
   const { db } = context;
@@ -165,8 +194,9 @@ export async function verifyRecorded(context: Context, report: ReportBreak, dire
   for (const { file, notes } of await readRecorded(context.config, directory)) {
     context.signal.throwIfAborted();
     if (notes.length === 0) report({ scope: `manifests/${file}`, says: 'it has no checkpoint that can be read' });
-    for (const note of notes) {
-      const says = await compareRecorded(db, origins, note);
+    for (const [index, note] of notes.entries()) {
+      // the root of the newest one covers all leaves before it
+      const says = await compareRecorded(db, origins, note, { isNewest: index === notes.length - 1 });
       if (says === undefined) continue;
       report({ scope: `manifests/${file}`, says });
       break;
@@ -174,14 +204,19 @@ export async function verifyRecorded(context: Context, report: ReportBreak, dire
   }
 }
 
-async function compareRecorded(db: Reader, origins: Origin[], note: string): Promise<string | undefined> {
+async function compareRecorded(
+  db: Reader,
+  origins: Origin[],
+  note: string,
+  { isNewest }: { isNewest: boolean },
+): Promise<string | undefined> {
   const checkpoint = parseCheckpoint(note);
   if (!checkpoint) return 'it has no checkpoint that can be read';
   const { origin, size, root } = checkpoint;
   if (!origins.some((one) => one.origin === origin)) return `it names the log ${origin}, which is gone`;
   if (findLost(origins, checkpoint)) return undefined;
+  if (size > (await readSize(db))) return `it names ${size} leaves, and the log has fewer`;
   const [stored] = await db.selectFrom('log_checkpoints').select('root').where('size', '=', size).execute();
-  const own = stored?.root ?? (await readRoot(db, size).catch(() => undefined));
-  if (own === undefined) return `it names ${size} leaves, and the log has fewer`;
+  const own = !isNewest && stored ? stored.root : await readRoot(db, size);
   return own.equals(root) ? undefined : `its root of ${size} leaves is not the log's`;
 }

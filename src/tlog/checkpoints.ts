@@ -8,6 +8,7 @@ import path from 'node:path';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
+import { ignoreDuplicate } from '../database/transact.ts';
 import { describeError } from '../log.ts';
 import { readPublicKeys, readSigningKeys } from './keys.ts';
 import { formatCheckpoint, signNote, type Verifier, verifierOf } from './note.ts';
@@ -49,12 +50,8 @@ export async function makeCheckpoint(context: Context): Promise<StoredCheckpoint
   const keys = await readSigningKeys(context);
   const signers = keys.map(({ publicKey, privateKey }) => ({ ...verifierOf(origin.origin, publicKey), privateKey }));
   const row = { origin_seq: origin.seq, size, root, note: signNote(text, signers), made_at: clock.now() };
-  await db
-    .insertInto('log_checkpoints')
-    .values(row)
-    // another process made it
-    .onDuplicateKeyUpdate((eb) => ({ size: eb.ref('size') }))
-    .execute();
+  // another process may have made it
+  await db.insertInto('log_checkpoints').values(row).execute().catch(ignoreDuplicate);
   return await readNewestCheckpoint(db, origin);
 }
 

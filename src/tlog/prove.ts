@@ -20,13 +20,20 @@ export async function readPublished(context: Context, size = 1): Promise<{ size:
       ? undefined
       : await db
           .selectFrom('log_checkpoints as checkpoints')
-          .innerJoin('log_cosignatures as lines', 'lines.checkpoint_seq', 'checkpoints.seq')
           .select(['seq', 'size', 'root', 'note', 'made_at'])
           .where('origin_seq', '=', origin.seq)
           .where('size', '>=', size)
-          .where('witness', 'in', names)
-          .groupBy('seq')
-          .having((eb) => eb.fn.countAll(), '>=', config.WITNESSES.quorum)
+          // the newest that fits is the first one read
+          .where(
+            (eb) =>
+              eb
+                .selectFrom('log_cosignatures')
+                .select((one) => one.fn.countAll().as('count'))
+                .whereRef('checkpoint_seq', '=', 'checkpoints.seq')
+                .where('witness', 'in', names),
+            '>=',
+            config.WITNESSES.quorum,
+          )
           .orderBy('size', 'desc')
           .limit(1)
           .executeTakeFirst();

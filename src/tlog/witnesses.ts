@@ -7,6 +7,7 @@ import { type Dispatcher, request } from 'undici';
 import { syncAlerts } from '../alerts/raise-alerts.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
+import { ignoreDuplicate } from '../database/transact.ts';
 import { describeError } from '../log.ts';
 import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
 import { summarize } from '../texts/alerts/describe-alert.ts';
@@ -55,7 +56,7 @@ export async function submitNewest(context: Context): Promise<boolean> {
   return signed.filter(Boolean).length >= config.WITNESSES.quorum;
 }
 
-/** Whether enough witnesses still accept the newest checkpoint as the newest one that they saw. Stores nothing. */
+/** Whether enough witnesses still accept the newest checkpoint as the newest one that they saw, and none refuses it. Stores nothing. */
 export async function isAccepted(context: Context): Promise<boolean> {
   const { db, config } = context;
   const witnesses = listWitnesses(config);
@@ -64,7 +65,9 @@ export async function isAccepted(context: Context): Promise<boolean> {
   const outcomes = await Promise.all(
     witnesses.map((witness) => submit(context, witness, { checkpoint, old: checkpoint.size })),
   );
-  return outcomes.filter((outcome) => outcome !== 'behind' && 'line' in outcome).length >= config.WITNESSES.quorum;
+  const isRefused = outcomes.some((outcome) => outcome !== 'behind' && 'refused' in outcome);
+  const lines = outcomes.filter((outcome) => outcome !== 'behind' && 'line' in outcome);
+  return !isRefused && lines.length >= config.WITNESSES.quorum;
 }
 
 async function submitTo(context: Context, witness: Witness, checkpoint: StoredCheckpoint): Promise<boolean> {
@@ -77,7 +80,8 @@ async function submitTo(context: Context, witness: Witness, checkpoint: StoredCh
   const name = witness.name;
   if ('line' in outcome) {
     const row = { checkpoint_seq: checkpoint.seq, witness: name, line: outcome.line, received_at: now };
-    await db.insertInto('log_cosignatures').values(row).onDuplicateKeyUpdate({ witness: name }).execute();
+    // another process may have submitted it too
+    await db.insertInto('log_cosignatures').values(row).execute().catch(ignoreDuplicate);
     const fine = { failing_since: null, refused: null };
     await db
       .insertInto('log_witnesses')
@@ -126,9 +130,10 @@ async function submit(context: Context, witness: Witness, submission: Submission
       const line = findCosignature(textOf(checkpoint), parseSignatures(text), witness);
       return line ? { line } : { failed: 'no valid cosignature' };
     }
-    if (status === 422)
-      return { refused: `its checkpoint of ${old} leaves is no beginning of ours of ${checkpoint.size}` };
     const seen = status === 409 && /^(?:0|[1-9]\d{0,14})\n?$/.test(text) ? Number(text) : undefined;
+    // 409 with the size that we named: it saw another root of that size
+    if (status === 422 || seen === old)
+      return { refused: `its checkpoint of ${old} leaves is no beginning of ours of ${checkpoint.size}` };
     if (seen === undefined || attempt === ATTEMPTS_MAX) return { failed: `HTTP ${status}` };
     if (seen > checkpoint.size) {
       // another process may have submitted a newer one

@@ -35,7 +35,8 @@ export const logProofQuerySchema = z.object({
 
 /** `8/x001/x234/067.p/4`: level, tile and width. */
 const TILE = /^(\d|[1-5]\d|6[0-3])\/((?:x\d{3}\/){0,5}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/;
-const YEAR_S = 365 * 86_400;
+/** A restore begins another origin, of which a tile may have other hashes under the same address. */
+const TILE_CACHED_S = 3_600;
 
 /** The log's checkpoint and its tiles (tlog-tiles of C2SP), hashes alone. @param before what a request passes if they are not public. */
 export function logRoutes(context: Context, before: RequestHandler[]): Router {
@@ -55,7 +56,7 @@ export function logRoutes(context: Context, before: RequestHandler[]): Router {
     const hashes = level === undefined ? [] : await readHashes(reading.db, Number(level), from, from + Number(width));
     if (hashes.length === 0 || hashes.length !== Number(width)) throw refuse('log_leaf_unknown');
     const scope = context.config.LOG_PUBLIC ? 'public' : 'private';
-    response.setHeader('cache-control', `${scope}, max-age=${YEAR_S}, immutable`);
+    response.setHeader('cache-control', `${scope}, max-age=${TILE_CACHED_S}`);
     response.type('application/octet-stream').send(Buffer.concat(hashes));
   });
   return router;

@@ -468,6 +468,38 @@ describe('books of its own', () => {
     expect(said).not.toContain('notes');
   });
 
+  test('a log that was cut below its checkpoints is found, in the database and by the files of this machine', async () => {
+    const { context } = environment;
+    for (const status of ['paid@1', 'refund@2']) {
+      await learn([status]);
+      await sealNow(context);
+    }
+    await createCheckpointer(context)();
+    expect(await checkBooks(context)).toMatchObject({ breaks: [] });
+    await dropTriggers(context.db);
+    await sql`DELETE FROM log_hashes WHERE level = 0 ORDER BY position DESC LIMIT 1`.execute(context.db);
+    const { breaks } = await checkBooks(context);
+    expect(breaks.map(({ says }) => says)).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('leaves were signed or checked, and the log has fewer'),
+        expect.stringMatching(/^it names \d+ leaves, and the log has fewer$/),
+      ]),
+    );
+  });
+
+  test('a seal of the last days that was changed in place is found at night too', async () => {
+    const { context } = environment;
+    for (const status of ['paid@1', 'refund@2']) {
+      await learn([status]);
+      await sealNow(context);
+    }
+    expect(await checkNewBooks(context)).toMatchObject({ breaks: [] });
+    await dropTriggers(context.db);
+    await sql`UPDATE seals SET hash = ${Buffer.alloc(32)} ORDER BY position LIMIT 1`.execute(context.db);
+    const { breaks } = await checkBooks(context, { sinceProof: true });
+    expect(breaks).toContainEqual({ scope: 'seal 1', says: 'it is not that of its leaf in the log' });
+  });
+
   test('a reversal that names another entry than the adjustment that it takes back is found', async () => {
     const { context } = environment;
     const same = { platform: 'p', day: DAY, kind: 'fee', amountCents: -300n, note: 'n', actor: 'a' } as const;

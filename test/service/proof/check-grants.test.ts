@@ -62,6 +62,12 @@ test('serve does all of its work as a user that can only add to the ledger', asy
     return answer.sealed ?? undefined;
   });
   expect(sealed.position).toBeGreaterThan(0);
+  // a table that is only appended to takes no INSERT … ON DUPLICATE KEY UPDATE of this user
+  await eventually('a checkpoint of the log', async () => {
+    await served.timers.advance(60_000);
+    const { rows } = await sql`SELECT seq FROM log_checkpoints`.execute(served.context.db);
+    return rows.length > 0;
+  });
   const doctor = await runCommandInProcess(['doctor', '--books', '--json'], restricted);
   const { findings } = JSON.parse(doctor.out) as { findings: { check: string; ok: boolean; says: string }[] };
   expect(describeSaid(findings.find((one) => one.check === 'grants')?.says ?? '')).toContain('and not change them');
