@@ -26,7 +26,7 @@ const FAST_MERCHANTS = 20;
 const PAYMENTS = QUICK ? 200 : 1_000;
 const IN_FLIGHT = 320;
 const LATENCY_PAYMENTS_IDLE = QUICK ? 30 : 100;
-/** Of the callbacks a second that ours delivers in this run. */
+/** The share of the callbacks a second that ours delivers in this run. */
 const LATENCY_SHARE = 0.1;
 const LATENCY_SECONDS = QUICK ? 2 : 4;
 const LATENCY_ROUNDS = QUICK ? 1 : 3;

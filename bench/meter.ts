@@ -2,7 +2,7 @@ import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise';
 import { readCpuUs } from './read-cpu.ts';
 import type { MeasuredChain } from './start-chain.ts';
 
-/** What a webhook took: milliseconds of the processor in the service and in the database server, and what was sent to it. */
+/** The cost of a webhook: milliseconds of the processor in the service and in the database server, and what was sent to it. */
 export type Usage = { serviceMs: number; databaseMs: number; statements: number; commits: number };
 
 /** Reads what chains use: their processes, and the database server of ours and of its limit. */

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Who countersigned the checkpoints of the log, and how each witness answers. */
+/** Creates the tables of cosignatures and of how each witness answers. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const table of TABLES) await table.execute(db);
   for (const verb of ['update', 'delete']) await refuse(db, 'log_cosignatures', verb);

@@ -6,7 +6,7 @@ import { openTestContext } from '../../support/open-environment.ts';
 /** A name, a document or an e-mail fits. */
 const TEXT_CHARS_MIN = 65;
 
-/** What forget.test.ts plants and finds nowhere afterwards (src/commands/forget/list-erasure-targets.ts). */
+/** Columns in which forget.test.ts plants a person and finds none afterwards (src/commands/forget/list-erasure-targets.ts). */
 const ERASED = [
   'adjustments.note alerts.facts alerts.summary bank_match_notes.note callback_attempts.response_body',
   'bank_line_texts.fitid bank_line_texts.memo bank_line_texts.name',

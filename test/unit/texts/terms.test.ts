@@ -32,7 +32,7 @@ const TEXTS = {
   en: [EN_TEXTS, EN_SAY, MESSAGES_EN, REFUSALS_EN, SHEETS_EN, Object.values(CONSOLE)],
 };
 
-/** What is never written, and the term to use. */
+/** Words that are never written, each with the term to use. */
 const TERMS: Record<keyof typeof TEXTS, [synonym: RegExp, term: string][]> = {
   'pt-BR': [
     [/\bavisos?\b/i, 'webhook, of the provider; callback, to a merchant'],
