@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { DAY_MS } from '../domain/calendar.ts';
 import { readMonthChanges } from '../seal/read-month-closes.ts';
+import { readHead } from '../seal/read-seals.ts';
 import { writeMonthLeaf, writeSealLeaf } from '../tlog/append.ts';
 import { CHECKPOINT_LIMITS, readNewestCheckpoint, readVerifiers } from '../tlog/checkpoints.ts';
 import { hashLeaf, pushLeaf, rootOf } from '../tlog/merkle.ts';
@@ -158,6 +159,8 @@ async function verifyEnd(context: Context, state: CheckState, report: ReportBrea
   const signed = Math.max(newest?.size ?? 0, log.size);
   if (signed > size)
     report({ scope: `log ${size}`, says: `${signed} leaves were signed or checked, and the log has fewer` });
+  if (log.seal > ((await readHead(db))?.position ?? 0))
+    report({ scope: `seal ${log.seal}`, says: 'it has a leaf in the log, and is gone' });
   await verifyRecentSeals(context, report);
   const before = new Date(clock.now().getTime() - SEALED_WITHIN_MS);
   const unlogged = await db
