@@ -56,11 +56,13 @@ export async function recordRestore(context: Context, gapFrom: Date): Promise<Re
       await db.deleteFrom('spools').execute();
       // the backup may be older than the first checkpoint
       const before = await readOrigin({ ...context, db });
-      const { origin } =
-        verdict === 'accepted' ? before : await beginOrigin({ ...context, db }, nameRestored(context, before, now));
+      const { origin, from_size: leaves } =
+        verdict === 'accepted'
+          ? { ...before, from_size: await readSize(db) }
+          : await beginOrigin({ ...context, db }, nameRestored(context, before, now));
       const restore = await findLastRestore(db);
       if (!restore) throw new ConfereError('unavailable', 'the restore was not recorded');
-      return { ...restore, log: { origin, leaves: await readSize(db), verdict } };
+      return { ...restore, log: { origin, leaves, verdict } };
     },
     ({ gap_from, head_position, log }) => ({
       actor: 'command',
