@@ -56,13 +56,13 @@ export async function recordRestore(context: Context, gapFrom: Date): Promise<Re
       await db.deleteFrom('spools').execute();
       // the backup may be older than the first checkpoint
       const before = (await readOrigins(db)).at(-1);
-      const { origin } =
+      const { origin, from_size: leaves } =
         before && verdict === 'accepted'
-          ? before
+          ? { ...before, from_size: await readSize(db) }
           : await beginOrigin({ ...context, db }, nameRestored(context, before, now));
       const restore = await findLastRestore(db);
       if (!restore) throw new ConfereError('unavailable', 'the restore was not recorded');
-      return { ...restore, log: { origin, leaves: await readSize(db), verdict } };
+      return { ...restore, log: { origin, leaves, verdict } };
     },
     ({ gap_from, head_position, log }) => ({
       actor: 'command',

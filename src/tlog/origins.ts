@@ -4,21 +4,24 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { parseJson } from '../domain/person/tokenize-json.ts';
 import { readSize } from './tree.ts';
 
 /** The action of the audit for a restore; its detail has `log`. */
 export const RESTORE_ACTION = 'restores.record';
-const RESTORED_LOG = z.object({
-  origin: z.string(),
-  leaves: z.int(),
-  verdict: z.enum(['accepted', 'refused', 'away', 'none', 'recorded']),
+const RESTORE = z.object({
+  log: z.object({
+    origin: z.string(),
+    leaves: z.int(),
+    verdict: z.enum(['accepted', 'refused', 'away', 'none', 'recorded']),
+  }),
 });
 /**
  * The log after a restore: its origin, its leaves, and what the witnesses said of its newest checkpoint. `away`: too few
  * answered; `none`: there was no checkpoint, or nobody to ask; `recorded`: files have newer ones. Unless it is accepted, the
  * origin is another one.
  */
-export type RestoredLog = z.infer<typeof RESTORED_LOG>;
+export type RestoredLog = z.infer<typeof RESTORE>['log'];
 
 export type Origin = { seq: number; origin: string; from_size: number; started_at: Date };
 
@@ -105,11 +108,7 @@ export async function readRestoredLogs(db: Reader): Promise<RestoredLog[]> {
     .where('action', '=', RESTORE_ACTION)
     .orderBy('seq')
     .execute();
-  return rows.flatMap(({ detail }) => {
-    const { log } = JSON.parse(detail ?? '{}') as { log?: unknown };
-    const { data } = RESTORED_LOG.safeParse(log);
-    return data ? [data] : [];
-  });
+  return rows.flatMap(({ detail }) => RESTORE.safeParse(parseJson(detail ?? '')).data?.log ?? []);
 }
 
 /** Says how the log went on after a restore. */
