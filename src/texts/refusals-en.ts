@@ -156,6 +156,7 @@ export const REFUSALS_EN = {
     name_personal: 'must not hold a document, a phone or an e-mail',
     name_unprintable: 'must be one line of printable characters',
     narrower_days: 'give a narrower range of days: this search takes too long',
+    narrower_payment: 'give also the amount, or more of the name: this search takes too long',
     not_in_future: 'must be in the future',
     note_empty: 'must say why',
     note_missing: 'must say why',

@@ -140,6 +140,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   name_personal: 'O nome não pode ter documento, telefone ou e-mail.',
   name_unprintable: 'Uma linha de caracteres visíveis.',
   narrower_days: 'Escolha menos dias: esta busca demora demais.',
+  narrower_payment: 'Informe também o valor, ou mais do nome: esta busca demora demais.',
   not_in_future: 'Escolha um instante que ainda não passou.',
   note_empty: 'Escreva por quê.',
   note_missing: 'Escreva por quê.',
