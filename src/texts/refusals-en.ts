@@ -176,6 +176,7 @@ export const REFUSALS_EN = {
     answer_wrong: 'must be one of {answers}',
     range_reversed: 'ends before it begins: {from} is after {to}',
     range_to_come: 'ends on {to}, which has not begun: today is {today} at the provider',
+    group_of_entries: 'is for {formats} alone',
     range_too_long: 'has {days} days: at most {n} are allowed',
     revision_of_range: 'does not go with a range: it is made on request and has no revisions',
     revisions_reversed: 'is revision {from}, which is not before revision {to}',

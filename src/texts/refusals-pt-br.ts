@@ -159,6 +159,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   answer_wrong: 'Deve ser: {answers}.',
   range_reversed: 'O primeiro dia vem depois do último.',
   range_to_come: 'Um dos dias ainda não começou: hoje é {today}.',
+  group_of_entries: 'Só {formats} se agrupam por dia.',
   range_too_long: 'São {days} dias: no máximo {n}.',
   revision_of_range: 'Um período é feito na hora e não tem revisões.',
   revisions_reversed: 'A revisão {from} não vem antes da {to}.',

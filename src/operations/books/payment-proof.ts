@@ -117,7 +117,7 @@ async function find(context: Context, terms: SearchTerms, { day: given, hour, e2
   return { found, list, span };
 }
 
-/** What was created or paid on a day, or in an hour of it. It may have been created up to LATE_DAYS before. */
+/** The span of a search for what was created or paid on a day, or in an hour of it: it may be up to LATE_DAYS older. */
 function spanOf(of: Day, hour?: number): Span {
   const at = (n: number): string =>
     n === 24 ? `${addDays(of, 1)} 00:00:00` : `${of} ${String(n).padStart(2, '0')}:00:00`;

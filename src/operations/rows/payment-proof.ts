@@ -55,7 +55,7 @@ export const paymentProof = component('PaymentProof', {
   older: z
     .object({ conclusion, days: z.int(), unread: z.int() })
     .describe('what was created in the days before and paid on the day; unread: days not read or counted since'),
-  payments: z.array(payment).describe('all that we know of, at most 20, whatever the conclusion'),
+  payments: z.array(payment).describe('all that we know of, at most 20, for every conclusion'),
   more: z.boolean(),
   other_hours: z
     .int()
