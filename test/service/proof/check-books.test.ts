@@ -328,6 +328,7 @@ describe('books of its own', () => {
       position: 3,
       entries,
       transactions: 3,
+      unverified: 0,
       broken: 0,
       breaks: [],
     });
