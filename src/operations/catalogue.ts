@@ -20,6 +20,7 @@ import { addCommission, commissions, fees, undoCommission } from './books/commis
 import { imports } from './books/imports.ts';
 import { closeOneMonth, months, oneMonth, reopenOneMonth } from './books/months.ts';
 import { addOpening, openings, undoOpening } from './books/openings.ts';
+import { paymentProof } from './books/payment-proof.ts';
 import { namePlatform, platforms } from './books/platforms.ts';
 import { makeOneReport, reports } from './books/reports.ts';
 import { addStatement, statements } from './books/statements.ts';
@@ -77,7 +78,7 @@ export type Subject<C = AnyChange> = {
 };
 
 export const SUBJECTS: readonly Subject<Change>[] = [
-  { tag: 'Ledger', searches: [transactions], items: [oneTransaction, balances, moneySeries] },
+  { tag: 'Ledger', searches: [transactions], items: [paymentProof, oneTransaction, balances, moneySeries] },
   { tag: 'Ledger', changes: [addOpening, undoOpening], lists: [openings] },
   { tag: 'Ledger', changes: [addAdjustment, undoAdjustment], lists: [adjustments] },
   { tag: 'Ledger', changes: [addStatement], lists: [statements] },

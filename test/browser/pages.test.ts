@@ -99,6 +99,8 @@ beforeAll(async () => {
     ['transactions-found', `/transactions?q=R%24+1.234%2C56&status=paid&platform=${env.paid.platform}`, 'Transações'],
     ['transactions-ambiguous', `/transactions?q=${env.paid.id.slice(0, 8)}`, 'Transações'],
     ['transaction', `/transactions/${env.paid.id}`, 'Entrada de R$ 1.234,56'],
+    ['proof', `/transactions/proof?day=${env.today}&amount=1.234,56`, 'Prova de um pagamento'],
+    ['proof-wrong', '/transactions/proof?hour=4', 'Prova de um pagamento', 422],
     ['transaction-changed', `/transactions/${env.changed.id}`, /Entrada de/],
     ['orders', '/expected', 'Pedidos'],
     ['orders-undecided', '/expected/undecided', 'A decidir'],

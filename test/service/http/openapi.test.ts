@@ -138,6 +138,8 @@ async function askLedger(): Promise<void> {
   await ask('get', '/api/v1/transactions/{id}', { path: { id: env.paid.id } });
   await ask('get', '/api/v1/transactions/{id}', { path: { id: env.changed.id } });
   await ask('get', '/api/v1/transactions/{id}', { path: { id: 'none' }, status: 404 });
+  await ask('get', `/api/v1/transactions/proof?day=${env.today}&amount=${env.paid.amount}`);
+  await ask('get', '/api/v1/transactions/proof', { status: 422 });
   await ask('get', '/api/v1/balances');
   await ask('get', `/api/v1/series/money?day=${env.today}`);
   await ask('get', `/api/v1/series/money?platform=${env.paid.platform}`);
