@@ -7,14 +7,14 @@ import { filtersOf } from './match-filter.ts';
 const REMOVED_URL = 'https://removed.invalid/';
 
 /**
- * Erases a person from removed merchants. A merchant in use is not changed, but reported: without a value of its filter it
+ * Erases a person from removed merchants, and from changes of address. A merchant in use is not changed, but reported: without a value of its filter it
  * would receive other events, also those of other people, and an address or a name is for its operator to choose.
  */
 export function eraseFromMerchants({ db, signal }: Context): Erase {
   return async ({ redact, onLeft }, { write }) => {
     const rows = await db
       .selectFrom('merchants')
-      .select(['seq', 'id', 'name', 'url', 'email', 'filter', 'own_filter', 'deleted_at'])
+      .select(['seq', 'id', 'name', 'url', 'old_url', 'test_url', 'email', 'filter', 'own_filter', 'deleted_at'])
       .orderBy('seq')
       .execute();
     let changed = 0;
@@ -28,8 +28,16 @@ export function eraseFromMerchants({ db, signal }: Context): Erase {
       }
       changed++;
       if (!write) continue;
-      const set = { name: REMOVED, url: REMOVED_URL, email: null, filter: '{}', own_filter: null };
+      const own = { old_url: null, test_url: null, own_filter: null };
+      const set = { name: REMOVED, url: REMOVED_URL, email: null, filter: '{}', ...own };
       await transact(db, (trx) => trx.updateTable('merchants').set(set).where('seq', '=', seq).execute());
+    }
+    const changes = await db.selectFrom('merchant_address_changes').select(['seq', 'value', 'old_value']).execute();
+    for (const { seq, ...texts } of changes) {
+      if (Object.values(texts).every((text) => text === null || redact(text) === undefined)) continue;
+      changed++;
+      if (write)
+        await transact(db, (trx) => trx.deleteFrom('merchant_address_changes').where('seq', '=', seq).execute());
     }
     return changed;
   };
@@ -42,6 +50,8 @@ function listTexts({
 }: {
   name: string;
   url: string | null;
+  old_url: string | null;
+  test_url: string | null;
   email: string | null;
   filter: string;
   own_filter: string | null;

@@ -213,7 +213,7 @@ async function makeManifest(): Promise<string> {
   return day;
 }
 
-const ADMIN_FORMS = ['edit', 'pull-token', 'revoke-pull-token', 'rotate-secret', 'portal-token'];
+const ADMIN_FORMS = ['edit', 'pull-token', 'revoke-pull-token', 'rotate-secret', 'portal-token', 'decide-address'];
 const MERCHANT_FORMS = [...ADMIN_FORMS, 'replay'];
 
 async function readAudit(after = 0): Promise<Row[]> {

@@ -22,6 +22,7 @@ import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { SUBJECTS } from '../../../src/operations/catalogue.ts';
+import { askAddressChange } from '../../../src/portal/address-changes.ts';
 import { callApi } from '../../support/call-api.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
@@ -240,6 +241,16 @@ const CHANGES: Record<string, Prepare> = {
   'merchants.test': async () => {
     const { command: _, ...doors } = await ofMerchant('test');
     return doors;
+  },
+  'merchants.decide_address': async () => {
+    const id = await addMerchant();
+    const { id: tokenId } = await createToken(env.context, { name: 'portal', role: 'merchant', merchant: id });
+    const asked = { kind: 'email', value: 'new@example.com', tokenId } as const;
+    const body = { change: (await askAddressChange(env.context, id, asked)).id, decision: 'confirm' };
+    return {
+      ...{ id, body, form: { address: `/merchants/${id}/decide-address`, fields: body } },
+      command: ['merchants', 'decide-address', id, '--change', body.change, '--decision', body.decision],
+    };
   },
   'merchants.give_pull_token': () => ofMerchant('pull-token'),
   'merchants.revoke_pull_token': async () => {
