@@ -44,7 +44,7 @@ export async function mailAddressChanges(context: Context): Promise<void> {
       const to = side === 'prove' ? [value] : [isEmail && !side ? old : merchant.email, isEmail && !side && value];
       const named = to.filter((one) => typeof one === 'string');
       if (named.length === 0) return undefined;
-      const text = side && change ? ask(context, change, side) : tell(kind as AddressKind, merchant.id);
+      const text = side && change ? ask(context, change, side) : report(kind as AddressKind, merchant.id);
       return { mail: { to: named, ...text, id: `${id}.${mail}` }, about: { merchant: merchant.id } };
     },
   });
@@ -70,7 +70,7 @@ ${link}
   };
 }
 
-function tell(kind: AddressKind, merchant: string): { subject: string; text: string } {
+function report(kind: AddressKind, merchant: string): { subject: string; text: string } {
   const { pt, en } = NAMES[kind];
   return {
     subject: 'Confere: uma mudança foi feita / a change was made',

@@ -44,8 +44,8 @@ export const PORTAL_EN = {
   'Confirmar uma mudança': 'Confirm a change',
   'Foi pedido no portal. Se não foi você, recuse e avise a operação: um token do portal pode ter vazado.':
     'It was asked for in the portal. If it was not you, refuse it and notify the operators: a token of the portal may have leaked.',
-  'Este e-mail passa a receber os avisos deste lojista e os links que confirmam mudanças.':
-    'This e-mail will receive the notices of this merchant and the links that confirm changes.',
+  'Este e-mail passa a receber os e-mails sobre este lojista e os links que confirmam mudanças.':
+    'This e-mail will receive the mails about this merchant and the links that confirm changes.',
   'Este link não vale mais: foi usado, venceu ou foi substituído, ou agora só a operação confirma.':
     'This link is void: it was used, has expired or was replaced, or only the operators confirm now.',
   'Decidir uma mudança de endereço': 'Decide a change of address',

@@ -174,6 +174,7 @@ async function listExamples(): Promise<Record<string, string>> {
     '/api/v1/webhooks/:id': `/api/v1/webhooks/${webhook}`,
     '/api/v1/callbacks/:id': `/api/v1/callbacks/${callback}`,
     '/api/v1/merchants/:id': `/api/v1/merchants/${merchant}`,
+    '/api/v1/merchants/:id/address-changes': `/api/v1/merchants/${merchant}/address-changes`,
     '/api/v1/reconciliations/:id': `/api/v1/reconciliations/${run}`,
     '/api/v1/reconciliations/:id/pages': `/api/v1/reconciliations/${run}/pages`,
     '/expected/:id': `/expected/${idOf(env.context.keys, EXPECTED)}`,

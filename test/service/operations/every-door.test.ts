@@ -393,7 +393,7 @@ const lastAudit = async (): Promise<number> => (await readAudit(0)).at(-1)?.seq 
 /** Ids, instants, actors and platforms differ from door to door; everything else is the same. */
 function compared(body: object): object {
   const own =
-    /^(?:acknowledged_at|opened_at|resolved_at|transaction_id|number|source|matched_to|matches|backfill|merchant|merchant_id|webhook_id|next_attempt_at|secret|old_secret_until|id|platform|token|at|created_at|created_by|reverses|run)$/;
+    /^(?:acknowledged_at|asked_at|expires_at|opened_at|resolved_at|transaction_id|number|source|matched_to|matches|backfill|merchant|merchant_id|webhook_id|next_attempt_at|secret|old_secret_until|id|platform|token|at|created_at|created_by|reverses|run)$/;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !own.test(name)));
 }
 

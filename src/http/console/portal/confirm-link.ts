@@ -41,7 +41,7 @@ function show(context: Context, { change, side }: AddressLink, token: string) {
   const isNew = side === 'prove';
   return html`<p>${
     isNew
-      ? t('Este e-mail passa a receber os avisos deste lojista e os links que confirmam mudanças.')
+      ? t('Este e-mail passa a receber os e-mails sobre este lojista e os links que confirmam mudanças.')
       : t('Foi pedido no portal. Se não foi você, recuse e avise a operação: um token do portal pode ter vazado.')
   }</p>
 <h2>${change.merchant_name}</h2>${renderChange(context, presentAddressChange(change), isNew)}
