@@ -257,5 +257,7 @@ export const REFUSALS_EN = {
     reports_busy: 'too many reports are being made: try again',
     statement_too_long: 'this takes too long: narrow it, or try again',
     database_away: 'the database does not answer: try again',
+    written_not_shown:
+      'it is written, and the host of the database that answers does not show it yet: read it again, or repeat the request with its idempotency key',
   },
 } as const satisfies Partial<Record<ErrorCode | 'field', Record<string, string>>>;

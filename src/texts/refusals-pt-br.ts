@@ -213,6 +213,8 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   reports_busy: 'Planilhas demais estão sendo feitas: tente de novo.',
   statement_too_long: 'Isto demora demais: peça menos, ou tente de novo.',
   database_away: 'O banco de dados não responde: tente de novo.',
+  written_not_shown:
+    'Está gravado, e o servidor do banco de dados que responde ainda não o mostra: leia de novo, ou repita o pedido com a mesma chave de idempotência.',
   address_unreadable: 'O endereço não pôde ser lido.',
   body_cut_off: 'O corpo foi cortado.',
   body_not_json: 'O corpo não é JSON.',

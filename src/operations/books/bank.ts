@@ -82,7 +82,7 @@ export const matchBank = defineChange({
 
 const written = {
   roles: ['accountant'],
-  answer: async ({ db }, id) => presentWritten((await listBankMatches(db, 1, undefined, id))[0], 'the match'),
+  answer: async ({ db }, id) => presentWritten((await listBankMatches(db, 1, undefined, id))[0]),
 } as const satisfies Partial<Change<unknown, string>>;
 
 export const matchBankLine = defineChange({
