@@ -18,8 +18,15 @@ export function eraseFromMerchants({ db, signal }: Context): Erase {
       .orderBy('seq')
       .execute();
     let changed = 0;
-    for (const { seq, id, deleted_at, ...texts } of rows) {
+    const isNamed = (texts: object): boolean =>
+      Object.values(texts).some((text) => typeof text === 'string' && redact(text) !== undefined);
+    for (const { seq, id, deleted_at, old_url, test_url, ...texts } of rows) {
       signal.throwIfAborted();
+      if (isNamed({ old_url, test_url })) {
+        changed++;
+        const none = { old_url: null, test_url: null };
+        if (write) await transact(db, (trx) => trx.updateTable('merchants').set(none).where('seq', '=', seq).execute());
+      }
       // each text by itself: a prefix that equals a reference of the person names nobody
       if (listTexts(texts).every((text) => redact(text) === undefined)) continue;
       if (deleted_at === null) {
@@ -28,13 +35,12 @@ export function eraseFromMerchants({ db, signal }: Context): Erase {
       }
       changed++;
       if (!write) continue;
-      const own = { old_url: null, test_url: null, own_filter: null };
-      const set = { name: REMOVED, url: REMOVED_URL, email: null, filter: '{}', ...own };
+      const set = { name: REMOVED, url: REMOVED_URL, email: null, filter: '{}', own_filter: null };
       await transact(db, (trx) => trx.updateTable('merchants').set(set).where('seq', '=', seq).execute());
     }
     const changes = await db.selectFrom('merchant_address_changes').select(['seq', 'value', 'old_value']).execute();
     for (const { seq, ...texts } of changes) {
-      if (Object.values(texts).every((text) => text === null || redact(text) === undefined)) continue;
+      if (!isNamed(texts)) continue;
       changed++;
       if (write)
         await transact(db, (trx) => trx.deleteFrom('merchant_address_changes').where('seq', '=', seq).execute());
@@ -50,8 +56,6 @@ function listTexts({
 }: {
   name: string;
   url: string | null;
-  old_url: string | null;
-  test_url: string | null;
   email: string | null;
   filter: string;
   own_filter: string | null;

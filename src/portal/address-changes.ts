@@ -105,7 +105,10 @@ export async function decideAddressChange(
   });
 }
 
-/** Notes that a side has used its link, and applies the change once both sides have. @returns whether it is applied. */
+/**
+ * Notes that a side has used its link, and applies the change once both sides have. A new e-mail gets its link only now: Confere mails
+ * no stranger for a token that leaked. @returns whether it is applied.
+ */
 export async function agreeByLink(
   context: Context,
   { id, merchant, side }: { id: string; merchant: string; side: 'agree' | 'prove' },
@@ -115,7 +118,8 @@ export async function agreeByLink(
     const change = await findWaiting(context, trx, id, merchant);
     const other = side === 'agree' ? change.proven_at : change.agreed_at;
     const now = context.clock.now();
-    await mark(trx, change, side === 'agree' ? { agreed_at: now } : { proven_at: now });
+    const next = { agreed_at: now, ...(other ? {} : { mail: 'prove', next_attempt_at: now }) };
+    await mark(trx, change, side === 'agree' ? next : { proven_at: now });
     if (other) await apply(context, trx, change);
     return other !== null;
   });

@@ -18,11 +18,10 @@ export async function mailAddressChanges(context: Context): Promise<void> {
     name: 'address mails',
     findDue: (now) =>
       select().where('next_attempt_at', '<=', now).orderBy('next_attempt_at').limit(1).executeTakeFirst(),
-    async update({ id, kind, mail, next_attempt_at: due }, { next_attempt_at, sent_at }) {
-      const isNext = sent_at !== undefined && mail === 'agree' && kind === 'email';
+    async update({ id, mail, next_attempt_at: due }, { next_attempt_at }) {
       const { numUpdatedRows } = await db
         .updateTable('merchant_address_changes')
-        .set(isNext ? { mail: 'prove', next_attempt_at: sent_at } : { next_attempt_at })
+        .set({ next_attempt_at })
         .where('id', '=', id)
         .where('mail', '=', mail)
         .where('next_attempt_at', '=', due)

@@ -33,8 +33,8 @@ export const PORTAL_EN = {
   'Segredo de teste': 'Test secret',
   'Ao confirmar, uma mensagem assinada vai para o endereço novo, que responde ao desafio como a documentação diz.':
     'When you confirm, a signed message goes to the new address, which answers the challenge as the documentation says.',
-  'Depois falta o link que vai para o e-mail cadastrado e vale 48 horas; um e-mail novo recebe outro.':
-    'Then the link is missing that goes to the e-mail on file and is valid for 48 hours; a new e-mail receives another.',
+  'Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.':
+    'Then use the link mailed to the e-mail on file, within 48 hours; a new e-mail then receives another.',
   'Depois a operação confirma: não há e-mail cadastrado.': 'Then the operators confirm: there is no e-mail on file.',
   'Mudança que espera': 'Change that waits',
   'Pedido por': 'Asked for by',
@@ -55,7 +55,7 @@ export const PORTAL_EN = {
   'Uma mudança de endereço, pedida no portal, espera.': 'A change of address, asked for in the portal, waits.',
   '{n} mudanças de endereço, pedidas no portal, esperam.': '{n} changes of address, asked for in the portal, wait.',
   'Pedido feito: nada muda até a confirmação.': 'It is asked for: nothing changes until it is confirmed.',
-  'Confirmado: falta o outro link.': 'Confirmed: the other link is missing.',
+  'Confirmado: falta o link que vai para o e-mail novo.': 'Confirmed: the link to the new e-mail is missing.',
   'Confirmado: a mudança está feita.': 'Confirmed: the change is made.',
   'Nada muda: o pedido acabou.': 'Nothing changes: the request has ended.',
   'Decisão gravada.': 'The decision is saved.',

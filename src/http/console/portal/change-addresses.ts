@@ -47,7 +47,7 @@ ${inputField(draft, {
         )
       } ${
         scope.isMailed
-          ? t('Depois falta o link que vai para o e-mail cadastrado e vale 48 horas; um e-mail novo recebe outro.')
+          ? t('Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.')
           : t('Depois a operação confirma: não há e-mail cadastrado.')
       }</p>`;
     },
