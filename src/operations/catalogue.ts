@@ -42,6 +42,7 @@ import {
 import { numbers } from './figures/numbers.ts';
 import { callbackSeries, moneySeries } from './figures/series.ts';
 import { jobs, runOneJob } from './jobs.ts';
+import { decideAddress, merchantAddressChanges } from './merchants/addresses.ts';
 import { callbacks, oneCallback, redeliverCallback, replayCallbacks } from './merchants/callbacks.ts';
 import { rotateManifestKeys } from './merchants/manifests.ts';
 import {
@@ -119,10 +120,10 @@ export const SUBJECTS: readonly Subject<Change>[] = [
     tag: 'Merchants',
     changes: [
       ...[addMerchant, changeMerchant, removeOneMerchant, rotateMerchantSecret, enableMerchant, pauseMerchant],
-      ...[testMerchant, givePullToken, endPullToken, rotateManifestKeys],
+      ...[testMerchant, decideAddress, givePullToken, endPullToken, rotateManifestKeys],
     ],
     lists: [merchants],
-    items: [oneMerchant],
+    items: [oneMerchant, merchantAddressChanges],
   },
   {
     tag: 'Callbacks',

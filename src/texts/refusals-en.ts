@@ -49,6 +49,7 @@ export const REFUSALS_EN = {
     month_address: 'a month is at /months/YYYY-MM',
     month_to_come: '{month} has not begun',
     opening_unknown: 'there is no such opening balance',
+    address_change_unknown: 'no such change of address waits: it is done, refused, replaced or void',
     pull_token_unknown: 'the merchant has no token',
     report_address:
       'a report is at /reports/YYYY-MM-DD.xlsx; a month at YYYY-MM, a range at YYYY-MM-DD..YYYY-MM-DD; formats are {formats}',
@@ -195,6 +196,9 @@ export const REFUSALS_EN = {
     expected_format: 'is not for the format provider, which has no message for expected payments',
     bearer_token_missing: 'is required by the format provider: the token that the merchant compares',
     rate_wrong: 'must be a whole number from 1 to {n}',
+    address_same: 'is the same as today',
+    address_unanswered:
+      'did not answer the challenge ({why}): answer 2xx with a JSON object whose challenge is data.challenge',
     url_credentials: 'must not hold a user or password',
     url_forbidden: 'leads to {where}, where callbacks do not go',
     url_long: 'must be at most {n} characters',
@@ -212,6 +216,7 @@ export const REFUSALS_EN = {
     credentials_refused: 'too many credentials that open nothing came from this address: try again in {s} s',
     credentials_waiting: 'too many unknown credentials at once: try again',
     document_searches_spent: 'a viewer may search for {n} documents an hour: try again later',
+    address_changes_spent: 'a merchant asks for {n} changes of address a day: try again tomorrow',
     merchant_reads_limited: 'at most {n} reads a second',
     merchant_requests_limited: 'at most {n} requests a second',
     merchant_rate_limited: 'a merchant has {n} {kind}s a minute: try again in a moment',

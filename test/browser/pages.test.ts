@@ -52,7 +52,7 @@ const FORMS = [
   'order',
   'fees',
 ];
-const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke', 'portal-token'];
+const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke', 'portal-token', 'address'];
 /** The forms in two steps: the answer to each is a page too. */
 const TWO_STEP_FORMS = [...FORMS.map((name) => `${name}-form`), ...MERCHANT_FORMS.map((name) => `merchant-${name}`)];
 
@@ -156,6 +156,7 @@ beforeAll(async () => {
     ['merchant-replay', `/merchants/${merchant?.id}/replay`, 'Repetir um período'],
     ['merchant-secret', `/merchants/${merchant?.id}/rotate-secret`, 'Trocar o segredo'],
     ['merchant-token', `/merchants/${merchant?.id}/pull-token`, 'Dar um token de busca'],
+    ['merchant-address', `/merchants/${merchant?.id}/decide-address`, 'Decidir uma mudança de endereço'],
     ['merchant-portal-token', `/merchants/${merchant?.id}/portal-token`, 'Dar acesso ao portal'],
     ['merchant-token-revoke', `/merchants/${merchant?.id}/revoke-pull-token`, 'Revogar o token de busca'],
     ['mismatch-ids', `/mismatches/${repeated?.id}`, 'Referência repetida'],

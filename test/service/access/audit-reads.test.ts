@@ -176,6 +176,7 @@ async function listExamples(): Promise<Record<string, string>> {
     '/api/v1/webhooks/:id': `/api/v1/webhooks/${webhook}`,
     '/api/v1/callbacks/:id': `/api/v1/callbacks/${callback}`,
     '/api/v1/merchants/:id': `/api/v1/merchants/${merchant}`,
+    '/api/v1/merchants/:id/address-changes': `/api/v1/merchants/${merchant}/address-changes`,
     '/api/v1/reconciliations/:id': `/api/v1/reconciliations/${run}`,
     '/api/v1/reconciliations/:id/pages': `/api/v1/reconciliations/${run}/pages`,
     '/expected/:id': `/expected/${idOf(env.context.keys, EXPECTED)}`,
@@ -217,7 +218,7 @@ async function makeManifest(): Promise<string> {
   return day;
 }
 
-const ADMIN_FORMS = ['edit', 'pull-token', 'revoke-pull-token', 'rotate-secret', 'portal-token'];
+const ADMIN_FORMS = ['edit', 'pull-token', 'revoke-pull-token', 'rotate-secret', 'portal-token', 'decide-address'];
 const MERCHANT_FORMS = [...ADMIN_FORMS, 'replay'];
 
 async function readAudit(after = 0): Promise<Row[]> {
