@@ -8,17 +8,16 @@ import type { Day } from '../../domain/calendar.ts';
 import type { BankStatement, StatementLine } from '../../ledger/bank/bank-statement.ts';
 import { importBankFile, UNCHANGED } from '../../ledger/bank/import-bank-file.ts';
 import type { BankAnswers, StatementFault } from '../../ledger/bank/statement-faults.ts';
+import { BANK_ACCOUNT_CHARS_MAX, isBankAccount } from '../../ledger/stated/bank-accounts.ts';
 import { beginsAsBalance, beginsAsTotal, isBalanceText, isTotalText } from '../balance-texts.ts';
 import { choiceColumn, dayColumn, flagColumn, moneyColumn, textColumn, writtenColumn } from '../columns.ts';
 import { type RowOf, readValues } from '../define-table.ts';
 import type { ImportedRow, ImportFault, ImportKind } from '../import-kind.ts';
-import { isBankAccount, LENGTHS_MAX, parseOfx } from '../ofx/parse-ofx.ts';
+import { LENGTHS_MAX, parseOfx } from '../ofx/parse-ofx.ts';
 import { isOfx, OFX_BYTES_MAX, type OfxFault } from '../ofx/read-ofx-elements.ts';
 import { QUESTIONS } from './bank-questions.ts';
 
 const NUMBER_CHARS_MAX = 64;
-/** Bank, branch and number with `/` between, as the database's column. */
-const ACCOUNT_CHARS_MAX = 100;
 
 type Line = {
   account: string;
@@ -38,7 +37,7 @@ const COLUMNS = {
   account: textColumn({
     titles: { 'pt-BR': 'conta', en: 'account' },
     isRequired: true,
-    charsMax: ACCOUNT_CHARS_MAX,
+    charsMax: BANK_ACCOUNT_CHARS_MAX,
     check: (text) => (isBankAccount(text) ? undefined : { kind: 'not_account' }),
     example: '341/1234/56789-0',
   }),
