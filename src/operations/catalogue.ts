@@ -7,14 +7,18 @@ import { alerts } from './alerts.ts';
 import { accounts, mapAccounts } from './books/accounts.ts';
 import { addAdjustment, adjustments, undoAdjustment } from './books/adjustments.ts';
 import {
+  accountsOfBank,
   bank,
   bankEntries,
   bankLines,
   bankMatches,
   bankStatements,
+  markLine,
   matchBank,
   matchBankLine,
+  stateBankAccount,
   undoBankMatch,
+  unmarkLine,
 } from './books/bank.ts';
 import { addCommission, commissions, fees, undoCommission } from './books/commissions.ts';
 import { imports } from './books/imports.ts';
@@ -92,9 +96,9 @@ export const SUBJECTS: readonly Subject<Change>[] = [
   },
   {
     tag: 'Bank',
-    changes: [matchBank, matchBankLine, undoBankMatch],
+    changes: [matchBank, matchBankLine, undoBankMatch, markLine, unmarkLine, stateBankAccount],
     lists: [bankStatements, bankLines, bankEntries, bankMatches],
-    items: [bank],
+    items: [bank, accountsOfBank],
   },
   { tag: 'Ledger', changes: [namePlatform], items: [platforms] },
   { tag: 'Ledger', changes: [mapAccounts], items: [accounts] },
