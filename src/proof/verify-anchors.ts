@@ -62,8 +62,8 @@ async function compareRecorded(
   const checkpoint = parseCheckpoint(note);
   if (!checkpoint) return 'it has no checkpoint that can be read';
   const { origin, size, root } = checkpoint;
-  if (!origins.some((one) => one.origin === origin)) return `it names the log ${origin}, which is gone`;
   if (findLost(origins, checkpoint)) return undefined;
+  if (!origins.some((one) => one.origin === origin)) return `it names the log ${origin}, which is gone`;
   if (size > (await readSize(db))) return `it names ${size} leaves, and the log has fewer`;
   const [stored] = await db.selectFrom('log_checkpoints').select('root').where('size', '=', size).execute();
   const own = !isNewest && stored ? stored.root : await readRoot(db, size);

@@ -38,7 +38,11 @@ export async function readOrigin(context: Pick<Context, 'db' | 'config' | 'clock
   const { db, config } = context;
   const known = (await readOrigins(db)).at(-1);
   if (known && isChosen(config, known)) return known;
-  return await beginOrigin(context, config.LOG_ORIGIN ?? `${new URL(config.PUBLIC_URL).host}/log`);
+  return await beginOrigin(context, chooseName(config));
+}
+
+function chooseName({ LOG_ORIGIN, PUBLIC_URL }: Context['config']): string {
+  return LOG_ORIGIN ?? `${new URL(PUBLIC_URL).host}/log`;
 }
 
 /** Begins the origin of LOG_ORIGIN, if it is another one. @throws ConfereError `config_invalid` for one that the log left. */
@@ -79,9 +83,9 @@ export async function beginOrigin({ db, clock }: Pick<Context, 'db' | 'clock'>, 
   );
 }
 
-/** Returns the name of the origin that a restore begins. */
-export function nameRestored({ config }: Pick<Context, 'config'>, before: Origin, at: Date): string {
-  const base = config.LOG_ORIGIN ?? withoutInstant(before.origin);
+/** Returns the name of the origin that a restore begins. @param before that of the backup, if it has one. */
+export function nameRestored({ config }: Pick<Context, 'config'>, before: Origin | undefined, at: Date): string {
+  const base = config.LOG_ORIGIN ?? (before ? withoutInstant(before.origin) : chooseName(config));
   return `${base}/${at.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`;
 }
 
@@ -120,13 +124,15 @@ export function describeRestoredLog({ origin, leaves, verdict }: RestoredLog): s
   return `${goesOn}, another name than before; ${why}`;
 }
 
-/** Returns the restored origin that began with fewer leaves than a checkpoint of an earlier one has: the restore lost what is beyond them. */
+/**
+ * Returns the restored origin that began with fewer leaves than a checkpoint of an earlier one has: the restore lost what is beyond
+ * them. A backup from before the first checkpoint has no earlier origin.
+ */
 export function findLost(
   origins: KnownOrigin[],
   { origin, size }: { origin: string; size: number },
 ): KnownOrigin | undefined {
   const index = origins.findIndex((one) => one.origin === origin);
-  return index < 0
-    ? undefined
-    : origins.slice(index + 1).find(({ isRestored, from_size }) => isRestored && from_size < size);
+  if (index < 0 && !origins[0]?.isRestored) return undefined;
+  return origins.slice(index + 1).find(({ isRestored, from_size }) => isRestored && from_size < size);
 }
