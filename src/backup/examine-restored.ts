@@ -43,11 +43,7 @@ export async function examineRestored(
     describeSpool(context),
     await describeRun(context, restore, { check: 'list', trigger: GAP_RUN, reads: 'the days of the gap, whole' }),
     await describeRun(context, restore, { check: 'older', trigger: LATE_RUN, reads: 'the 96 days before, by counts' }),
-    {
-      check: 'people',
-      ok: true,
-      says: `what people did after ${restore.gap_from.toISOString()} is undone (tokens revoked, people forgotten, merchants, balances): do it again, see docs/backup.md`,
-    },
+    describePeople(restore),
     await describeCallbacks(context, restore),
   ];
 }
@@ -76,7 +72,8 @@ export async function compareChain(
     if (says.length > 0) return { check: 'chain', ok: false, says: says.slice(0, BREAKS_SHOWN_MAX).join('; ') };
   }
   const origins = await readKnownOrigins(context.db);
-  const lost = (await readRecorded(context.config, manifests)).flatMap(({ file, notes }) =>
+  const recorded = await readRecorded(context.config, manifests);
+  const lost = recorded.flatMap(({ file, notes }) =>
     notes.flatMap((note) => {
       const checkpoint = parseCheckpoint(note);
       const next = checkpoint && findLost(origins, checkpoint);
@@ -91,13 +88,23 @@ export async function compareChain(
     ok: true,
     says: furthest
       ? `${kept}; ${furthest.size - furthest.from} leaves of the log are missing: ${furthest.file} names ${furthest.size}`
-      : `${kept}; nothing in ${where} names a later one before ${restored_at.toISOString()}`,
+      : recorded.length === 0
+        ? `${kept}; ${where} has no checkpoints: whether there were later ones is unknown`
+        : `${kept}; nothing in ${where} names a later one before ${restored_at.toISOString()}`,
   };
 }
 
 async function describeLog({ db }: Context): Promise<RestoreFinding[]> {
   const log = (await readRestoredLogs(db)).at(-1);
   return log ? [{ check: 'log', ok: true, says: describeRestoredLog(log) }] : [];
+}
+
+function describePeople({ gap_from, confirmed_at }: Restore): RestoreFinding {
+  const undone = `what people did after ${gap_from.toISOString()} (tokens revoked, people forgotten, merchants, balances)`;
+  const says = confirmed_at
+    ? `${undone} was undone, until somebody did it again`
+    : `${undone} is undone: do it again, see docs/backup.md`;
+  return { check: 'people', ok: true, says };
 }
 
 function describeSpool({ config }: Context): RestoreFinding {

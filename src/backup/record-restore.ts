@@ -7,7 +7,7 @@ import { LOOKBACK_DAYS } from '../domain/late-days.ts';
 import { startRun } from '../reconciliation/runs/start-run.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
 import { parseCheckpoint } from '../tlog/note.ts';
-import { beginOrigin, nameRestored, RESTORE_ACTION, type RestoredLog, readOrigin } from '../tlog/origins.ts';
+import { beginOrigin, nameRestored, RESTORE_ACTION, type RestoredLog, readOrigins } from '../tlog/origins.ts';
 import { readRecorded } from '../tlog/recorded.ts';
 import { readSize } from '../tlog/tree.ts';
 import { askWitnesses } from '../tlog/witnesses.ts';
@@ -55,12 +55,14 @@ export async function recordRestore(context: Context, gapFrom: Date): Promise<Re
         .execute();
       await db.deleteFrom('spools').execute();
       // the backup may be older than the first checkpoint
-      const before = await readOrigin({ ...context, db });
-      const { origin } =
-        verdict === 'accepted' ? before : await beginOrigin({ ...context, db }, nameRestored(context, before, now));
+      const before = (await readOrigins(db)).at(-1);
+      const { origin, from_size: leaves } =
+        before && verdict === 'accepted'
+          ? { ...before, from_size: await readSize(db) }
+          : await beginOrigin({ ...context, db }, nameRestored(context, before, now));
       const restore = await findLastRestore(db);
       if (!restore) throw new ConfereError('unavailable', 'the restore was not recorded');
-      return { ...restore, log: { origin, leaves: await readSize(db), verdict } };
+      return { ...restore, log: { origin, leaves, verdict } };
     },
     ({ gap_from, head_position, log }) => ({
       actor: 'command',

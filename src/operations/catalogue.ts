@@ -7,14 +7,18 @@ import { alerts } from './alerts.ts';
 import { accounts, mapAccounts } from './books/accounts.ts';
 import { addAdjustment, adjustments, undoAdjustment } from './books/adjustments.ts';
 import {
+  accountsOfBank,
   bank,
   bankEntries,
   bankLines,
   bankMatches,
   bankStatements,
+  markLine,
   matchBank,
   matchBankLine,
+  stateBankAccount,
   undoBankMatch,
+  unmarkLine,
 } from './books/bank.ts';
 import { addCommission, commissions, fees, undoCommission } from './books/commissions.ts';
 import { imports } from './books/imports.ts';
@@ -42,6 +46,7 @@ import {
 import { numbers } from './figures/numbers.ts';
 import { callbackSeries, moneySeries } from './figures/series.ts';
 import { jobs, runOneJob } from './jobs.ts';
+import { decideAddress, merchantAddressChanges } from './merchants/addresses.ts';
 import { callbacks, oneCallback, redeliverCallback, replayCallbacks } from './merchants/callbacks.ts';
 import { rotateManifestKeys } from './merchants/manifests.ts';
 import {
@@ -91,9 +96,9 @@ export const SUBJECTS: readonly Subject<Change>[] = [
   },
   {
     tag: 'Bank',
-    changes: [matchBank, matchBankLine, undoBankMatch],
+    changes: [matchBank, matchBankLine, undoBankMatch, markLine, unmarkLine, stateBankAccount],
     lists: [bankStatements, bankLines, bankEntries, bankMatches],
-    items: [bank],
+    items: [bank, accountsOfBank],
   },
   { tag: 'Ledger', changes: [namePlatform], items: [platforms] },
   { tag: 'Ledger', changes: [mapAccounts], items: [accounts] },
@@ -119,10 +124,10 @@ export const SUBJECTS: readonly Subject<Change>[] = [
     tag: 'Merchants',
     changes: [
       ...[addMerchant, changeMerchant, removeOneMerchant, rotateMerchantSecret, enableMerchant, pauseMerchant],
-      ...[testMerchant, givePullToken, endPullToken, rotateManifestKeys],
+      ...[testMerchant, decideAddress, givePullToken, endPullToken, rotateManifestKeys],
     ],
     lists: [merchants],
-    items: [oneMerchant],
+    items: [oneMerchant, merchantAddressChanges],
   },
   {
     tag: 'Callbacks',

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
+import { parseJson } from '../domain/person/tokenize-json.ts';
 import { GENESIS_HASH } from '../seal/hash-seal.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 
@@ -159,11 +160,7 @@ export function formatState(state: CheckState): string {
 
 /** @returns undefined for a text that this version did not write. */
 export function parseState(text: string): CheckState | undefined {
-  try {
-    return STATE.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return STATE.safeParse(parseJson(text)).data;
 }
 
 async function readHighest(db: Reader): Promise<CheckState['highest']> {

@@ -1,7 +1,6 @@
 /**
  * Compares the chain and the log with hashes that are stored elsewhere: what was truncated or rebuilt is consistent in itself.
- * Reports store the hash of their cut, earlier checks of the books that of their end, and files the log's checkpoints. Leaves
- * that a recorded restore lost are not missed.
+ * Reports store the hash of their cut, and files the log's checkpoints. Leaves that a recorded restore lost are not missed.
  */
 
 import { sql } from 'kysely';
@@ -37,29 +36,6 @@ export async function verifyReports(context: Context, end: number, report: Repor
   }
 }
 
-/** Compares the chain with the positions up to which earlier checks found the books whole. */
-export async function verifyProofs(context: Context, end: number, report: ReportBreak): Promise<void> {
-  const rows = await context.db
-    .selectFrom('books_checks as checks')
-    .leftJoin('seals', 'seals.position', 'checks.position')
-    .select(['checks.position', 'checks.finished_at as at', 'seals.hash'])
-    .where('checks.finished_at', 'is not', null)
-    .where('checks.broken', '=', 0)
-    .where('checks.position', '>', 0)
-    .where(sql<boolean>`(seals.position IS NULL OR seals.hash <> checks.hash)`)
-    .orderBy('checks.position', 'desc')
-    .orderBy('checks.seq')
-    .limit(REPORTS_MAX)
-    .execute();
-  for (const [index, { position, at, hash }] of rows.entries()) {
-    // while nothing is sealed, each night reaches the same position
-    if (rows[index - 1]?.position === position) continue;
-    const check = `the books check of ${at?.toISOString()}`;
-    const says = hash ? `its hash is not the one that ${check} read` : `${check} read it, and the chain ends at ${end}`;
-    report({ scope: `seal ${position}`, says });
-  }
-}
-
 /** Compares the log with the checkpoints in files, by default those of this machine. Reports the first difference of each file. */
 export async function verifyRecorded(context: Context, report: ReportBreak, directory?: string): Promise<void> {
   const { db } = context;
@@ -86,8 +62,8 @@ async function compareRecorded(
   const checkpoint = parseCheckpoint(note);
   if (!checkpoint) return 'it has no checkpoint that can be read';
   const { origin, size, root } = checkpoint;
-  if (!origins.some((one) => one.origin === origin)) return `it names the log ${origin}, which is gone`;
   if (findLost(origins, checkpoint)) return undefined;
+  if (!origins.some((one) => one.origin === origin)) return `it names the log ${origin}, which is gone`;
   if (size > (await readSize(db))) return `it names ${size} leaves, and the log has fewer`;
   const [stored] = await db.selectFrom('log_checkpoints').select('root').where('size', '=', size).execute();
   const own = !isNewest && stored ? stored.root : await readRoot(db, size);

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { DAY_MS } from '../domain/calendar.ts';
 import { readMonthChanges } from '../seal/read-month-closes.ts';
+import { readHead } from '../seal/read-seals.ts';
 import { writeMonthLeaf, writeSealLeaf } from '../tlog/append.ts';
 import { CHECKPOINT_LIMITS, readNewestCheckpoint, readVerifiers } from '../tlog/checkpoints.ts';
 import { hashLeaf, pushLeaf, rootOf } from '../tlog/merkle.ts';
@@ -24,10 +25,11 @@ const NO_LEAF = 'it has no leaf in the log';
 type LeafRow = Awaited<ReturnType<typeof readLeaves>>[number];
 
 /** Verifies the next leaves; behind the newest one, what is stored elsewhere. */
-export async function verifyLog({ context, state, report }: Verification): Promise<boolean> {
+export async function verifyLog(verification: Verification): Promise<boolean> {
+  const { context, state, report } = verification;
   const rows = await readLeaves(context.db, state.log.size);
   if (rows.length === 0) {
-    await verifyEnd(context, state, report);
+    await verifyEnd(verification);
     return false;
   }
   const range = { size: state.log.size, nodes: state.log.nodes.map((hex) => Buffer.from(hex, 'hex')) };
@@ -149,8 +151,7 @@ function verifyCheckpoint({ size, root, says }: Checked, own: Buffer, report: Re
   if (!root.equals(own)) report({ scope, says: 'its root is not that of the leaves' });
 }
 
-async function verifyEnd(context: Context, state: CheckState, report: ReportBreak): Promise<void> {
-  const { log } = state;
+async function verifyEnd({ context, state: { log }, proof, report }: Verification): Promise<void> {
   const { db, clock } = context;
   const size = await readSize(db);
   const origin = (await readOrigins(db)).at(-1);
@@ -158,6 +159,9 @@ async function verifyEnd(context: Context, state: CheckState, report: ReportBrea
   const signed = Math.max(newest?.size ?? 0, log.size);
   if (signed > size)
     report({ scope: `log ${size}`, says: `${signed} leaves were signed or checked, and the log has fewer` });
+  // later leaves were read
+  if (proof && proof.log.seal > ((await readHead(db))?.position ?? 0))
+    report({ scope: `seal ${proof.log.seal}`, says: 'it has a leaf in the log, and is gone' });
   await verifyRecentSeals(context, report);
   const before = new Date(clock.now().getTime() - SEALED_WITHIN_MS);
   const unlogged = await db

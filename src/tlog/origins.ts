@@ -4,21 +4,24 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { parseJson } from '../domain/person/tokenize-json.ts';
 import { readSize } from './tree.ts';
 
 /** The action of the audit for a restore; its detail has `log`. */
 export const RESTORE_ACTION = 'restores.record';
-const RESTORED_LOG = z.object({
-  origin: z.string(),
-  leaves: z.int(),
-  verdict: z.enum(['accepted', 'refused', 'away', 'none', 'recorded']),
+const RESTORE = z.object({
+  log: z.object({
+    origin: z.string(),
+    leaves: z.int(),
+    verdict: z.enum(['accepted', 'refused', 'away', 'none', 'recorded']),
+  }),
 });
 /**
  * The log after a restore: its origin, its leaves, and what the witnesses said of its newest checkpoint. `away`: too few
  * answered; `none`: there was no checkpoint, or nobody to ask; `recorded`: files have newer ones. Unless it is accepted, the
  * origin is another one.
  */
-export type RestoredLog = z.infer<typeof RESTORED_LOG>;
+export type RestoredLog = z.infer<typeof RESTORE>['log'];
 
 export type Origin = { seq: number; origin: string; from_size: number; started_at: Date };
 
@@ -35,7 +38,11 @@ export async function readOrigin(context: Pick<Context, 'db' | 'config' | 'clock
   const { db, config } = context;
   const known = (await readOrigins(db)).at(-1);
   if (known && isChosen(config, known)) return known;
-  return await beginOrigin(context, config.LOG_ORIGIN ?? `${new URL(config.PUBLIC_URL).host}/log`);
+  return await beginOrigin(context, chooseName(config));
+}
+
+function chooseName({ LOG_ORIGIN, PUBLIC_URL }: Context['config']): string {
+  return LOG_ORIGIN ?? `${new URL(PUBLIC_URL).host}/log`;
 }
 
 /** Begins the origin of LOG_ORIGIN, if it is another one. @throws ConfereError `config_invalid` for one that the log left. */
@@ -76,9 +83,9 @@ export async function beginOrigin({ db, clock }: Pick<Context, 'db' | 'clock'>, 
   );
 }
 
-/** Returns the name of the origin that a restore begins. */
-export function nameRestored({ config }: Pick<Context, 'config'>, before: Origin, at: Date): string {
-  const base = config.LOG_ORIGIN ?? withoutInstant(before.origin);
+/** Returns the name of the origin that a restore begins. @param before that of the backup, if it has one. */
+export function nameRestored({ config }: Pick<Context, 'config'>, before: Origin | undefined, at: Date): string {
+  const base = config.LOG_ORIGIN ?? (before ? withoutInstant(before.origin) : chooseName(config));
   return `${base}/${at.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`;
 }
 
@@ -101,11 +108,7 @@ export async function readRestoredLogs(db: Reader): Promise<RestoredLog[]> {
     .where('action', '=', RESTORE_ACTION)
     .orderBy('seq')
     .execute();
-  return rows.flatMap(({ detail }) => {
-    const { log } = JSON.parse(detail ?? '{}') as { log?: unknown };
-    const { data } = RESTORED_LOG.safeParse(log);
-    return data ? [data] : [];
-  });
+  return rows.flatMap(({ detail }) => RESTORE.safeParse(parseJson(detail ?? '')).data?.log ?? []);
 }
 
 /** Says how the log went on after a restore. */
@@ -121,13 +124,15 @@ export function describeRestoredLog({ origin, leaves, verdict }: RestoredLog): s
   return `${goesOn}, another name than before; ${why}`;
 }
 
-/** Returns the restored origin that began with fewer leaves than a checkpoint of an earlier one has: the restore lost what is beyond them. */
+/**
+ * Returns the restored origin that began with fewer leaves than a checkpoint of an earlier one has: the restore lost what is beyond
+ * them. A backup from before the first checkpoint has no earlier origin.
+ */
 export function findLost(
   origins: KnownOrigin[],
   { origin, size }: { origin: string; size: number },
 ): KnownOrigin | undefined {
   const index = origins.findIndex((one) => one.origin === origin);
-  return index < 0
-    ? undefined
-    : origins.slice(index + 1).find(({ isRestored, from_size }) => isRestored && from_size < size);
+  if (index < 0 && !origins[0]?.isRestored) return undefined;
+  return origins.slice(index + 1).find(({ isRestored, from_size }) => isRestored && from_size < size);
 }

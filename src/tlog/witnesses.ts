@@ -14,7 +14,7 @@ import { summarize } from '../texts/alerts/describe-alert.ts';
 import { readNewestCheckpoint, type StoredCheckpoint } from './checkpoints.ts';
 import { proveConsistency } from './merkle.ts';
 import { findCosignature, parseSignatures } from './note.ts';
-import { type RestoredLog, readOrigin } from './origins.ts';
+import { type RestoredLog, readOrigin, readOrigins } from './origins.ts';
 import { openTree } from './tree.ts';
 import { listWitnesses, type Witness } from './witness-list.ts';
 
@@ -60,7 +60,8 @@ export async function submitNewest(context: Context): Promise<boolean> {
 export async function askWitnesses(context: Context): Promise<RestoredLog['verdict']> {
   const { db, config } = context;
   const witnesses = listWitnesses(config);
-  const checkpoint = await readNewestCheckpoint(db, await readOrigin(context));
+  const origin = (await readOrigins(db)).at(-1);
+  const checkpoint = origin && (await readNewestCheckpoint(db, origin));
   if (!checkpoint || witnesses.length === 0) return 'none';
   const submission: Submission = { checkpoint, old: checkpoint.size, isKnown: true };
   const outcomes = await Promise.all(witnesses.map((witness) => submit(context, witness, submission)));

@@ -49,10 +49,13 @@ const FORMS = [
   'opening-reverse',
   'bank-match',
   'bank-undo',
+  'bank-mark',
+  'bank-unmark',
+  'bank-account',
   'order',
   'fees',
 ];
-const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke', 'portal-token'];
+const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke', 'portal-token', 'address'];
 /** The forms in two steps: the answer to each is a page too. */
 const TWO_STEP_FORMS = [...FORMS.map((name) => `${name}-form`), ...MERCHANT_FORMS.map((name) => `merchant-${name}`)];
 
@@ -141,6 +144,9 @@ beforeAll(async () => {
     ['bank-lines', '/balances/bank/lines?state=open', 'Linhas do extrato'],
     ['bank-matches', '/balances/bank/matches', 'Pares'],
     ['bank-match-form', '/balances/bank/lines/bl_2/match', 'Casar uma linha'],
+    ['bank-mark-form', '/balances/bank/lines/bl_2/mark', 'Não é do PIX'],
+    ['bank-unmark-form', '/balances/bank/lines/bl_2/unmark', 'É do PIX, afinal'],
+    ['bank-account-form', '/balances/bank/accounts/341%2F56789-0', 'Conta no banco'],
     ['bank-undo-form', '/balances/bank/matches/bm_1/undo', 'Desfazer um par'],
     ['quarantine', '/inbox?state=quarantined', 'Webhooks'],
     ['not-found', '/transactions/no-such', 'Não encontrado', 404],
@@ -156,6 +162,7 @@ beforeAll(async () => {
     ['merchant-replay', `/merchants/${merchant?.id}/replay`, 'Repetir um período'],
     ['merchant-secret', `/merchants/${merchant?.id}/rotate-secret`, 'Trocar o segredo'],
     ['merchant-token', `/merchants/${merchant?.id}/pull-token`, 'Dar um token de busca'],
+    ['merchant-address', `/merchants/${merchant?.id}/decide-address`, 'Decidir uma mudança de endereço'],
     ['merchant-portal-token', `/merchants/${merchant?.id}/portal-token`, 'Dar acesso ao portal'],
     ['merchant-token-revoke', `/merchants/${merchant?.id}/revoke-pull-token`, 'Revogar o token de busca'],
     ['mismatch-ids', `/mismatches/${repeated?.id}`, 'Referência repetida'],

@@ -97,7 +97,7 @@ const INNER: Record<string, string[]> = {
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {
   'src/ledger':
-    'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names|account_maps|bank_statements|bank_lines|bank_line_texts|bank_matches|bank_match_notes',
+    'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names|account_maps|bank_accounts|bank_statements|bank_lines|bank_line_texts|bank_matches|bank_match_notes',
   'src/mismatches': 'mismatches|mismatch_changes|mismatch_causes',
   'src/expected':
     'expected_payments|expected_versions|expected_texts|expected_keys|expected_cancellations|expected_matches|expected_notes|expected_changes|expected_candidates|expected_starts',
@@ -214,8 +214,8 @@ describe('the code', () => {
   it('gives routes and pages of the portal no database, but the scope of one merchant', () => {
     const PORTAL =
       /^src\/http\/(?:console\/portal\/|api\/merchants\/portal\.ts)|^src\/operations\/merchants\/portal\.ts$/;
-    /** The router, and what opens sessions and makes forms: they pass the context on. */
-    const OPENERS = /^src\/http\/console\/portal\/(?:routes|portal-form|show-portal-login)\.ts$/;
+    /** The router, and what opens sessions and links and makes forms: they pass the context on. */
+    const OPENERS = /^src\/http\/console\/portal\/(?:routes|portal-form|show-portal-login|confirm-link)\.ts$/;
     const own = sources.filter(({ file }) => PORTAL.test(file));
     expect(own.length).toBeGreaterThan(8);
     const pages = own.filter(({ file }) => !OPENERS.test(file));

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Command } from 'commander';
 import { restoreBackup } from '../../backup/restore-backup.ts';
 import { showUnseen } from '../../domain/language/show-unseen.ts';
@@ -32,7 +33,7 @@ export function restoreCommand(program: Command): void {
           [
             `restored everything up to ${gap_from.toISOString()}${head ? `, with the chain up to position ${restore.head_position}` : ''}`,
             describeRestoredLog(logged),
-            'start serve, then run confere doctor --restored: callbacks are held until you confirm',
+            `start serve with DATA_DIR=${path.resolve(config.DATA_DIR)} and the settings of before, then run confere doctor --restored: callbacks are held until you confirm`,
           ].join('\n'),
         );
       });

@@ -20,6 +20,7 @@ import { startReceiverMinutes } from '../../inbox/silence/record-minutes.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
 import { ITEMS_IN_FLIGHT_MAX, workInbox } from '../../inbox/verify/work-inbox.ts';
 import { applyRefundRule } from '../../ledger/journal/read-policies.ts';
+import { mailAddressChanges } from '../../portal/mail-address-changes.ts';
 import { indexPartiesInBackground } from '../../privacy/index-parties.ts';
 import { CONNECTIONS_MAX } from '../../provider/client.ts';
 import { openClient } from '../../provider/open-client.ts';
@@ -141,6 +142,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
     backfills: workBackfills(context),
     alerts: sendAlerts(context, openChannels(context, mailer)),
     callback_mails: mailFailedCallbacks(context),
+    address_mails: mailAddressChanges(context),
     report_mails: mailReports(context),
     sealer: sealLedger(context),
     ...(context.config.WITNESSES.list.length > 0 && { witnesses: submitCheckpoints(context) }),

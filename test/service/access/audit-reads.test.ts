@@ -16,6 +16,7 @@ import { createApp } from '../../../src/http/create-app.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { pickMatch, undoMatch } from '../../../src/ledger/bank/pick-match.ts';
+import { setBankAccount } from '../../../src/ledger/stated/bank-accounts.ts';
 import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { callApi } from '../../support/call-api.ts';
@@ -39,6 +40,7 @@ const SHOWING = [
   '/api/v1/mismatches',
   '/api/v1/mismatches/:id',
   '/api/v1/adjustments',
+  '/api/v1/bank/accounts',
   '/api/v1/bank/lines',
   '/api/v1/expected-payments',
   '/api/v1/expected-payments.csv',
@@ -113,6 +115,8 @@ async function addPerson(): Promise<void> {
 
 /** A line of the bank and an entry that are matched, with a note, and one of each that are open. */
 async function importBank(entered: { day: string; amount: string }): Promise<void> {
+  const notPix = { begins: [], contains: ['Salario Rita Quadros'] };
+  await setBankAccount(env.context, { account: '1/1', notPix, isNew: true, actor: 'test' });
   const { json } = await call('POST', '/api/v1/adjustments', { ...entered, kind: 'bank', amount: '-2.00' });
   await call('POST', '/api/v1/adjustments', { ...entered, kind: 'bank', amount: '-3.00' });
   const lines = ['2.00', '4.00'].map((amount) => ({
@@ -176,6 +180,7 @@ async function listExamples(): Promise<Record<string, string>> {
     '/api/v1/webhooks/:id': `/api/v1/webhooks/${webhook}`,
     '/api/v1/callbacks/:id': `/api/v1/callbacks/${callback}`,
     '/api/v1/merchants/:id': `/api/v1/merchants/${merchant}`,
+    '/api/v1/merchants/:id/address-changes': `/api/v1/merchants/${merchant}/address-changes`,
     '/api/v1/reconciliations/:id': `/api/v1/reconciliations/${run}`,
     '/api/v1/reconciliations/:id/pages': `/api/v1/reconciliations/${run}/pages`,
     '/expected/:id': `/expected/${idOf(env.context.keys, EXPECTED)}`,
@@ -192,6 +197,9 @@ async function listExamples(): Promise<Record<string, string>> {
     '/transactions/:id': `/transactions/${ONE}`,
     '/balances/adjustments/:id/reverse': `/balances/adjustments/${adjustment}/reverse`,
     '/balances/bank/lines/:id/match': '/balances/bank/lines/bl_2/match',
+    '/balances/bank/lines/:id/mark': '/balances/bank/lines/bl_2/mark',
+    '/balances/bank/lines/:id/unmark': '/balances/bank/lines/bl_2/unmark',
+    '/balances/bank/accounts/:id': '/balances/bank/accounts/341%2F56789-0',
     '/balances/bank/matches/:id/undo': '/balances/bank/matches/bm_3/undo',
     '/balances/openings/:id/reverse': `/balances/openings/${opening}/reverse`,
     '/runbooks/:kind': '/runbooks/stuck',
@@ -217,7 +225,7 @@ async function makeManifest(): Promise<string> {
   return day;
 }
 
-const ADMIN_FORMS = ['edit', 'pull-token', 'revoke-pull-token', 'rotate-secret', 'portal-token'];
+const ADMIN_FORMS = ['edit', 'pull-token', 'revoke-pull-token', 'rotate-secret', 'portal-token', 'decide-address'];
 const MERCHANT_FORMS = [...ADMIN_FORMS, 'replay'];
 
 async function readAudit(after = 0): Promise<Row[]> {
@@ -249,7 +257,8 @@ test('each answer that shows an operator a person leaves an audit row, which nam
     expect([path, [200, 303, 401, 403].includes(status)], text).toEqual([path, true]);
     // reversals, matches and months are for accountants and admins: console-balances.test.ts; merchants' forms for admins: roles.test.ts
     const isForOthers =
-      /\/(?:reverse|match|undo|close|reopen)$/.test(path) || ADMIN_FORMS.some((form) => path.endsWith(form));
+      /\/(?:reverse|match|undo|mark|unmark|bank\/accounts\/:id|close|reopen)$/.test(path) ||
+      ADMIN_FORMS.some((form) => path.endsWith(form));
     expect(path.includes(':') ? status : 200, path).toBe(isForOthers ? 403 : 200);
     if (!PERSON.some((value) => text.includes(value))) continue;
     shown.push(path);

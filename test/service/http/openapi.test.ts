@@ -193,6 +193,16 @@ async function askBank(): Promise<void> {
   const path = { id: match.id };
   await ask('post', '/api/v1/bank/matches/{id}/undo', { path, body: { note: 'wrong' }, status: 201 });
   await ask('post', '/api/v1/bank/matches/{id}/undo', { path, body: { note: 'wrong' }, status: 409 });
+  const [other] = (await ask('get', '/api/v1/bank/lines?state=open')).lines as Json[];
+  const noted = { path: { id: other?.id }, body: { note: 'n' } };
+  await ask('post', '/api/v1/bank/lines/{id}/mark', { ...noted, status: 201 });
+  await ask('post', '/api/v1/bank/lines/{id}/mark', { ...noted, status: 409 });
+  await ask('post', '/api/v1/bank/lines/{id}/unmark', { ...noted, status: 201 });
+  await ask('post', '/api/v1/bank/lines/{id}/unmark', { ...noted, status: 409 });
+  const named = { account: '341/56789-0', name: 'Itaú', not_pix: { begins: ['TAR'], contains: [] } };
+  await ask('put', '/api/v1/bank/accounts', { body: named });
+  await ask('put', '/api/v1/bank/accounts', { body: { ...named, account: '1/1' }, status: 422 });
+  await ask('get', '/api/v1/bank/accounts');
   await ask('get', '/api/v1/bank/matches');
   await ask('get', '/api/v1/bank');
 }
@@ -322,6 +332,13 @@ async function askPortal(): Promise<void> {
   await ask('post', '/api/v1/portal/callbacks/replay', { body: { ...range, dry_run: true }, token });
   await ask('post', '/api/v1/portal/callbacks/replay', { body: range, token, status: 202 });
   await ask('post', '/api/v1/portal/rotate-secret', { token });
+  const wanted = { kind: 'email', value: 'new@example.com' };
+  await ask('post', '/api/v1/portal/address-changes', { body: { ...wanted, dry_run: true }, token });
+  const { id: change } = await ask('post', '/api/v1/portal/address-changes', { body: wanted, token, status: 202 });
+  await ask('get', '/api/v1/portal/address-changes', { token });
+  const path = { id: merchant.id };
+  await ask('get', '/api/v1/merchants/{id}/address-changes', { path });
+  await ask('post', '/api/v1/merchants/{id}/address-changes', { path, body: { change, decision: 'confirm' } });
   await ask('put', '/api/v1/portal/filter', { body: { filter: { statuses: ['paid'] }, dry_run: true }, token });
   await ask('put', '/api/v1/portal/filter', { body: { filter: { statuses: ['paid'] } }, token });
   await ask('post', '/api/v1/portal/pause', { token });
