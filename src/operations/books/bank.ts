@@ -135,7 +135,7 @@ export const undoBankMatch = defineChange({
 const marked = {
   roles: ['accountant'],
   input: z.strictObject({ note }),
-  answer: async ({ db }, id) => presentWritten((await listBankLines(db, 1, undefined, { id }))[0], 'the line'),
+  answer: async ({ db }, id) => presentWritten((await listBankLines(db, 1, undefined, { id }))[0]),
 } as const satisfies Partial<Change<{ note: string }, string>>;
 
 export const markLine = defineChange({
