@@ -100,15 +100,33 @@ const SIGNS_AFTER = new Map<string, string>([
   ...(['+', '(+)', 'C', 'CR'] as const).map((text) => [text, '+'] as const),
 ]);
 
+/** How a file writes decimals; `cents`: it writes none, and counts cents. */
+export const DECIMAL_MARKS = ['comma', 'point', 'cents'] as const;
+export type DecimalMark = (typeof DECIMAL_MARKS)[number];
+const MARKED_AMOUNT: Record<DecimalMark, RegExp> = {
+  comma: /^(?:\d{1,3}(?:\.\d{3}){1,5}|\d{1,18})(?:,\d{1,2})?$/,
+  point: /^(?:\d{1,3}(?:,\d{3}){1,5}|\d{1,18})(?:\.\d{1,2})?$/,
+  cents: /^\d{1,18}$/,
+};
+
+/** Parses digits whose decimal mark is known: `1.234` with a comma is a thousand. */
+function parseMarked(digits: string, mark: DecimalMark): bigint | undefined {
+  if (!MARKED_AMOUNT[mark].test(digits)) return undefined;
+  if (mark === 'cents') return BigInt(digits) <= AMOUNT_CENTS_MAX ? BigInt(digits) : undefined;
+  const plain = mark === 'comma' ? digits.replaceAll('.', '').replace(',', '.') : digits.replaceAll(',', '');
+  return parseAmount(plain.replace(LEADING_ZEROS, '$1'));
+}
+
 /** `isSigned`: it says whether it is above or below zero, also by `+` or `C`. */
 export type WrittenAmount = { cents: bigint; isSigned: boolean };
 
 /**
  * Parses an amount in a file of a person or a bank, in the marks of either language: with at most one sign, which is `-`, `+` or
  * U+2212 before or after it, `(49,90)`, or a suffix `D`, `C`, `DB`, `CR`, `(-)`, `(+)`; `R$` may stand before it.
- * @returns undefined for any other text, for two signs, and for `1.234` alone, which may be a thousand or a fraction.
+ * @param mark of the file, if it is known.
+ * @returns undefined for any other text, for two signs, and, without a mark, for `1.234` alone, which may be a thousand or a fraction.
  */
-export function parseWrittenAmount(text: string): WrittenAmount | undefined {
+export function parseWrittenAmount(text: string, mark?: DecimalMark): WrittenAmount | undefined {
   if (text.length > WRITTEN_CHARS_MAX) return undefined;
   const plain = text.replace(BLANKS, ' ').replaceAll('\u2212', '-').trim();
   const { 0: digits, index } = DIGITS.exec(plain) ?? { 0: '', index: 0 };
@@ -117,7 +135,9 @@ export function parseWrittenAmount(text: string): WrittenAmount | undefined {
   let after = squeeze(plain.slice(index + digits.length));
   if (before.includes('(') && after === ')') [before, after] = [before.replace('(', '-'), ''];
   const [first, last] = [SIGNS_BEFORE.get(before), SIGNS_AFTER.get(after)];
-  const amount = parseTypedAmount(digits, 'pt-BR') ?? parseTypedAmount(digits, 'en');
+  const amount = mark
+    ? parseMarked(digits, mark)
+    : (parseTypedAmount(digits, 'pt-BR') ?? parseTypedAmount(digits, 'en'));
   if (first === undefined || last === undefined || amount === undefined || (first && last)) return undefined;
   const sign = first || last;
   return { cents: sign === '-' ? -amount : amount, isSigned: sign !== '' };

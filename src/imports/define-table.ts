@@ -48,8 +48,9 @@ export function defineTable<Given extends Columns, Value>(table: Table<Given, Va
 export async function readValues<Given extends Columns, Value>(
   bytes: Buffer,
   { columns, ignored, toValue, limits }: Pick<Table<Given, Value>, 'columns' | 'ignored' | 'toValue' | 'limits'>,
+  open?: Parameters<typeof readTable>[3],
 ): Promise<ReadRows<Value>> {
-  const { rows, faults, leftOut } = await readTable(bytes, { ...columns, ...ignored }, limits);
+  const { rows, faults, leftOut } = await readTable(bytes, { ...columns, ...ignored }, limits, open);
   const values: ImportedRow<Value>[] = [];
   for (const { number, value: row } of rows) {
     // `readTable` reads each cell by its column

@@ -153,7 +153,7 @@ async function readFile(context: Context, { kind: name, bytes, answers = {} }: I
   const bytesMax = bytesMaxOf(name);
   if (bytes.length > bytesMax) throw refuse(kind, [unreadable(message('file.too_large', { n: bytesMax }))]);
   if (bytes.length === 0) throw refuse(kind, [unreadable(message('file.empty'))]);
-  const read = await kind.read(context, bytes);
+  const read = await kind.read(context, bytes, answers);
   if (read.rows.length === 0) throw refuse(kind, read.faults);
   const sha256 = createHash('sha256').update(bytes).digest();
   return { name, kind, sha256, bytes: bytes.length, count: read.rows.length, answers, ...read };

@@ -107,9 +107,10 @@ export type ImportKind<Value = unknown> = {
   columns: Record<string, ColumnFacts>;
   /**
    * Reads a file. Faults of its rows are returned, and so is a file that cannot be read at all.
+   * @param answers to what the file leaves open; undefined: a file that needs one is unreadable.
    * @returns `count` of rows in the file, where a value stands for several.
    */
-  read(context: Context, bytes: Buffer): Promise<ReadRows<Value> & { count?: number }>;
+  read(context: Context, bytes: Buffer, answers?: Answers): Promise<ReadRows<Value> & { count?: number }>;
   /**
    * Makes the change in the transaction of `inner`. With faults it is rolled back.
    * @param by.sha256 of the file.

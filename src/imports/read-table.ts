@@ -41,17 +41,22 @@ export const LARGE_TABLE_LIMITS: TableLimits = {
   charsMax: 32 * 1024 * 1024,
 };
 
-/** @returns a value for each column of each row, null for an empty cell; rows with a fault are left out. */
+/**
+ * @param open makes a table of the text of a CSV of another form; undefined: it has none.
+ * @returns a value for each column of each row, null for an empty cell; rows with a fault are left out.
+ */
 export async function readTable(
   bytes: Buffer,
   columns: Columns,
   limits: TableLimits = TABLE_LIMITS,
+  open: (text: string) => Table | undefined | Promise<Table> = (text) => openCsv(text, columns),
 ): Promise<ReadRows<Values>> {
   try {
     if (bytes.length > limits.bytesMax)
       throw new UnreadableFileError(message('file.too_large', { n: limits.bytesMax }));
     await takeTurn();
-    const table = isZip(bytes) ? await openXlsx(bytes, columns, limits) : await openCsv(bytes, columns);
+    const table = isZip(bytes) ? await openXlsx(bytes, columns, limits) : await open(decodeCsv(bytes));
+    if (!table) return { rows: [], faults: [{ row: 0, column: null, kind: 'csv_header' }], leftOut: [] };
     return await readRows(table, columns, limits.rowsMax);
   } catch (error) {
     if (!(error instanceof UnreadableFileError)) throw error;
@@ -121,11 +126,15 @@ async function* withShortNumbers(rows: AsyncIterable<SheetRow>): AsyncGenerator<
 const OLD_EXCEL = 'd0cf11e0';
 const SEPARATORS = [';', ',', '\t'];
 
-async function openCsv(bytes: Buffer, columns: Columns): Promise<Table> {
+/** The text of a CSV. @throws UnreadableFileError for a file that is none. */
+export function decodeCsv(bytes: Buffer): string {
   if (bytes.subarray(0, 4).toString('hex') === OLD_EXCEL) throw new UnreadableFileError(message('file.old_excel'));
   if (isUtf16(bytes)) throw new UnreadableFileError(message('file.utf16'));
   if (bytes.includes(0)) throw new UnreadableFileError(message('file.foreign'));
-  const whole = withoutEnd(decodeCharset(bytes)).replace(/^\uFEFF/, '');
+  return withoutEnd(decodeCharset(bytes)).replace(/^\uFEFF/, '');
+}
+
+async function openCsv(whole: string, columns: Columns): Promise<Table> {
   const [declaration = '', declared] = DECLARED.exec(whole.slice(0, DECLARATION_CHARS_MAX)) ?? [];
   // the line stays, empty: rows keep their numbers
   const text = whole.slice(declaration.length);

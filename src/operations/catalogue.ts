@@ -7,19 +7,24 @@ import { alerts } from './alerts.ts';
 import { accounts, mapAccounts } from './books/accounts.ts';
 import { addAdjustment, adjustments, undoAdjustment } from './books/adjustments.ts';
 import {
+  accountsOfBank,
   bank,
   bankEntries,
   bankLines,
   bankMatches,
   bankStatements,
+  markLine,
   matchBank,
   matchBankLine,
+  stateBankAccount,
   undoBankMatch,
+  unmarkLine,
 } from './books/bank.ts';
 import { addCommission, commissions, fees, undoCommission } from './books/commissions.ts';
 import { imports } from './books/imports.ts';
 import { closeOneMonth, months, oneMonth, reopenOneMonth } from './books/months.ts';
 import { addOpening, openings, undoOpening } from './books/openings.ts';
+import { paymentProof } from './books/payment-proof.ts';
 import { namePlatform, platforms } from './books/platforms.ts';
 import { makeOneReport, reports } from './books/reports.ts';
 import { addStatement, statements } from './books/statements.ts';
@@ -78,7 +83,7 @@ export type Subject<C = AnyChange> = {
 };
 
 export const SUBJECTS: readonly Subject<Change>[] = [
-  { tag: 'Ledger', searches: [transactions], items: [oneTransaction, balances, moneySeries] },
+  { tag: 'Ledger', searches: [transactions], items: [paymentProof, oneTransaction, balances, moneySeries] },
   { tag: 'Ledger', changes: [addOpening, undoOpening], lists: [openings] },
   { tag: 'Ledger', changes: [addAdjustment, undoAdjustment], lists: [adjustments] },
   { tag: 'Ledger', changes: [addStatement], lists: [statements] },
@@ -91,9 +96,9 @@ export const SUBJECTS: readonly Subject<Change>[] = [
   },
   {
     tag: 'Bank',
-    changes: [matchBank, matchBankLine, undoBankMatch],
+    changes: [matchBank, matchBankLine, undoBankMatch, markLine, unmarkLine, stateBankAccount],
     lists: [bankStatements, bankLines, bankEntries, bankMatches],
-    items: [bank],
+    items: [bank, accountsOfBank],
   },
   { tag: 'Ledger', changes: [namePlatform], items: [platforms] },
   { tag: 'Ledger', changes: [mapAccounts], items: [accounts] },

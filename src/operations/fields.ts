@@ -6,6 +6,7 @@ import { centsOf } from '../domain/cents-of.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../domain/money.ts';
 import { isPlatform, PLATFORM_CHARS_MAX } from '../domain/platform.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
+import { BANK_ACCOUNT_CHARS_MAX } from '../ledger/stated/bank-accounts.ts';
 import { FILTER_LIMITS, findFilterFaults } from '../merchants/check-filter.ts';
 import type { FilterInput } from '../merchants/match-filter.ts';
 import { describe } from '../texts/refuse.ts';
@@ -23,6 +24,8 @@ export const platform = z
   .min(1)
   .max(PLATFORM_CHARS_MAX)
   .refine(isPlatform, `must be a platform id of at most ${PLATFORM_CHARS_MAX} bytes`);
+/** Bank, branch and number, as statements show it. */
+export const bankAccount = z.string('must be a bank account: 341/1234/56789-0').min(1).max(BANK_ACCOUNT_CHARS_MAX);
 /** The query of a list whose items belong to a platform. */
 export const platformFilter = z.object({ platform: platform.optional().describe('none: what has no platform') });
 /** Why a person changes the books. */

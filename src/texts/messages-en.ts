@@ -122,6 +122,11 @@ export const MESSAGES_EN = {
   'row.unreadable': '{value}',
   'row.refused': '{value}',
   'row.header': 'the header is {value}',
+  'row.csv_header': 'no row has the titles that were mapped for this account: map its columns again',
+  'row.csv_day': 'is not written as {value}',
+  'row.csv_amount':
+    'is not written as the columns say: perhaps another decimal mark, no D or C, or money in and out at once',
+  'row.csv_balance': 'the balances do not follow from the amounts: check the sign, or do not read that column',
   'row.no_rows': 'the file has no rows',
   'row.too_many_rows': 'at most {value} rows are allowed',
   'row.missing': 'is required',
@@ -196,6 +201,7 @@ export const MESSAGES_EN = {
   // questions that a statement of the bank leaves open
   'statement.no_account': '{value} is missing: give bank, branch and number',
   'statement.many_accounts': 'the file has several accounts, and only one may be given a name',
+  'statement.csv_account': 'it has columns that were mapped: say of which account it is',
   'statement.new_account': 'no statement shows this account',
   'statement.spelled': 'no statement shows this account, which may be {value}: give that one, or say that it is new',
   'statement.no_currency': 'CURDEF is missing: say that the amounts are in BRL',

@@ -2,13 +2,16 @@
 import { lstatSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { z } from 'zod';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { addDays } from '../domain/calendar.ts';
+import { parseJson } from '../domain/person/tokenize-json.ts';
 import { checkpointsDirectory } from './checkpoints.ts';
 import { readPublished } from './prove.ts';
 
 const NAME = /^(?:checkpoints-\d{4}-\d{2}-\d{2}\.jsonl|\d{4}-\d{2}-\d{2}\.checkpoint)$/;
+const LINE = z.object({ checkpoint: z.string() });
 type Places = Pick<Config, 'DATA_DIR'>;
 
 /** Finds the directory that several machines share, also where it is a link to nothing: writing to it fails then. */
@@ -45,19 +48,12 @@ export async function readRecorded(config: Places, directory?: string): Promise<
   return await Promise.all(
     files.map(async (file) => {
       const text = await readFile(file, 'utf8');
-      const notes = file.endsWith('.jsonl') ? text.split('\n').flatMap(readLine) : [text];
+      const notes = file.endsWith('.jsonl')
+        ? text.split('\n').flatMap((line) => LINE.safeParse(parseJson(line)).data?.checkpoint ?? [])
+        : [text];
       return { file: path.basename(file), notes };
     }),
   );
-}
-
-function readLine(line: string): string[] {
-  try {
-    const { checkpoint } = JSON.parse(line) as { checkpoint?: unknown };
-    return typeof checkpoint === 'string' ? [checkpoint] : [];
-  } catch {
-    return [];
-  }
 }
 
 /**

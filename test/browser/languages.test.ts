@@ -74,6 +74,7 @@ beforeAll(async () => {
     '/balances/adjustments/:id': `/balances/adjustments/${adjustment}`,
     '/balances/openings/:id': `/balances/openings/${opening}`,
     '/balances/bank/lines/:id': '/balances/bank/lines/bl_1',
+    '/balances/bank/accounts/:id': '/balances/bank/accounts/341%2F56789-0',
     '/balances/bank/matches/:id': '/balances/bank/matches/bm_1',
     '/reports/months/:id': `/reports/months/${env.today.slice(0, 7)}`,
   };

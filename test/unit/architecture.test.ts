@@ -97,7 +97,7 @@ const INNER: Record<string, string[]> = {
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {
   'src/ledger':
-    'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names|account_maps|bank_statements|bank_lines|bank_line_texts|bank_matches|bank_match_notes',
+    'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|doubted_events|doubted_statuses|commission_contracts|platform_names|account_maps|bank_accounts|bank_statements|bank_lines|bank_line_texts|bank_matches|bank_match_notes',
   'src/mismatches': 'mismatches|mismatch_changes|mismatch_causes',
   'src/expected':
     'expected_payments|expected_versions|expected_texts|expected_keys|expected_cancellations|expected_matches|expected_notes|expected_changes|expected_candidates|expected_starts',

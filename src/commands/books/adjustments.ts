@@ -17,6 +17,7 @@ export function adjustmentsCommand(program: Command): void {
       '--kind <kind>': ADJUSTMENT_KINDS.join(', '),
       '--amount <amount>': 'the amount, such as 1234.56; a leading - for what left the account',
       '--note <text>': 'why',
+      '--bank-account <account>': 'of kind bank: the account on the other side',
       '--new-platform': 'the platform is meant, though no transaction shows it yet',
     },
     say: describe,

@@ -5,7 +5,15 @@ import { LINE_STATES, listBankLines } from '../../ledger/bank/list-bank-lines.ts
 import { listOpenBankEntries } from '../../ledger/bank/list-bank-matches.ts';
 import { presentBankSummary } from '../../ledger/bank/present-bank-summary.ts';
 import { summarizeBank } from '../../ledger/bank/summarize-bank.ts';
-import { type bankMatches, matchBank, matchBankLine, undoBankMatch } from '../../operations/books/bank.ts';
+import {
+  type bankMatches,
+  markLine,
+  matchBank,
+  matchBankLine,
+  stateBankAccount,
+  undoBankMatch,
+  unmarkLine,
+} from '../../operations/books/bank.ts';
 import type { RowOf } from '../../operations/define-list.ts';
 import { withoutSeq } from '../../operations/present-row.ts';
 import { addAnswerOptions, runImport } from '../imports/imports.ts';
@@ -19,7 +27,7 @@ type Summary = ReturnType<typeof presentBankSummary>;
 type Line = Awaited<ReturnType<typeof listBankLines>>[number];
 type Entry = Awaited<ReturnType<typeof listOpenBankEntries>>[number];
 type Match = RowOf<typeof bankMatches>;
-type Matched = { matched: { reference: number; amount: number } };
+type Matched = { matched: Record<'reference' | 'amount' | 'not_pix', number> };
 
 /** `confere bank …`: statements of the company's bank account, matched with the ledger. */
 export function bankCommand(program: Command): void {
@@ -62,13 +70,43 @@ export function bankCommand(program: Command): void {
     },
     say(done) {
       if (!('matched' in done)) return describeMatch(done);
-      return `${done.matched.reference} matched by reference, ${done.matched.amount} by amount and day`;
+      const { reference, amount, not_pix } = done.matched;
+      return `${reference} matched by reference, ${amount} by amount and day; ${not_pix} are nothing of PIX`;
     },
   });
   changeCommand(group, 'undo <match>', undoBankMatch, {
     description: 'undo a match, such as bm_12: the line and the entry are open again',
     options: { '--note <text>': 'why' },
     say: describeMatch,
+  });
+  accountCommands(group);
+}
+
+function accountCommands(group: Command): void {
+  for (const [name, change] of [['mark', markLine] as const, ['unmark', unmarkLine] as const])
+    changeCommand<{ note: string }, string, Line>(group, `${name} <line>`, change, {
+      options: { '--note <text>': 'why' },
+      say: describeLine,
+    });
+  changeCommand(group, 'account <account>', stateBankAccount, {
+    description: 'name an account, or say which texts make its lines nothing of PIX',
+    argument: 'account',
+    options: {
+      '--name <name>': 'its name; empty takes it back',
+      '--new-account': 'the account is meant, though no statement shows it',
+    },
+    repeatedOptions: {
+      '--begins <text>': 'lines whose text begins so are nothing of PIX; all texts are given at once',
+      '--contains <text>': 'lines whose text contains it are nothing of PIX',
+    },
+    read({ name, begins, contains }) {
+      const isGiven = begins !== undefined || contains !== undefined;
+      return {
+        ...{ begins: undefined, contains: undefined, name: name === '' ? null : name },
+        ...(isGiven ? { not_pix: { begins: begins ?? [], contains: contains ?? [] } } : {}),
+      };
+    },
+    say: (_all, { given: { account, name } }) => `${account}  ${name ?? ''}`.trim(),
   });
 }
 
@@ -101,28 +139,31 @@ function describeSummary(summary: Summary): string {
     `  ${name}: ${count}, R$ ${amount}`;
   return [
     ...accounts.flatMap((one) => [
-      `${one.account}  ${one.balance === null ? 'no balance' : `R$ ${one.balance} on ${one.balance_day}`}  ${one.lines.count} lines`,
+      `${one.account}  ${one.name ?? ''}  ${one.balance === null ? 'no balance' : `R$ ${one.balance} on ${one.balance_day}`}  ${one.lines.count} lines`,
       ...one.gaps.map(({ from, to, amount }) => `  between ${from} and ${to} lines of R$ ${amount} are missing`),
     ]),
     `bank R$ ${bank ?? 'unknown'}  Assets:Bank R$ ${ledger}  difference R$ ${difference ?? 'unknown'}`,
     `  before the first line: R$ ${summary.before_first_line}`,
     sum('+ withdrawals (cashouts)', summary.withdrawals),
     sum('+ lines without an entry', summary.open_lines),
+    sum('+ lines that are nothing of PIX', summary.not_pix),
     sum('- entries without a line', summary.open_entries),
     `  - lines after the balance: R$ ${summary.after_balance}`,
     sum('matched, closed', summary.matched),
   ].join('\n');
 }
 
-function describeLine({ id, day, account, amount, name, memo, match: found, candidates }: Line): string {
+function describeLine({ id, day, account, amount, name, memo, match: found, not_pix: mark, candidates }: Line): string {
   const of = (one: { adjustment_id: string | null; transaction_id: string | null }) =>
     one.adjustment_id ?? one.transaction_id ?? '';
   const end =
     found !== null
       ? `${found.id} ${found.rule} ${of(found)}`
-      : candidates.length > 0
-        ? `candidates: ${candidates.map((one) => `${of(one)}${one.named ? ' (named)' : ''}`).join(', ')}`
-        : 'no candidate';
+      : mark !== null
+        ? 'nothing of PIX'
+        : candidates.length > 0
+          ? `candidates: ${candidates.map((one) => `${of(one)}${one.named ? ' (named)' : ''}`).join(', ')}`
+          : 'no candidate';
   return `${id}  ${day}  ${account}  R$ ${amount}  ${[name, memo].filter(Boolean).join(' ')}  ${end}`;
 }
 

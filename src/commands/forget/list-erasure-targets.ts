@@ -41,6 +41,10 @@ export function listErasureTargets(context: Context): ErasureTarget[] {
       name: 'bank_notes',
       erase: eraseTexts(context, { table: 'bank_match_notes', key: 'match_seq', columns: ['note'] }),
     },
+    {
+      name: 'bank_accounts',
+      erase: eraseTexts(context, { table: 'bank_accounts', key: 'seq', columns: ['name', 'not_pix', 'csv'] }),
+    },
     { name: 'expected_payments', erase: eraseFromExpected(context) },
     { name: 'users', erase: eraseTexts(context, { table: 'users', key: 'seq', columns: ['subject', 'name'] }) },
     { name: 'kept_answers', erase: eraseFromAnswers(context) },

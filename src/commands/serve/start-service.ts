@@ -31,6 +31,7 @@ import { watchProvider } from '../../reconciliation/watches/watch-provider.ts';
 import { mailReports } from '../../reports/revisions/mail-reports.ts';
 import { sealLedger } from '../../seal/seal-ledger.ts';
 import { isJobOn, listJobs } from '../../timetable/list-jobs.ts';
+import { requireOrigin } from '../../tlog/origins.ts';
 import { submitCheckpoints } from '../../tlog/witnesses.ts';
 import { METRIC_READERS } from './metric-readers.ts';
 
@@ -59,6 +60,7 @@ export async function startService(context: Context, options: ServiceOptions, st
   if (options.server) stack.use(options.server);
   try {
     await applyRefundRule(context);
+    await requireOrigin(context);
     const { web, worker } = options.sides;
     // a port that is in use fails before any work begins
     const ownPort = web ? undefined : await serveWorker(context, options, stack);

@@ -3,6 +3,15 @@ import type { Optional } from './optional.ts';
 
 /** The statements of the company's bank account. */
 export type BankTables = {
+  bank_accounts: {
+    seq: Generated<number>;
+    account: string;
+    name: string | null;
+    not_pix: string;
+    csv: string | null;
+    created_at: Date;
+    actor: string;
+  };
   bank_statements: {
     seq: Generated<number>;
     sha256: Buffer;
@@ -39,7 +48,8 @@ export type BankTables = {
   bank_matches: {
     seq: Generated<number>;
     line_seq: number;
-    entry_seq: number;
+    /** null: the line is nothing of PIX. */
+    entry_seq: Optional<number>;
     rule: string;
     undoes_seq: Optional<number>;
     created_at: Date;

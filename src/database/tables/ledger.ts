@@ -146,6 +146,7 @@ export type LedgerTables = {
     entry_seq: number;
     reverses_seq: Optional<number>;
     opening_seq: Optional<number>;
+    bank_account: Optional<string>;
     created_at: Date;
     actor: string;
   };

@@ -1,5 +1,6 @@
 import { NOTE_CHARS_MAX } from '../../access/check-note.ts';
 import { type Adjustment, adjustBooks } from '../../ledger/stated/adjust-books.ts';
+import { BANK_ACCOUNT_CHARS_MAX } from '../../ledger/stated/bank-accounts.ts';
 import { findEqualAdjustments, readNewestAdjustment } from '../../ledger/stated/find-equal-adjustments.ts';
 import { compareStatements } from '../../ledger/stated/state-balance.ts';
 import { choiceColumn, dayColumn, moneyColumn, textColumn } from '../columns.ts';
@@ -31,14 +32,21 @@ export const ADJUSTMENTS = defineTable({
       charsMax: NOTE_CHARS_MAX,
       example: 'tarifa de novembro',
     }),
+    bank_account: textColumn({
+      titles: { 'pt-BR': 'conta no banco', en: 'bank account' },
+      charsMax: BANK_ACCOUNT_CHARS_MAX,
+      example: '',
+    }),
     new_platform: NEW_PLATFORM_COLUMN,
   },
-  toValue({ platform, day, kind, amount, note, new_platform }) {
+  toValue({ platform, day, kind, amount, note, bank_account: bankAccount, new_platform }) {
     if (platform === null || day === null || kind === null || amount === null || note === null) return undefined;
     if (amount === 0n) return { fault: { column: 'amount', kind: 'zero' } };
-    return { value: { platform, day, kind, amountCents: amount, note, newPlatform: new_platform ?? false } };
+    return {
+      value: { platform, day, kind, amountCents: amount, note, bankAccount, newPlatform: new_platform ?? false },
+    };
   },
-  columnOf: { platform: 'platform', day: 'day' },
+  columnOf: { platform: 'platform', day: 'day', bank_account: 'bank_account' },
   async applyRow(inner, adjustment: Omit<Adjustment, 'actor'>, { actor }) {
     await adjustBooks(inner, { ...adjustment, actor });
     return true;

@@ -4,89 +4,37 @@
  * file has whole days.
  */
 import type { Context } from '../../context.ts';
-import type { Day } from '../../domain/calendar.ts';
-import type { BankStatement, StatementLine } from '../../ledger/bank/bank-statement.ts';
 import { importBankFile, UNCHANGED } from '../../ledger/bank/import-bank-file.ts';
 import type { BankAnswers, StatementFault } from '../../ledger/bank/statement-faults.ts';
-import { beginsAsBalance, beginsAsTotal, isBalanceText, isTotalText } from '../balance-texts.ts';
-import { choiceColumn, dayColumn, flagColumn, moneyColumn, textColumn, writtenColumn } from '../columns.ts';
-import { type RowOf, readValues } from '../define-table.ts';
-import type { ImportedRow, ImportFault, ImportKind } from '../import-kind.ts';
-import { isBankAccount, LENGTHS_MAX, parseOfx } from '../ofx/parse-ofx.ts';
+import { isBankAccount } from '../../ledger/stated/bank-accounts.ts';
+import { readValues } from '../define-table.ts';
+import type { ImportFault, ImportKind } from '../import-kind.ts';
+import { parseOfx } from '../ofx/parse-ofx.ts';
 import { isOfx, OFX_BYTES_MAX, type OfxFault } from '../ofx/read-ofx-elements.ts';
+import { readForeign } from './bank-csv.ts';
 import { QUESTIONS } from './bank-questions.ts';
+import { type BankRow, COLUMNS, type GivenStatement, toStatement, toValue } from './bank-table.ts';
 
-const NUMBER_CHARS_MAX = 64;
-/** Bank, branch and number with `/` between, as the database's column. */
-const ACCOUNT_CHARS_MAX = 100;
-
-type Line = {
-  account: string;
-  day: Day;
-  cents: bigint;
-  text: string;
-  number: string;
-  identifier: string;
-  balance: bigint | null;
-  isNewAccount: boolean;
-};
-type Row = ImportedRow<Line>;
-/** `rows`: of a table; undefined for an OFX. */
-type Given = { statement: BankStatement; rows?: Row[] };
-
-const COLUMNS = {
-  account: textColumn({
-    titles: { 'pt-BR': 'conta', en: 'account' },
-    isRequired: true,
-    charsMax: ACCOUNT_CHARS_MAX,
-    check: (text) => (isBankAccount(text) ? undefined : { kind: 'not_account' }),
-    example: '341/1234/56789-0',
-  }),
-  day: dayColumn({ titles: { 'pt-BR': 'dia', en: 'day' }, isRequired: true, example: '2026-11-20' }),
-  amount: writtenColumn({ titles: { 'pt-BR': 'valor', en: 'amount' }, isRequired: true, example: '-12.34' }),
-  side: choiceColumn({
-    titles: { 'pt-BR': 'D/C', en: 'D/C' },
-    isWhole: true,
-    words: { D: { 'pt-BR': 'débito', en: 'debit' }, C: { 'pt-BR': 'crédito', en: 'credit' } },
-    example: '',
-  }),
-  text: textColumn({
-    titles: { 'pt-BR': 'texto', en: 'text' },
-    charsMax: LENGTHS_MAX.MEMO,
-    example: 'TED RECEBIDA CONFERE',
-  }),
-  number: textColumn({
-    titles: { 'pt-BR': 'número do documento', en: 'document number' },
-    charsMax: NUMBER_CHARS_MAX,
-    example: '000045107',
-  }),
-  identifier: textColumn({
-    titles: { 'pt-BR': 'identificador', en: 'identifier' },
-    charsMax: LENGTHS_MAX.FITID,
-    example: '',
-  }),
-  balance: moneyColumn({
-    titles: { 'pt-BR': 'saldo no fim do dia', en: 'balance at the end of the day' },
-    example: '',
-  }),
-  new_account: flagColumn({ titles: { 'pt-BR': 'conta nova', en: 'new account' }, example: 'sim' }),
-};
-
-export const BANK: ImportKind<Given> = {
+export const BANK: ImportKind<GivenStatement> = {
   titles: { 'pt-BR': 'Extrato bancário', en: 'Bank statement' },
   roles: ['accountant'],
   columns: COLUMNS,
   bytesMax: OFX_BYTES_MAX,
   questions: QUESTIONS,
   unchanged: { bank: UNCHANGED },
-  async read(_context, bytes) {
+  async read({ db }, bytes, answers) {
     if (isOfx(bytes)) {
       const { statements, faults } = await parseOfx(bytes);
       const count = statements.reduce((sum, one) => sum + [one.lines, one.balanceRows, one.openRows].flat().length, 0);
       const rows = statements.map((statement, index) => ({ number: index + 1, value: { statement } }));
       return { rows, count, faults: faults.map(ofxFault), leftOut: [] };
     }
-    const { rows, faults, leftOut } = await readValues(bytes, { columns: COLUMNS, toValue });
+    const own = await readValues(bytes, { columns: COLUMNS, toValue });
+    if (answers && own.faults.some(({ kind }) => kind === 'header')) {
+      const foreign = await readForeign(db, bytes, answers.account);
+      if (foreign) return foreign;
+    }
+    const { rows, faults, leftOut } = own;
     const ofAccounts = [...Map.groupBy(rows, ({ value }) => value.account).values()];
     const made = ofAccounts.map((own) => ({ number: own[0]?.number ?? 0, value: toStatement(own) }));
     return { rows: made, count: rows.length, faults, leftOut };
@@ -112,38 +60,11 @@ export const BANK: ImportKind<Given> = {
   },
 };
 
-function toValue({
-  account,
-  day,
-  amount,
-  side,
-  text,
-  number,
-  identifier,
-  balance,
-  new_account,
-}: RowOf<typeof COLUMNS>) {
-  if (account === null || day === null || amount === null) return undefined;
-  if (side !== null && amount.isSigned) return { fault: { column: 'amount', kind: 'sign_twice' as const } };
-  if (isBalanceText(text ?? '')) return { fault: { column: 'text', kind: 'balance_row' as const } };
-  const texts = { text: text ?? '', number: number ?? '', identifier: identifier ?? '' };
-  return {
-    value: {
-      account,
-      day,
-      cents: side === 'D' ? -amount.cents : amount.cents,
-      ...texts,
-      balance,
-      isNewAccount: new_account ?? false,
-    },
-  };
-}
-
 function ofxFault(fault: OfxFault): ImportFault {
   return { row: 0, column: null, of: 'ofx', ...fault };
 }
 
-function findDaysToCome({ calendar, clock }: Context, rows: Row[]): ImportFault[] {
+function findDaysToCome({ calendar, clock }: Context, rows: BankRow[]): ImportFault[] {
   const today = calendar.dayOf(clock.now());
   return rows
     .filter(({ value }) => value.day > today)
@@ -151,7 +72,7 @@ function findDaysToCome({ calendar, clock }: Context, rows: Row[]): ImportFault[
 }
 
 /** Identifiers of an account that are there twice, and balances of a day that differ. */
-function findRepeated(rows: Row[]): ImportFault[] {
+function findRepeated(rows: BankRow[]): ImportFault[] {
   const [identifiers, balances] = [new Set<string>(), new Map<string, bigint>()];
   return rows.flatMap(({ number, value: { account, day, identifier, balance } }) => {
     const faults: ImportFault[] = [];
@@ -165,43 +86,6 @@ function findRepeated(rows: Row[]): ImportFault[] {
     if (balance !== null) balances.set(ofDay, balance);
     return faults;
   });
-}
-
-/** The statement of an account: its balance is the newest one of the rows. */
-function toStatement(rows: Row[]): Given {
-  const days = rows.map(({ value }) => value.day).sort();
-  const [newest] = rows
-    .filter(({ value }) => value.balance !== null)
-    .sort((a, b) => (a.value.day < b.value.day ? 1 : -1));
-  const lines = rows.map(({ number: line, value: { day, cents, text, number, identifier } }) => ({
-    ...{ line, day, cents, fitid: identifier, type: '', name: '', memo: text, checkNumber: number },
-    referenceNumber: '',
-  }));
-  const isOpen = createOpenRows();
-  const { open = [], plain = [] } = Object.groupBy(lines, (line) => (isOpen(line) ? 'open' : 'plain'));
-  const statement: BankStatement = {
-    ...{ source: 'table', line: rows[0]?.number ?? 0, account: rows[0]?.value.account ?? '', missing: [] },
-    isNewAccount: rows.some(({ value }) => value.isNewAccount),
-    ...{ hasCurrency: true, isWhole: { balance: false, lines: false }, lines: plain, balanceRows: [], openRows: open },
-    from: days[0] ?? null,
-    to: days.at(-1) ?? null,
-    balance: newest ? { cents: newest.value.balance ?? 0n, day: newest.value.day, line: newest.number } : null,
-  };
-  return { statement, rows };
-}
-
-/** Returns a function that says of each row, in turn, whether it may show a balance, or the total of the rows before it. */
-function createOpenRows(): (line: StatementLine) => boolean {
-  let [gained, spent] = [0n, 0n];
-  return ({ cents, memo, checkNumber }) => {
-    const text = memo || checkNumber;
-    const sums = [gained, spent, gained + spent, gained - spent];
-    const isSum = sums.some((sum) => sum === cents || sum === -cents);
-    if (beginsAsBalance(text) || isTotalText(text) || (beginsAsTotal(text) && isSum)) return true;
-    if (cents > 0n) gained += cents;
-    else spent -= cents;
-    return false;
-  };
 }
 
 /** The column that a fault of a table is about. */

@@ -8,6 +8,7 @@
  */
 import type { Day } from '../../domain/calendar.ts';
 import type { BankStatement, StatementLine } from '../../ledger/bank/bank-statement.ts';
+import { ACCOUNT_PART, OWN_BANK } from '../../ledger/stated/bank-accounts.ts';
 import { mapInTurns, takeTurn } from '../../runtime/take-turns.ts';
 import { beginsAsBalance, isBalanceText, isTotalText } from '../balance-texts.ts';
 import { parseOfxAmount, parseOfxDay } from './parse-values.ts';
@@ -27,10 +28,7 @@ export const LENGTHS_MAX = {
   MEMO: 500,
 } as const;
 const NUMBER_CHARS_MAX = 64;
-const ACCOUNT_PART = /^[A-Za-z0-9][A-Za-z0-9 ./-]*$/;
 const NO_DATE = /^0*$/;
-/** The BANKID of files that Confere writes. */
-const OWN_BANK = 'CONFERE';
 
 /** Returns the statements of a file, or what is wrong with it. It is read in turns with others. */
 export async function parseOfx(bytes: Uint8Array): Promise<{ statements: BankStatement[]; faults: OfxFault[] }> {
@@ -132,12 +130,6 @@ function parseAccount(owner: OfxElement, faults: OfxFault[]): Pick<BankStatement
   });
   if (parts[0] === OWN_BANK) faults.push({ line: owner.line, kind: 'own_file' });
   return { account: parts.join('/'), missing };
-}
-
-/** Whether a text is an account as `parseAccount` names it, of another bank than Confere's own files. */
-export function isBankAccount(text: string): boolean {
-  const parts = text.split('/');
-  return parts.length > 1 && parts.every((part) => ACCOUNT_PART.test(part)) && parts[0] !== OWN_BANK;
 }
 
 function parseBalance(balance: OfxElement, faults: OfxFault[]): BankStatement['balance'] {

@@ -2,7 +2,8 @@
  * Decides which lines of the bank's statement are which entries of the ledger. Pure, and independent of the order of lines and
  * entries. It never chooses between two: a pair is matched only if each side has no other candidate.
  *
- * A line and an entry are candidates for each other if their amounts are equal and their days are at most DAYS_APART_MAX apart.
+ * A line and an entry are candidates for each other if their amounts are equal, their days are at most DAYS_APART_MAX apart, and the
+ * entry names no other bank account.
  * A payment to somebody (a cashout) is a candidate only of a line that names it, by its id, end-to-end id or reference: by
  * amount and day alone, payments to strangers would pass for withdrawals.
  *
@@ -17,9 +18,12 @@ export const DAYS_APART_MAX = 2;
 /** A line without a match. */
 export type OpenLine = {
   seq: number;
+  account: string;
   day: Day;
   /** Positive: it came into the bank account. */
   cents: bigint;
+  /** Its texts as one. */
+  text: string;
   /** The bank's numbers of it: a note of an adjustment may repeat one. */
   numbers: ReadonlySet<string>;
   /** Words of its texts: the name of a cashout may be one. */
@@ -33,6 +37,8 @@ export type OpenEntry = {
   seq: number;
   kind: 'adjustment' | 'cashout';
   day: Day;
+  /** The bank account that it names; null: none. */
+  account: string | null;
   /** As the bank sees it: positive came into the bank account. */
   cents: bigint;
   /** Names that a line may use. */
@@ -91,6 +97,7 @@ export function listCandidates(line: OpenLine, entries: readonly OpenEntry[]): C
   const [from, to] = [addDays(line.day, -DAYS_APART_MAX), addDays(line.day, DAYS_APART_MAX)];
   const found = entries
     .filter(({ cents, day }) => cents === line.cents && day >= from && day <= to)
+    .filter(({ account }) => account === null || account === line.account)
     .map((entry) => ({ entry, isNamed: namesIt(line, entry) }))
     .filter(({ entry, isNamed }) => isNamed || entry.kind === 'adjustment');
   return found.sort((a, b) => Number(b.isNamed) - Number(a.isNamed) || a.entry.seq - b.entry.seq);

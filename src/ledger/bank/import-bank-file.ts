@@ -12,9 +12,10 @@ import { transact } from '../../database/transact.ts';
 import { append } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { BankStatement } from './bank-statement.ts';
-import { lockMatching, matchBankLines } from './match-bank-lines.ts';
+import { type Matched, matchBankLines } from './match-bank-lines.ts';
 import { readKnownAccounts, resolveAccount } from './resolve-account.ts';
 import { type SettledStatement, settleStatement } from './settle-statement.ts';
+import { lockMatching } from './standing-matches.ts';
 import type { BankAnswers, StatementFault } from './statement-faults.ts';
 import { storeBankLines } from './store-bank-lines.ts';
 
@@ -48,11 +49,15 @@ export type BankImport = {
   /** Whether the same file was imported before: then nothing changed. */
   repeated: boolean;
   statements: ImportedStatement[];
-  matched: { reference: number; amount: number };
+  matched: Matched;
 };
 
 /** The result for a file that changed nothing. */
-export const UNCHANGED: BankImport = { repeated: true, statements: [], matched: { reference: 0, amount: 0 } };
+export const UNCHANGED: BankImport = {
+  repeated: true,
+  statements: [],
+  matched: { reference: 0, amount: 0, not_pix: 0 },
+};
 const LATER_LISTED_MAX = 50;
 
 type By = { actor: string; answers: BankAnswers };

@@ -1,11 +1,12 @@
 import type { Reader } from '../../database/reader.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { listCandidates, listLineNames } from './decide-matches.ts';
+import { textOf } from './identify-lines.ts';
 import { parseNumbered } from './pick-match.ts';
 import { readNamedCashouts, readOpenAdjustments } from './read-open-entries.ts';
 import { matchOfLine } from './standing-matches.ts';
 
-export const LINE_STATES = ['open', 'matched'] as const;
+export const LINE_STATES = ['open', 'matched', 'not_pix'] as const;
 
 export type LineFilters = {
   state?: (typeof LINE_STATES)[number] | undefined;
@@ -18,8 +19,8 @@ export type LineFilters = {
 const CANDIDATES_MAX = 10;
 
 /**
- * Lists lines of the bank's statements, the newest first: each with its match, or with the candidates for one. A line of zero
- * is neither open nor matched.
+ * Lists lines of the bank's statements, the newest first: each with its match, its mark as nothing of PIX, or the candidates for a
+ * match. A line of zero is neither open nor matched.
  * @param before list below this row number.
  */
 export async function listBankLines(db: Reader, limit: number, before: number | undefined, filters: LineFilters = {}) {
@@ -45,7 +46,8 @@ export async function listBankLines(db: Reader, limit: number, before: number | 
     reference_number: row.reference_number,
     fitid: row.fitid,
     statement_id: `bs_${row.statement_seq}`,
-    match: row.match_seq === null ? null : presentMatch({ ...row, seq: row.match_seq }),
+    match: row.match_seq === null || row.entry_seq === null ? null : presentMatch({ ...row, seq: row.match_seq }),
+    not_pix: row.match_seq === null || row.entry_seq !== null ? null : presentMark(row),
     candidates: candidates.get(row.seq) ?? [],
   }));
 }
@@ -61,10 +63,13 @@ function selectLines(db: Reader, { state, account, id }: LineFilters) {
     .select(['bank_lines.seq', 'bank_lines.account', 'bank_lines.day', 'bank_lines.amount_cents', 'bank_lines.type'])
     .select(['fitid', 'bank_lines.statement_seq', 'name', 'memo', 'check_number', 'reference_number'])
     .select(['bank_matches.seq as match_seq', 'bank_matches.rule', 'bank_matches.entry_seq'])
-    .select(['bank_matches.created_at', 'bank_matches.actor'])
+    .leftJoin('bank_match_notes', 'bank_match_notes.match_seq', 'bank_matches.seq')
+    .select(['bank_matches.created_at', 'bank_matches.actor', 'bank_match_notes.note'])
     .select(['adjustments.id as adjustment_id', 'transactions.id as transaction_id']);
   if (state === 'open') query = query.where('bank_matches.seq', 'is', null).where('bank_lines.amount_cents', '!=', 0n);
-  if (state === 'matched') query = query.where('bank_matches.seq', 'is not', null);
+  if (state === 'matched') query = query.where('bank_matches.entry_seq', 'is not', null);
+  if (state === 'not_pix')
+    query = query.where('bank_matches.seq', 'is not', null).where('bank_matches.entry_seq', 'is', null);
   if (account !== undefined) query = query.where('bank_lines.account', '=', account);
   if (id !== undefined) query = query.where('bank_lines.seq', '=', parseNumbered('bl', id));
   return query;
@@ -92,6 +97,13 @@ function presentMatch({ seq, rule, entry_seq, adjustment_id, transaction_id, cre
   };
 }
 
+type Marked = Pick<Matched, 'rule' | 'created_at' | 'actor'> & { note: string | null };
+
+function presentMark({ rule, note, created_at, actor }: Marked) {
+  const at = created_at?.toISOString() ?? '';
+  return { by_rule: rule === 'not_pix_rule', note, created_at: at, created_by: actor ?? '' };
+}
+
 export type PresentedCandidate = {
   adjustment_id: string | null;
   transaction_id: string | null;
@@ -106,7 +118,7 @@ type Row = Awaited<ReturnType<ReturnType<typeof selectLines>['execute']>>[number
 /** Returns the candidates of open lines, by the line's row number. */
 async function readCandidates(db: Reader, rows: Row[]): Promise<Map<number, PresentedCandidate[]>> {
   const lines = rows.map((row) => ({
-    ...{ seq: row.seq, day: row.day, cents: row.amount_cents },
+    ...{ seq: row.seq, account: row.account, day: row.day, cents: row.amount_cents, text: textOf(row) },
     ...listLineNames([row.fitid, row.check_number, row.reference_number], [row.name, row.memo]),
   }));
   if (lines.length === 0) return new Map();

@@ -68,7 +68,7 @@ export async function listBankMatches(db: Reader, limit: number, before: number 
  */
 export async function listOpenBankEntries(db: Reader, limit: number, before: number | undefined) {
   let query = selectOpenAdjustments(db)
-    .select(['entries.seq', 'adjustments.id', 'adjustments.platform', 'day', 'amount_cents', 'note'])
+    .select(['entries.seq', 'adjustments.id', 'adjustments.platform', 'day', 'amount_cents', 'note', 'bank_account'])
     .orderBy('entries.seq', 'desc')
     .limit(limit);
   if (before !== undefined) query = query.where('entries.seq', '<', before);
@@ -77,7 +77,7 @@ export async function listOpenBankEntries(db: Reader, limit: number, before: num
     db,
     rows.map(({ amount_cents: cents }) => -cents),
   );
-  return rows.map(({ seq, id, platform, day, amount_cents: cents, note }) => ({
+  return rows.map(({ seq, id, platform, day, amount_cents: cents, note, bank_account }) => ({
     seq,
     id: `en_${seq}`,
     adjustment_id: id,
@@ -85,8 +85,10 @@ export async function listOpenBankEntries(db: Reader, limit: number, before: num
     day,
     amount: formatAmount(-cents),
     note,
+    bank_account,
     candidates: lines
       .filter((line) => line.amount_cents === -cents && isNear(line.day, day))
+      .filter((line) => bank_account === null || bank_account === line.account)
       .slice(0, CANDIDATES_MAX)
       .map((line) => ({ line_id: `bl_${line.seq}`, day: line.day })),
   }));
@@ -100,7 +102,7 @@ async function readLinesOfAmounts(db: Reader, amounts: bigint[]) {
   if (amounts.length === 0) return [];
   return await db
     .selectFrom('bank_lines')
-    .select(['seq', 'day', 'amount_cents'])
+    .select(['seq', 'account', 'day', 'amount_cents'])
     .where('amount_cents', 'in', amounts)
     .where(matchOfLine('bank_lines.seq'), 'is', null)
     .orderBy('seq')

@@ -2,29 +2,33 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { addDays } from '../../domain/calendar.ts';
+import { addDays, type Day } from '../../domain/calendar.ts';
 import { splitList } from '../../domain/lists.ts';
-import { decideMatches, pairOf, type Rule } from './decide-matches.ts';
+import { decideMatches, listLineNames, type OpenLine, pairOf, type Rule } from './decide-matches.ts';
+import { textOf } from './identify-lines.ts';
+import { markByTexts } from './mark-lines.ts';
 import { readNamedCashouts, readOpenAdjustments } from './read-open-entries.ts';
-import { readOpenLines } from './read-open-lines.ts';
+import { lockMatching, matchOfLine } from './standing-matches.ts';
 
 /** The rules match lines of the last days, counted from the newest line; a person matches older ones. */
 const MATCHED_DAYS = 400;
 const ROWS_AT_ONCE = 500;
 /** The actor of matches that the rules make. */
 const ACTOR = 'confere';
-const LOCK = 'bank_matching';
+
+/** Lines that became no longer open: by each rule, and those that are nothing of PIX. */
+export type Matched = Record<Rule | 'not_pix', number>;
 
 /**
  * Matches lines of the bank's statements with entries by the rules of `decide-matches.ts`. A pair that a person undid stays
  * apart. Repeated, it finds nothing more until a line or an entry is new.
- * @returns how many it matched by each rule.
+ * @returns how many it matched by each rule, and marked.
  */
-export async function matchBankLines(context: Context): Promise<Record<Rule, number>> {
+export async function matchBankLines(context: Context): Promise<Matched> {
   return await transact(context.db, async (trx) => {
     await lockMatching(trx);
     const newest = await trx.selectFrom('bank_lines').select('day').orderBy('day', 'desc').limit(1).executeTakeFirst();
-    const counts: Record<Rule, number> = { reference: 0, amount: 0 };
+    const counts: Matched = { reference: 0, amount: 0, not_pix: 0 };
     if (!newest) return counts;
     const lines = await readOpenLines(trx, addDays(newest.day, -MATCHED_DAYS));
     const entries = [...(await readOpenAdjustments(trx)), ...(await readNamedCashouts(trx, lines))];
@@ -36,14 +40,35 @@ export async function matchBankLines(context: Context): Promise<Record<Rule, num
       ...about,
     }));
     for (const some of splitList(rows, ROWS_AT_ONCE)) await trx.insertInto('bank_matches').values(some).execute();
+    const matched = new Set(made.map(({ lineSeq }) => lineSeq));
+    const left = lines.filter(({ seq }) => !matched.has(seq));
+    const taken = new Set(made.map(({ entrySeq }) => entrySeq));
+    counts.not_pix = await markByTexts(
+      context,
+      trx,
+      left,
+      entries.filter(({ seq }) => !taken.has(seq)),
+    );
     return counts;
   });
 }
 
-/** Locks the matches against other writers, so that no line and no entry gets two. */
-export async function lockMatching(trx: Transaction<Database>): Promise<void> {
-  const value = Buffer.from('1');
-  await trx.insertInto('settings').values({ name: LOCK, value }).onDuplicateKeyUpdate({ value }).execute();
+/** Reads the lines without a match. A line of zero moves nothing and needs none. @param since their first day. */
+async function readOpenLines(trx: Transaction<Database>, since: Day): Promise<OpenLine[]> {
+  const rows = await trx
+    .selectFrom('bank_lines')
+    .leftJoin('bank_line_texts', 'bank_line_texts.line_seq', 'bank_lines.seq')
+    .select(['seq', 'account', 'day', 'amount_cents', 'fitid', 'name', 'memo', 'check_number', 'reference_number'])
+    .where('day', '>=', since)
+    .where('amount_cents', '!=', 0n)
+    .where(matchOfLine('bank_lines.seq'), 'is', null)
+    .orderBy('seq')
+    .execute();
+  return rows.map((row) => ({
+    ...{ seq: row.seq, account: row.account, day: row.day, cents: row.amount_cents },
+    text: textOf({ name: row.name ?? '', memo: row.memo ?? '' }),
+    ...listLineNames([row.fitid, row.check_number, row.reference_number], [row.name, row.memo]),
+  }));
 }
 
 /** The pairs that people undid, as `pairOf` writes them. */
@@ -53,5 +78,5 @@ async function readUndonePairs(trx: Transaction<Database>): Promise<Set<string>>
     .select(['line_seq', 'entry_seq'])
     .where('undoes_seq', 'is not', null)
     .execute();
-  return new Set(rows.map(({ line_seq, entry_seq }) => pairOf(line_seq, entry_seq)));
+  return new Set(rows.flatMap(({ line_seq, entry_seq }) => (entry_seq === null ? [] : pairOf(line_seq, entry_seq))));
 }

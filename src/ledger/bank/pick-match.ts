@@ -8,9 +8,8 @@ import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
-import { lockMatching } from './match-bank-lines.ts';
 import { selectOpenAdjustments, selectPaidCashouts } from './read-open-entries.ts';
-import { matchOfLine } from './standing-matches.ts';
+import { lockMatching, matchOfLine } from './standing-matches.ts';
 
 /** A bank may take a month over a transfer. Further apart, one of the two is another movement. */
 export const PICKED_DAYS_APART_MAX = 31;
@@ -19,7 +18,8 @@ export const PICKED_DAYS_APART_MAX = 31;
 export type PickedEntry = { adjustment: string } | { transaction: string };
 export type PickedBy = { actor: string; note?: string | undefined };
 
-type Entry = { seq: number; day: Day; cents: bigint };
+type Line = { seq: number; account: string; day: Day; cents: bigint };
+type Entry = { seq: number; account: string | null; day: Day; cents: bigint };
 
 /**
  * Matches a line with an adjustment or a cashout. The amounts must be equal, and the days at most PICKED_DAYS_APART_MAX apart.
@@ -55,7 +55,7 @@ export async function undoMatch(context: Context, match: string, by: { actor: st
       .select('undone.seq as undone_by')
       .where('bank_matches.seq', '=', parseNumbered('bm', match))
       .executeTakeFirst();
-    if (!row) throw refuse('bank_match_unknown');
+    if (!row || row.entry_seq === null) throw refuse('bank_match_unknown');
     if (row.undoes_seq !== null) throw refuse('bank_match_is_undoing');
     if (row.undone_by !== null) throw refuse('bank_match_undone');
     const { seq: undoes_seq, line_seq, entry_seq } = row;
@@ -68,44 +68,60 @@ export function parseNumbered(prefix: 'bl' | 'bm' | 'bs', id: string): number {
   return Number(new RegExp(`^${prefix}_([1-9]\\d{0,14})$`).exec(id)?.[1] ?? 0);
 }
 
-async function findOpenLine(trx: Transaction<Database>, id: string): Promise<Entry> {
+/**
+ * Finds a line without a match.
+ * @throws ConfereError `not_found`; `conflict` for a line that is matched, or marked as nothing of PIX.
+ */
+export async function findOpenLine(trx: Transaction<Database>, id: string): Promise<Line> {
   const row = await trx
     .selectFrom('bank_lines')
-    .select(['seq', 'day', 'amount_cents'])
-    .select(matchOfLine('bank_lines.seq').as('match_seq'))
-    .where('seq', '=', parseNumbered('bl', id))
+    .leftJoin('bank_matches', (join) => join.on('bank_matches.seq', '=', matchOfLine('bank_lines.seq')))
+    .select(['bank_lines.seq', 'account', 'day', 'amount_cents'])
+    .select(['bank_matches.seq as match_seq', 'entry_seq'])
+    .where('bank_lines.seq', '=', parseNumbered('bl', id))
     .executeTakeFirst();
   if (!row) throw refuse('bank_line_unknown');
+  if (row.match_seq !== null && row.entry_seq === null) throw refuse('bank_line_not_pix');
   if (row.match_seq !== null) throw refuse('bank_line_matched', { match: `bm_${row.match_seq}` });
-  return { seq: row.seq, day: row.day, cents: row.amount_cents };
+  return { seq: row.seq, account: row.account, day: row.day, cents: row.amount_cents };
 }
 
 async function findOpenEntry(trx: Transaction<Database>, picked: PickedEntry): Promise<Entry> {
   if ('adjustment' in picked) {
     const row = await selectOpenAdjustments(trx)
-      .select(['entries.seq', 'day', 'amount_cents'])
+      .select(['entries.seq', 'day', 'amount_cents', 'bank_account'])
       .where('adjustments.id', '=', picked.adjustment)
       .executeTakeFirst();
     if (!row) throw refuseField('adjustment', 'unmatched_adjustment');
-    return { seq: row.seq, day: row.day, cents: -row.amount_cents };
+    return { seq: row.seq, account: row.bank_account, day: row.day, cents: -row.amount_cents };
   }
   const row = await selectPaidCashouts(trx).where('transactions.id', '=', picked.transaction).executeTakeFirst();
   if (!row) throw refuseField('transaction', 'unmatched_transaction');
-  return { seq: row.entry_seq, day: row.at_wall.slice(0, 'YYYY-MM-DD'.length), cents: row.amount_cents };
+  const day = row.at_wall.slice(0, 'YYYY-MM-DD'.length);
+  return { seq: row.entry_seq, account: null, day, cents: row.amount_cents };
 }
 
-function checkPair(line: Entry, entry: Entry, picked: PickedEntry): void {
+function checkPair(line: Line, entry: Entry, picked: PickedEntry): void {
   const field = 'adjustment' in picked ? 'adjustment' : 'transaction';
   if (line.cents !== entry.cents)
     throw refuseField(field, 'amounts_differ', { amount: formatAmount(entry.cents), line: formatAmount(line.cents) });
+  if (entry.account !== null && entry.account !== line.account)
+    throw refuseField(field, 'other_bank_account', { account: entry.account });
   const isNear =
     addDays(line.day, -PICKED_DAYS_APART_MAX) <= entry.day && entry.day <= addDays(line.day, PICKED_DAYS_APART_MAX);
   if (!isNear) throw refuseField(field, 'pair_too_far', { day: entry.day, n: PICKED_DAYS_APART_MAX, line: line.day });
 }
 
-type NewMatch = { line_seq: number; entry_seq: number; rule: 'person' | 'undo'; undoes_seq?: number };
+/** `entry_seq` null: the line is nothing of PIX. */
+type NewMatch = {
+  line_seq: number;
+  entry_seq: number | null;
+  rule: 'person' | 'not_pix' | 'undo';
+  undoes_seq?: number;
+};
 
-async function writeMatch(
+/** Writes a match of a person, under the lock of `lockMatching`. @returns its id. */
+export async function writeMatch(
   { clock }: Context,
   trx: Transaction<Database>,
   match: NewMatch,

@@ -11,6 +11,7 @@ export function presentBankSummary(summary: BankSummary) {
     before_first_line: formatAmount(summary.beforeCents),
     withdrawals: presentSum(summary.withdrawals),
     open_lines: presentSum(summary.openLines),
+    not_pix: presentSum(summary.notPix),
     open_entries: presentSum(summary.openEntries),
     after_balance: formatAmount(summary.afterCents),
     matched: presentSum(summary.matched),
@@ -20,10 +21,17 @@ export function presentBankSummary(summary: BankSummary) {
   };
 }
 
-function presentAccount({ account, lines, firstDay, lastDay, balance, gaps }: BankAccount) {
+function presentAccount(one: BankAccount) {
+  const { account, name, firstDay, lastDay, balance, gaps } = one;
   return {
-    account,
-    lines: presentSum(lines),
+    ...{ account, name },
+    lines: presentSum(one.lines),
+    received: presentSum(one.received),
+    matched: presentSum(one.matched),
+    withdrawals: presentSum(one.withdrawals),
+    open_lines: presentSum(one.openLines),
+    not_pix: presentSum(one.notPix),
+    open_entries: presentSum(one.openEntries),
     first_day: firstDay,
     last_day: lastDay,
     balance: balance && formatAmount(balance.cents),

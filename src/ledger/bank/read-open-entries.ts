@@ -26,11 +26,11 @@ export function selectOpenAdjustments(db: Reader) {
 /** Reads them, as the bank sees them: what left the provider came into the bank account. */
 export async function readOpenAdjustments(db: Reader): Promise<(OpenEntry & { id: string })[]> {
   const rows = await selectOpenAdjustments(db)
-    .select(['entries.seq as entry_seq', 'adjustments.id', 'day', 'amount_cents', 'note'])
+    .select(['entries.seq as entry_seq', 'adjustments.id', 'day', 'amount_cents', 'note', 'bank_account'])
     .orderBy('entries.seq')
     .execute();
-  return rows.map(({ entry_seq: seq, id, day, amount_cents: cents, note }) => ({
-    ...{ seq, id, kind: 'adjustment', day, cents: -cents },
+  return rows.map(({ entry_seq: seq, id, day, amount_cents: cents, note, bank_account: account }) => ({
+    ...{ seq, id, kind: 'adjustment', day, account, cents: -cents },
     names: listAdjustmentNames(id, note),
   }));
 }
@@ -88,5 +88,5 @@ type CashoutRow = Awaited<ReturnType<ReturnType<typeof selectPaidCashouts>['exec
 export function toOpenCashout(row: CashoutRow): OpenCashout {
   const { entry_seq: seq, id, amount_cents: cents, at_wall, e2e_id, reference } = row;
   const day = at_wall.slice(0, 'YYYY-MM-DD'.length);
-  return { seq, id, kind: 'cashout', day, cents, names: listCashoutNames(id, e2e_id, reference) };
+  return { seq, id, kind: 'cashout', day, account: null, cents, names: listCashoutNames(id, e2e_id, reference) };
 }

@@ -1,4 +1,5 @@
 import type { Reader } from '../../database/reader.ts';
+import { listBankAccounts } from '../stated/bank-accounts.ts';
 import type { BankStatement } from './bank-statement.ts';
 import type { BankAnswers, StatementFault } from './statement-faults.ts';
 
@@ -7,13 +8,13 @@ const DIGITS_MIN = 4;
 /** A shorter number ends another one by chance. */
 const PART_DIGITS_MIN = 6;
 
-/** Accounts that statements show, and other spellings of them that a person named. */
+/** Accounts that statements show or people named, and other spellings of them that a person named. */
 export type KnownAccounts = { names: string[]; spelled: Map<string, string> };
 
 export async function readKnownAccounts(db: Reader): Promise<KnownAccounts> {
   const rows = await db.selectFrom('bank_statements').select(['account', 'spelled']).distinct().execute();
   const spelled = rows.flatMap(({ account, spelled: one }) => (one === null ? [] : [[one, account] as const]));
-  return { names: [...new Set(rows.map(({ account }) => account))].sort(), spelled: new Map(spelled) };
+  return { names: await listBankAccounts(db), spelled: new Map(spelled) };
 }
 
 type Resolved = {

@@ -2,7 +2,10 @@
  * A match stands until a person undoes it, or its entry is reversed: then the line and the entry are open again. Nothing is
  * changed in the table, so every reader asks for standing matches in these words.
  */
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { Database } from '../../database/tables.ts';
+
+const LOCK = 'bank_matching';
 
 const STANDS = sql`matched.undoes_seq IS NULL
   AND NOT EXISTS (SELECT 1 FROM bank_matches undone WHERE undone.undoes_seq = matched.seq)
@@ -18,4 +21,10 @@ export function matchOfLine(line: string): RawBuilder<number | null> {
 export function isEntryMatched(entry: string): RawBuilder<boolean> {
   return sql<boolean>`EXISTS (SELECT 1 FROM bank_matches matched
     WHERE matched.entry_seq = ${sql.ref(entry)} AND ${STANDS})`;
+}
+
+/** Locks the matches against other writers, so that no line and no entry gets two. */
+export async function lockMatching(trx: Transaction<Database>): Promise<void> {
+  const value = Buffer.from('1');
+  await trx.insertInto('settings').values({ name: LOCK, value }).onDuplicateKeyUpdate({ value }).execute();
 }

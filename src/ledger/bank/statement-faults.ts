@@ -26,6 +26,7 @@ type StatementFaultKind = MessagesOf<'statement'>;
 export const STATEMENT_QUESTIONS = {
   no_account: 'account',
   many_accounts: 'account',
+  csv_account: 'account',
   new_account: 'new_account',
   spelled: 'account',
   no_currency: 'currency',

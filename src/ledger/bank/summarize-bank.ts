@@ -3,13 +3,16 @@
  * is matched is closed, and the rest is listed. The difference between the bank's balance (LEDGERBAL) and the ledger's is
  * explained to the cent:
  *
- *   bank − ledger = before the first line + withdrawals + open lines − open entries − lines after the balance
+ *   bank − ledger = before the first line + withdrawals + open lines + lines of nothing of PIX − open entries − lines after the balance
+ *
+ * The lines of an account are matched, open or nothing of PIX: their sums add up to its own.
  *
  * All sums are as the bank sees them: positive came into the bank account.
  */
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { readBankAccounts } from '../stated/bank-accounts.ts';
 import { selectOpenAdjustments } from './read-open-entries.ts';
 import { matchOfLine } from './standing-matches.ts';
 
@@ -18,9 +21,17 @@ export type Sum = { count: number; cents: bigint };
 /** Two balances of an account between which lines are missing, or too many. */
 export type Gap = { from: Day; to: Day; cents: bigint };
 
-export type BankAccount = {
+/** Lines by what they are; `withdrawals`: matched with cashouts, `matched`: with adjustments. */
+type LineSums = Record<'matched' | 'withdrawals' | 'openLines' | 'notPix', Sum>;
+
+export type BankAccount = LineSums & {
   account: string;
+  name: string | null;
   lines: Sum;
+  /** Money from the provider: matched lines above zero, and such entries that name this account and have no line yet. */
+  received: Sum;
+  /** Entries that name this account and have no line. */
+  openEntries: Sum;
   firstDay: Day | null;
   lastDay: Day | null;
   /** The newest LEDGERBAL; null: no file had one. */
@@ -32,15 +43,11 @@ export type BankAccount = {
   gaps: Gap[];
 };
 
-export type BankSummary = {
+/** As much of the ledger's balance is closed as is `matched`; `withdrawals` are not in `Assets:Bank`. */
+export type BankSummary = LineSums & {
   accounts: BankAccount[];
   /** Sums `Assets:Bank`, all platforms and entries. */
   ledgerCents: bigint;
-  /** Lines matched with adjustments: as much of the ledger's balance is closed. */
-  matched: Sum;
-  /** Lines matched with cashouts, which are not in `Assets:Bank`. */
-  withdrawals: Sum;
-  openLines: Sum;
   openEntries: Sum;
   beforeCents: bigint;
   afterCents: bigint;
@@ -49,9 +56,11 @@ export type BankSummary = {
 };
 
 export async function summarizeBank(db: Reader): Promise<BankSummary> {
-  const accounts = await readAccounts(db);
-  const lines = await sumLines(db);
-  const balances = accounts.map(({ balance }) => balance?.cents ?? null);
+  const [lines, entries] = [await sumLines(db), await sumOpenEntries(db)];
+  const accounts = await readAccounts(db, lines, entries);
+  // a person may have named an account that no statement shows
+  const shown = accounts.filter(({ lastDay, balance }) => lastDay !== null || balance !== null);
+  const balances = shown.map(({ balance }) => balance?.cents ?? null);
   const bankCents = balances.reduce<bigint | null>(
     (sum, cents) => (sum === null || cents === null ? null : sum + cents),
     0n,
@@ -59,11 +68,11 @@ export async function summarizeBank(db: Reader): Promise<BankSummary> {
   return {
     accounts,
     ledgerCents: await readLedgerBalance(db),
-    ...lines,
-    openEntries: await sumOpenEntries(db),
+    ...sumStates(lines),
+    openEntries: addUp(entries),
     beforeCents: accounts.reduce((sum, one) => sum + one.beforeCents, 0n),
     afterCents: accounts.reduce((sum, one) => sum + one.afterCents, 0n),
-    bankCents: accounts.length === 0 ? null : bankCents,
+    bankCents: shown.length === 0 ? null : bankCents,
   };
 }
 
@@ -78,29 +87,52 @@ async function readLedgerBalance(db: Reader): Promise<bigint> {
   return row?.total_cents ?? 0n;
 }
 
-async function sumLines(db: Reader): Promise<Pick<BankSummary, 'matched' | 'withdrawals' | 'openLines'>> {
+/** `account` null: entries name none. `isIn`: above zero. */
+type Part = Sum & { account: string | null; isIn: boolean };
+type LinePart = Part & { state: keyof LineSums };
+
+async function sumLines(db: Reader): Promise<LinePart[]> {
   const rows = await db
     .selectFrom('bank_lines')
     .leftJoin('bank_matches', (join) => join.on('bank_matches.seq', '=', matchOfLine('bank_lines.seq')))
     .leftJoin('entries', 'entries.seq', 'bank_matches.entry_seq')
+    .select('account')
     .select(
-      sql<string>`CASE WHEN bank_matches.seq IS NULL THEN 'openLines'
+      sql<
+        keyof LineSums
+      >`CASE WHEN bank_matches.seq IS NULL THEN 'openLines' WHEN bank_matches.entry_seq IS NULL THEN 'notPix'
         WHEN entries.transaction_seq IS NULL THEN 'matched' ELSE 'withdrawals' END`.as('state'),
     )
+    .select(sql<number>`bank_lines.amount_cents > 0`.as('is_in'))
     .select((eb) => [eb.fn.countAll<number>().as('count'), sumOf('bank_lines.amount_cents')])
     .where('bank_lines.amount_cents', '!=', 0n)
-    .groupBy('state')
+    .groupBy(['account', 'state', 'is_in'])
     .execute();
-  const of = (state: string): Sum => toSum(rows.find((row) => row.state === state));
-  return { matched: of('matched'), withdrawals: of('withdrawals'), openLines: of('openLines') };
+  return rows.map(({ account, state, is_in, ...sum }) => ({ account, state, isIn: is_in === 1, ...toSum(sum) }));
 }
 
-async function sumOpenEntries(db: Reader): Promise<Sum> {
-  const row = await selectOpenAdjustments(db)
+async function sumOpenEntries(db: Reader): Promise<Part[]> {
+  const rows = await selectOpenAdjustments(db)
+    .select(['bank_account as account', sql<number>`adjustments.amount_cents < 0`.as('is_in')])
     .select((eb) => [eb.fn.countAll<number>().as('count'), sumOf('adjustments.amount_cents')])
-    .executeTakeFirst();
-  const { count, cents } = toSum(row);
-  return { count, cents: -cents };
+    .groupBy(['bank_account', 'is_in'])
+    .execute();
+  return rows.map(({ account, is_in, ...row }) => {
+    const { count, cents } = toSum(row);
+    return { account, isIn: is_in === 1, count, cents: -cents };
+  });
+}
+
+function sumStates(lines: readonly LinePart[]): LineSums {
+  const of = (state: keyof LineSums): Sum => addUp(lines.filter((one) => one.state === state));
+  return { matched: of('matched'), withdrawals: of('withdrawals'), openLines: of('openLines'), notPix: of('notPix') };
+}
+
+function addUp(parts: readonly Sum[]): Sum {
+  return {
+    count: parts.reduce((total, { count }) => total + count, 0),
+    cents: parts.reduce((total, { cents }) => total + cents, 0n),
+  };
 }
 
 function sumOf(column: string) {
@@ -114,7 +146,8 @@ function toSum(row: { count: number; total_cents: bigint | null } | undefined): 
 type DaySum = { account: string; day: Day; statement: number; count: number; cents: bigint };
 type Balance = { account: string; seq: number; day: Day; cents: bigint };
 
-async function readAccounts(db: Reader): Promise<BankAccount[]> {
+async function readAccounts(db: Reader, lines: LinePart[], entries: Part[]): Promise<BankAccount[]> {
+  const stated = await readBankAccounts(db);
   const rows = await db
     .selectFrom('bank_lines')
     .select(['account', 'day', 'statement_seq as statement'])
@@ -129,26 +162,32 @@ async function readAccounts(db: Reader): Promise<BankAccount[]> {
     .orderBy('balance_day')
     .orderBy('seq')
     .execute();
-  const names = [...new Set(statements.map(({ account }) => account))].sort();
+  const shown = [...new Set([...statements.map(({ account }) => account), ...stated.keys()])].sort();
   const balances = statements.flatMap(({ account, seq, balance_day: day, balance_cents: cents }) =>
     day === null || cents === null ? [] : [{ account, seq, day, cents }],
   );
-  return names.map((account) =>
-    summarizeAccount(
-      account,
-      sums.filter((one) => one.account === account),
-      balances.filter((one) => one.account === account),
-    ),
-  );
+  return shown.map((account) => {
+    const of = <One extends { account: string | null }>(all: readonly One[]) =>
+      all.filter((one) => one.account === account);
+    const [ownLines, ownEntries] = [of(lines), of(entries)];
+    const isMatched = ({ state }: LinePart): boolean => state === 'matched' || state === 'withdrawals';
+    return {
+      ...{ account, name: stated.get(account)?.name ?? null, ...sumStates(ownLines) },
+      received: addUp([...ownLines.filter(isMatched), ...ownEntries].filter(({ isIn }) => isIn)),
+      openEntries: addUp(ownEntries),
+      ...summarizeDays(of(sums), of(balances)),
+    };
+  });
 }
 
-/** Summarizes an account. @param sums by day, the oldest first. @param balances the oldest first. */
-export function summarizeAccount(account: string, sums: DaySum[], balances: Balance[]): BankAccount {
-  const all = { count: sums.reduce((sum, one) => sum + one.count, 0), cents: sumCents(sums) };
+type Days = Pick<BankAccount, 'lines' | 'firstDay' | 'lastDay' | 'balance' | 'beforeCents' | 'afterCents' | 'gaps'>;
+
+/** Summarizes the days of an account. @param sums by day, the oldest first. @param balances the oldest first. */
+export function summarizeDays(sums: DaySum[], balances: Balance[]): Days {
+  const all = addUp(sums);
   const newest = balances.at(-1);
   const beforeCents = newest ? newest.cents - sumUntil(sums, newest) : 0n;
   return {
-    account,
     lines: all,
     firstDay: sums[0]?.day ?? null,
     lastDay: sums.at(-1)?.day ?? null,

@@ -18,6 +18,7 @@ import { refuse, refuseField } from '../../texts/refuse.ts';
 import { nameAccount, type Posting } from '../journal/plan-entries.ts';
 import { lockPolicies } from '../journal/read-policies.ts';
 import { writeEntries } from '../journal/write-entries.ts';
+import { listBankAccounts } from './bank-accounts.ts';
 import { checkDayBegun, checkPlatformKnown } from './check-stated.ts';
 
 export const ADJUSTMENT_KINDS = ['bank', 'fee', 'block', 'other'] as const;
@@ -37,6 +38,8 @@ export type Adjustment = {
   amountCents: bigint;
   note: string;
   actor: string;
+  /** The bank account on the other side, of kind bank. */
+  bankAccount?: string | null | undefined;
   /** Confirms a platform that no transaction shows yet. */
   newPlatform?: boolean | undefined;
 };
@@ -63,12 +66,19 @@ export async function adjustBooks(context: Context, adjustment: Adjustment): Pro
   const note = checkNote(adjustment.note);
   checkDayBegun(context, adjustment.day);
   await checkPlatformKnown(context.db, adjustment);
+  await checkBankAccount(context.db, adjustment);
   await transactWithAlerts(context, async (trx) => {
     await lockPolicies(trx);
     await assertOpened(trx, adjustment);
     await writeAdjustment(context, trx, id, { ...adjustment, note }, {});
   });
   return id;
+}
+
+async function checkBankAccount(db: Reader, { kind, bankAccount: account = null }: Adjustment): Promise<void> {
+  if (account === null) return;
+  if (kind !== 'bank') throw refuseField('bank_account', 'bank_account_of_other_kind');
+  if (!(await listBankAccounts(db)).includes(account)) throw refuseField('bank_account', 'bank_account_unknown');
 }
 
 async function assertOpened(trx: Transaction<Database>, { platform, day }: Adjustment): Promise<void> {
@@ -113,6 +123,7 @@ export async function reverseAdjustment(
       day: row.day,
       kind: row.kind as AdjustmentKind,
       amountCents: -row.amount_cents,
+      bankAccount: row.bank_account,
       ...{ ...by, note },
     };
     await writeAdjustment(context, trx, own, back, { reverses: { seq: row.seq, entrySeq: row.entry_seq } });
@@ -184,6 +195,7 @@ export async function writeAdjustment(
       entry_seq: requireRowNumber(entrySeq, `the entry of adjustment ${id}`),
       reverses_seq: reverses?.seq ?? takesBackSeq ?? null,
       opening_seq: openingSeq,
+      bank_account: adjustment.bankAccount ?? null,
       created_at: now,
       actor: adjustment.actor,
     })
@@ -232,6 +244,7 @@ export async function listAdjustments(
     kind: row.kind,
     amount: formatAmount(row.amount_cents),
     note: row.note,
+    bank_account: row.bank_account,
     reverses: row.reverses,
     reversed_by: row.reversed_by,
     created_at: row.created_at.toISOString(),

@@ -24,7 +24,7 @@ export async function setPlatformName(context: Context, { platform, name, actor 
   if (text !== null) checkName(text);
   await checkPlatformKnown(context.db, { platform });
   const others = await listPlatformNames(context.db);
-  if (text !== null && others.some((one) => one.platform !== platform && fold(one.name) === fold(text)))
+  if (text !== null && others.some((one) => one.platform !== platform && foldName(one.name) === foldName(text)))
     throw refuse('platform_name_taken', { name: text });
   const now = others.find((one) => one.platform === platform)?.name ?? null;
   if (now === text) return false;
@@ -33,13 +33,15 @@ export async function setPlatformName(context: Context, { platform, name, actor 
   return true;
 }
 
-function checkName(name: string): void {
+/** @throws ConfereError `invalid_request` for a name that is no single line, or holds a document or a contact. */
+export function checkName(name: string): void {
   if (name === '' || name.length > PLATFORM_NAME_CHARS_MAX)
     throw refuseField('name', 'name_length', { n: PLATFORM_NAME_CHARS_MAX });
   if (UNPRINTABLE.test(name)) throw refuseField('name', 'name_unprintable');
   if (maskText(name) === WITHHELD || CONTACT.test(name)) throw refuseField('name', 'name_personal');
 }
 
-function fold(name: string): string {
+/** Names that differ in case alone are one. */
+export function foldName(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }

@@ -87,6 +87,7 @@ async function bookAgain(context: Context, trx: Transaction<Database>, platform:
   return rows.length;
 }
 
-function factsOf(row: { platform: string; day: string; kind: string }) {
-  return { platform: row.platform, day: row.day, kind: row.kind as AdjustmentKind };
+function factsOf(row: { platform: string; day: string; kind: string; bank_account: string | null }) {
+  const { platform, day, kind, bank_account: bankAccount } = row;
+  return { platform, day, kind: kind as AdjustmentKind, bankAccount };
 }

@@ -7,7 +7,7 @@ import { compareStatements } from '../../ledger/stated/state-balance.ts';
 import { type Change, defineChange } from '../define-change.ts';
 import { auditShowing, defineList } from '../define-list.ts';
 import { created } from '../describe-operation.ts';
-import { day, newPlatform, note, platform, platformFilter, signedAmount } from '../fields.ts';
+import { bankAccount, day, newPlatform, note, platform, platformFilter, signedAmount } from '../fields.ts';
 import { presentPlatform } from '../mask-texts.ts';
 import { presentWritten } from '../present-row.ts';
 import { adjustment } from '../rows/ledger.ts';
@@ -31,10 +31,11 @@ export const addAdjustment = defineChange({
     kind: z.enum(ADJUSTMENT_KINDS, `must be one of ${ADJUSTMENT_KINDS.join(', ')}`),
     amount: signedAmount.refine((cents) => cents !== 0n, 'must not be zero'),
     note,
+    bank_account: bankAccount.optional().describe('of kind bank: the account that the money went to, or came from'),
     new_platform: newPlatform,
   }),
-  change: (inner, { amount: amountCents, new_platform, ...rest }, { caller }) =>
-    adjustBooks(inner, { ...rest, amountCents, actor: caller.id, newPlatform: new_platform }),
+  change: (inner, { amount: amountCents, new_platform: newPlatform, bank_account: bankAccount, ...rest }, { caller }) =>
+    adjustBooks(inner, { ...rest, amountCents, bankAccount, newPlatform, actor: caller.id }),
 });
 
 export const undoAdjustment = defineChange({

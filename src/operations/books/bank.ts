@@ -5,18 +5,29 @@ import type { Caller } from '../../access/tokens.ts';
 import { maskNote } from '../../domain/person/mask-mismatch.ts';
 import { LINE_STATES, listBankLines } from '../../ledger/bank/list-bank-lines.ts';
 import { listBankMatches, listBankStatements, listOpenBankEntries } from '../../ledger/bank/list-bank-matches.ts';
+import { markBankLine, openUnnamed, unmarkBankLine } from '../../ledger/bank/mark-lines.ts';
 import { matchBankLines } from '../../ledger/bank/match-bank-lines.ts';
 import { pickMatch, undoMatch } from '../../ledger/bank/pick-match.ts';
 import { presentBankSummary } from '../../ledger/bank/present-bank-summary.ts';
 import { summarizeBank } from '../../ledger/bank/summarize-bank.ts';
+import { readBankAccounts, setBankAccount } from '../../ledger/stated/bank-accounts.ts';
 import { type Change, defineChange } from '../define-change.ts';
-import { defineItem } from '../define-item.ts';
+import { auditItem, defineItem } from '../define-item.ts';
 import { auditShowing, defineList } from '../define-list.ts';
 import { created, ok } from '../describe-operation.ts';
-import { note } from '../fields.ts';
+import { bankAccount, note } from '../fields.ts';
 import { presentPlatform } from '../mask-texts.ts';
 import { presentWritten } from '../present-row.ts';
-import { bankEntry, bankLine, bankMatch, bankStatement, bankSummary } from '../rows/bank.ts';
+import {
+  bankAccounts,
+  bankCsv,
+  bankEntry,
+  bankLine,
+  bankMatch,
+  bankStatement,
+  bankSummary,
+  notPix,
+} from '../rows/bank.ts';
 
 export const bank = defineItem({
   route: '/bank',
@@ -67,14 +78,14 @@ export const bankMatches = defineList({
   mask: (_context, rows, caller) => rows.map((row) => maskNoted(caller, row)),
 });
 
-const { reference, amount } = { reference: z.int(), amount: z.int() };
+const counts = z.object({ reference: z.int(), amount: z.int(), not_pix: z.int() });
 
 export const matchBank = defineChange({
   name: 'bank.match',
   roles: ['accountant'],
   route: 'POST /bank/match',
-  summary: 'Match open lines by the rules, as an import does',
-  answers: ok('Matched', z.object({ matched: z.object({ reference, amount }) })),
+  summary: 'Match open lines by the rules, and mark those that are nothing of PIX, as an import does',
+  answers: ok('Matched', z.object({ matched: counts })),
   change: (inner) => matchBankLines(inner),
   target: (counts, { via = '' }) => ({ target: 'rules', detail: `${via} ${JSON.stringify(counts)}`.trim() }),
   answer: async (_context, matched) => ({ matched }),
@@ -103,7 +114,7 @@ export const matchBankLine = defineChange({
       path: ['adjustment_id'],
     }),
   answers: created('Matched', bankMatch),
-  refuses: ['bank_line_unknown'],
+  refuses: ['bank_line_unknown', 'bank_line_matched', 'bank_line_not_pix'],
   change(inner, { line_id: line, adjustment_id: adjustment, transaction_id: transaction = '', note: why }, { caller }) {
     const picked = adjustment === undefined ? { transaction } : { adjustment };
     return pickMatch(inner, line, picked, { actor: caller.id, note: why });
@@ -121,6 +132,76 @@ export const undoBankMatch = defineChange({
   change: (inner, { note: why }, { caller, id }) => undoMatch(inner, id, { actor: caller.id, note: why }),
 });
 
+const marked = {
+  roles: ['accountant'],
+  input: z.strictObject({ note }),
+  answer: async ({ db }, id) => presentWritten((await listBankLines(db, 1, undefined, { id }))[0]),
+} as const satisfies Partial<Change<{ note: string }, string>>;
+
+export const markLine = defineChange({
+  ...marked,
+  name: 'bank.mark',
+  route: 'POST /bank/lines/{id}/mark',
+  summary: 'Mark an open line as nothing of PIX',
+  answers: created('Marked', bankLine),
+  refuses: ['bank_line_unknown', 'bank_line_matched', 'bank_line_not_pix'],
+  change: (inner, { note: why }, { caller, id }) => markBankLine(inner, id, { actor: caller.id, note: why }),
+});
+
+export const unmarkLine = defineChange({
+  ...marked,
+  name: 'bank.unmark',
+  route: 'POST /bank/lines/{id}/unmark',
+  summary: 'Undo such a mark: the line is open again, and no text marks it',
+  answers: created('Undone', bankLine),
+  refuses: ['bank_line_unknown', 'bank_line_unmarked'],
+  change: (inner, { note: why }, { caller, id }) => unmarkBankLine(inner, id, { actor: caller.id, note: why }),
+});
+
+export const accountsOfBank = defineItem({
+  route: '/bank/accounts',
+  summary: 'What people say of bank accounts: names, texts of lines that are nothing of PIX, and columns of CSVs',
+  item: bankAccounts,
+  async read(context, by) {
+    const { db } = context;
+    const { caller } = by;
+    await auditItem(context, by, 'bank.lines', 'accounts');
+    const stated = [...(await readBankAccounts(db)).values()].sort((a, b) => (a.account < b.account ? -1 : 1));
+    const hide = (texts: string[]): string[] => (maySeePersons(caller.role) ? texts : texts.map(maskNote));
+    return {
+      accounts: stated.map(({ account, name, notPix: { begins, contains }, csv }) => ({
+        ...{ account, name, not_pix: { begins: hide(begins), contains: hide(contains) }, csv },
+      })),
+    };
+  },
+});
+
+export const stateBankAccount = defineChange({
+  name: 'bank.account',
+  roles: ['accountant'],
+  route: 'PUT /bank/accounts',
+  summary: 'Name a bank account, and say which of its lines are nothing of PIX, and how to read its CSV',
+  input: z.strictObject({
+    account: bankAccount,
+    name: z.string().nullable().optional().describe('null takes the name back; what is left out stays'),
+    not_pix: notPix.optional(),
+    csv: bankCsv.nullable().optional(),
+    new_account: z.boolean().default(false).describe('whether an account that no statement shows is meant'),
+  }),
+  answers: ok('All accounts', bankAccounts),
+  refuses: ['bank_account_name_taken'],
+  async change(inner, { account, name, not_pix: texts, csv, new_account: isNew }, { caller }) {
+    const isChanged = await setBankAccount(inner, { account, name, notPix: texts, csv, isNew, actor: caller.id });
+    if (isChanged && texts) {
+      await openUnnamed(inner, account);
+      await matchBankLines(inner);
+    }
+    return isChanged;
+  },
+  target: (isChanged, _by, { account }) => (isChanged ? account : undefined),
+  answer: (context, _made, { by }) => accountsOfBank.read(context, by),
+});
+
 /** A line as this caller may see it: the bank writes names and documents into its texts. */
 export function maskBankLine<T extends Awaited<ReturnType<typeof listBankLines>>[number]>(
   { role }: Caller,
@@ -129,7 +210,8 @@ export function maskBankLine<T extends Awaited<ReturnType<typeof listBankLines>>
   if (maySeePersons(role)) return line;
   const [name, memo] = [maskNote(line.name), maskNote(line.memo)];
   const [check_number, reference_number] = [maskNote(line.check_number), maskNote(line.reference_number)];
-  return { ...line, name, memo, check_number, reference_number, fitid: maskNote(line.fitid) };
+  const mark = line.not_pix && { ...line.not_pix, note: maskNote(line.not_pix.note) };
+  return { ...line, name, memo, check_number, reference_number, fitid: maskNote(line.fitid), not_pix: mark };
 }
 
 /** A row with a note as this caller may see it. */

@@ -1,4 +1,13 @@
 import { z } from 'zod';
+import {
+  CSV_COLUMNS_MAX,
+  CSV_DAYS,
+  CSV_DECIMALS,
+  CSV_PARTS,
+  CSV_SEPARATORS,
+  CSV_SIGNS,
+  CSV_TITLE_CHARS_MAX,
+} from '../../ledger/stated/check-bank-csv.ts';
 import { amount, component, day, instant, nullableText } from './row-fields.ts';
 
 const nullableDay = day.nullable();
@@ -11,10 +20,11 @@ export const bankSummary = component('BankSummary', {
   ledger: amount.describe('of Assets:Bank, all platforms'),
   difference: amount
     .nullable()
-    .describe('bank − ledger = before_first_line + withdrawals + open_lines − open_entries − after_balance'),
+    .describe('bank − ledger = before_first_line + withdrawals + open_lines + not_pix − open_entries − after_balance'),
   before_first_line: amount.describe("the bank's balance before the first line that was imported"),
   withdrawals: sum.describe('lines matched with cashouts, which are not in Assets:Bank'),
   open_lines: sum,
+  not_pix: sum.describe('lines that are nothing of PIX'),
   open_entries: sum.describe('entries of Assets:Bank without a line'),
   after_balance: amount.describe('lines of days after the newest LEDGERBAL'),
   matched: sum.describe('lines matched with adjustments: as much of Assets:Bank is closed'),
@@ -22,7 +32,13 @@ export const bankSummary = component('BankSummary', {
   accounts: z.array(
     z.object({
       account,
-      lines: sum,
+      name: nullableText,
+      lines: sum.describe('matched + withdrawals + open_lines + not_pix'),
+      received: sum.describe(
+        'money from the provider: matched lines above zero, and entries that name the account without a line',
+      ),
+      ...{ matched: sum, withdrawals: sum, open_lines: sum, not_pix: sum },
+      open_entries: sum.describe('entries that name the account, without a line'),
       first_day: nullableDay,
       last_day: nullableDay,
       balance: amount.nullable(),
@@ -72,6 +88,10 @@ export const bankLine = component('BankLine', {
       created_by: z.string(),
     })
     .nullable(),
+  not_pix: z
+    .object({ by_rule: z.boolean(), note: nullableText, created_at: instant, created_by: z.string() })
+    .nullable()
+    .describe('of a line that is nothing of PIX: who marked it, or whether a text of its account did'),
   candidates: z
     .array(
       z.object({
@@ -92,6 +112,7 @@ export const bankEntry = component('BankEntry', {
   day,
   amount: bankAmount,
   note: nullableText,
+  bank_account: nullableText,
   candidates: z.array(z.object({ line_id: z.string(), day })).describe('open lines of its amount'),
 });
 
@@ -115,4 +136,29 @@ export const bankMatch = component('BankMatch', {
   note: nullableText,
   created_at: instant,
   created_by: z.string(),
+});
+
+/** Facts about an account that people state. */
+export const notPix = z.strictObject({
+  begins: z.array(z.string()).describe('how texts of lines begin that are nothing of PIX'),
+  contains: z.array(z.string()).describe('what they contain'),
+});
+export const bankCsv = z.strictObject({
+  separator: z.enum(CSV_SEPARATORS),
+  header: z.array(z.string().max(CSV_TITLE_CHARS_MAX)).min(2).max(CSV_COLUMNS_MAX).describe('all titles, in order'),
+  parts: z.array(z.enum(CSV_PARTS).nullable()).max(CSV_COLUMNS_MAX).describe('of each column; null: it is not read'),
+  days: z.enum(CSV_DAYS),
+  decimals: z.enum(CSV_DECIMALS),
+  signs: z.enum(CSV_SIGNS).describe('reversed: an amount without a sign left the account'),
+});
+
+export const bankAccounts = component('BankAccounts', {
+  accounts: z.array(
+    z.object({
+      account,
+      name: nullableText,
+      not_pix: notPix,
+      csv: bankCsv.nullable().describe("how to read the bank's own CSV"),
+    }),
+  ),
 });

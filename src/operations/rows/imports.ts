@@ -67,7 +67,7 @@ export const importOutcome = component('ImportOutcome', {
       }),
     )
     .optional(),
-  matched: z.object({ reference: z.int(), amount: z.int() }).optional(),
+  matched: z.object({ reference: z.int(), amount: z.int(), not_pix: z.int() }).optional(),
   decisions: z
     .array(
       z.object({

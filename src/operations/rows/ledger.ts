@@ -30,7 +30,7 @@ const transactionFields = {
 
 export const transaction = component('Transaction', transactionFields);
 
-const source = component('Source', {
+export const source = component('Source', {
   kind: z.string().describe('webhook, list or show; person if an opening caused the entry'),
   webhook_id: z.string().optional(),
   run_id: z.string().optional(),
@@ -99,6 +99,7 @@ export const adjustment = component('Adjustment', {
   kind: z.string(),
   amount: amount.describe('positive adds to Available'),
   note: nullableText,
+  bank_account: nullableText.describe('of kind bank: where the money went, or came from'),
   reverses: nullableText.describe('the one that it takes back; an opening does so too, as its note says'),
   reversed_by: nullableText,
   ...entered,

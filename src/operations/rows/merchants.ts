@@ -100,6 +100,7 @@ export const manifestKeys = component('ManifestKeys', {
       x: z.string().describe('the public key'),
       pem: z.string().describe('the same, for openssl'),
       vkey: z.string().describe('the same, for programs of C2SP: it verifies the log under its origin now'),
+      earlier_vkeys: z.array(z.string()).describe('… and under its earlier origins, the newest first'),
       created_at: instant,
       signs_until: nullableInstant.describe('null: it is not replaced'),
     }),

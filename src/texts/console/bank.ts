@@ -73,11 +73,35 @@ export const BANK_EN = {
   'Ou o id de outro ajuste do tipo banco': 'Or the id of another adjustment of kind bank',
   'Ou o id de um saque por PIX': 'Or the id of a withdrawal by PIX',
   'Escolha um lançamento, e só um.': 'Choose one entry, and only one.',
-  'O razão não muda. O par fica registrado, com quem o fez e quando.':
-    'The ledger does not change. The match is on record, with who made it and when.',
+  'O razão não muda. Fica registrado quem o fez e quando.':
+    'The ledger does not change. Who did it, and when, is on record.',
   'Desfazer um par': 'Undo a match',
   'A linha e o lançamento ficam em aberto de novo. O Confere não casa estes dois outra vez; uma pessoa pode.':
     'The line and the entry are open again. Confere does not match these two again; a person can.',
+  // accounts, and lines that are nothing of PIX
+  'Não é do PIX': 'Nothing of PIX',
+  'A linha sai do que está em aberto e continua na lista, até que alguém o desfaça.':
+    'The line leaves what is open, and stays in the list until somebody undoes it.',
+  'É do PIX, afinal': 'It is of PIX after all',
+  'A linha fica em aberto de novo, e nenhum texto da conta a marca outra vez.':
+    'The line is open again, and no text of its account marks it.',
+  'por um texto da conta': 'by a text of its account',
+  'Mais linhas que não são do PIX': 'Plus lines that are nothing of PIX',
+  'Linhas que não são do PIX': 'Lines that are nothing of PIX',
+  'Conta no banco': 'Bank account',
+  'O nome aparece no lugar do número. As linhas que não são do PIX, como tarifas e salários, saem do que está em aberto e continuam na lista.':
+    'The name stands in place of the number. Lines that are nothing of PIX, such as charges and salaries, leave what is open and stay in the list.',
+  'Banco, agência e número': 'Bank, branch and number',
+  'Não é do PIX a linha cujo texto começa com': 'A line is nothing of PIX if its text begins with',
+  'Não é do PIX a linha cujo texto contém': 'A line is nothing of PIX if its text contains',
+  'Um texto por linha, sem distinção de maiúsculas e acentos: até {n}, cada um com {min} a {max} caracteres.':
+    'One text a line, without regard to case and accents: up to {n}, each of {min} to {max} characters.',
+  'Outra conta': 'Another account',
+  'Veio do provedor': 'Came from the provider',
+  Casadas: 'Matched',
+  'De {from} a {to}': '{from} to {to}',
+  'Não diz': 'Not said',
+  'Salvo: o que mudou está na página do banco.': 'Saved: the page of the bank shows what changed.',
   // faults of a file
   'linha {line}: {text}': 'line {line}: {text}',
   'O arquivo não diz tudo: responda, e confira de novo.': 'The file does not say all: answer, and check again.',

@@ -16,6 +16,7 @@ import { createApp } from '../../../src/http/create-app.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { pickMatch, undoMatch } from '../../../src/ledger/bank/pick-match.ts';
+import { setBankAccount } from '../../../src/ledger/stated/bank-accounts.ts';
 import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { callApi } from '../../support/call-api.ts';
@@ -35,9 +36,11 @@ const EXPECTED = { source: 'shop', number: '1' };
 const SHOWING = [
   '/api/v1/transactions',
   '/api/v1/transactions/:id',
+  '/api/v1/transactions/proof',
   '/api/v1/mismatches',
   '/api/v1/mismatches/:id',
   '/api/v1/adjustments',
+  '/api/v1/bank/accounts',
   '/api/v1/bank/lines',
   '/api/v1/expected-payments',
   '/api/v1/expected-payments.csv',
@@ -54,6 +57,7 @@ const SHOWING = [
   '/transactions',
   '/transactions/export',
   '/transactions/:id',
+  '/transactions/proof',
   '/balances/adjustments',
   '/balances/bank',
   '/balances/bank/lines',
@@ -111,6 +115,8 @@ async function addPerson(): Promise<void> {
 
 /** A line of the bank and an entry that are matched, with a note, and one of each that are open. */
 async function importBank(entered: { day: string; amount: string }): Promise<void> {
+  const notPix = { begins: [], contains: ['Salario Rita Quadros'] };
+  await setBankAccount(env.context, { account: '1/1', notPix, isNew: true, actor: 'test' });
   const { json } = await call('POST', '/api/v1/adjustments', { ...entered, kind: 'bank', amount: '-2.00' });
   await call('POST', '/api/v1/adjustments', { ...entered, kind: 'bank', amount: '-3.00' });
   const lines = ['2.00', '4.00'].map((amount) => ({
@@ -183,12 +189,17 @@ async function listExamples(): Promise<Record<string, string>> {
     '/api/v1/reports/:file': `/api/v1/reports/${today}.csv`,
     '/api/v1/imports/:kind/:file': '/api/v1/imports/statements/template.csv',
     '/balances/imports/:kind/:file': '/balances/imports/statements/template.csv',
+    '/api/v1/transactions/proof': `/api/v1/transactions/proof?day=${today}&name=rita`,
+    '/transactions/proof': `/transactions/proof?day=${today}&amount=1.234,56`,
     '/api/v1/fees': '/api/v1/fees?month=2026-10',
     '/api/v1/numbers': `/api/v1/numbers?from=${today}&to=${today}`,
     '/transactions/export': '/transactions/export?format=csv',
     '/transactions/:id': `/transactions/${ONE}`,
     '/balances/adjustments/:id/reverse': `/balances/adjustments/${adjustment}/reverse`,
     '/balances/bank/lines/:id/match': '/balances/bank/lines/bl_2/match',
+    '/balances/bank/lines/:id/mark': '/balances/bank/lines/bl_2/mark',
+    '/balances/bank/lines/:id/unmark': '/balances/bank/lines/bl_2/unmark',
+    '/balances/bank/accounts/:id': '/balances/bank/accounts/341%2F56789-0',
     '/balances/bank/matches/:id/undo': '/balances/bank/matches/bm_3/undo',
     '/balances/openings/:id/reverse': `/balances/openings/${opening}/reverse`,
     '/runbooks/:kind': '/runbooks/stuck',
@@ -246,7 +257,8 @@ test('each answer that shows an operator a person leaves an audit row, which nam
     expect([path, [200, 303, 401, 403].includes(status)], text).toEqual([path, true]);
     // reversals, matches and months are for accountants and admins: console-balances.test.ts; merchants' forms for admins: roles.test.ts
     const isForOthers =
-      /\/(?:reverse|match|undo|close|reopen)$/.test(path) || ADMIN_FORMS.some((form) => path.endsWith(form));
+      /\/(?:reverse|match|undo|mark|unmark|bank\/accounts\/:id|close|reopen)$/.test(path) ||
+      ADMIN_FORMS.some((form) => path.endsWith(form));
     expect(path.includes(':') ? status : 200, path).toBe(isForOthers ? 403 : 200);
     if (!PERSON.some((value) => text.includes(value))) continue;
     shown.push(path);

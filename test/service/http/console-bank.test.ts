@@ -93,7 +93,7 @@ test('an accountant uploads a file without script: it is checked, then imported,
   expect(audited).toMatchObject([{ target: 'bank', actor: expect.stringMatching(/^tok_/) }]);
   expect(JSON.parse(audited[0]?.detail ?? '')).toEqual({
     ...{ sha256: expect.stringMatching(/^[0-9a-f]{64}$/), rows: 2, changed: 2 },
-    ...{ statements: 1, matched: { reference: 0, amount: 1 } },
+    ...{ statements: 1, matched: { reference: 0, amount: 1, not_pix: 0 } },
   });
 });
 
@@ -223,6 +223,76 @@ test('a person picks one of two candidates and undoes it, by the API and by form
   ]);
 });
 
+test('a line is marked as nothing of PIX and an account gets its name and texts, by each door, audited', async () => {
+  const account = '341/6-1';
+  const memos = ['SALARIO DE RITA', 'TARIFA', 'TARIFA AVULSA'];
+  const file = ofx(
+    '6-1',
+    memos.map((memo, index) => line(`s${index}`, '-5.00', memo)),
+  );
+  await env.api('accountant', 'POST', '/bank/imports', file);
+  const list = async (state: string) =>
+    (await env.api('accountant', 'GET', `/bank/lines?account=${account}&state=${state}`)).json.lines as {
+      id: string;
+      memo: string;
+      not_pix: object;
+    }[];
+  const [line1, line2, line3] = (await list('open')).map(({ id }) => id).sort();
+  const marked = await env.api('accountant', 'POST', `/bank/lines/${line1}/mark`, { note: 'folha' });
+  expect([marked.status, marked.json]).toMatchObject([201, { id: line1, not_pix: { by_rule: false, note: 'folha' } }]);
+  const wrong = { line_id: line1, adjustment_id: await withdraw(500n) };
+  expect((await env.api('accountant', 'POST', '/bank/matches', wrong)).json.reason).toBe('bank_line_not_pix');
+  expect((await env.confere('bank', 'unmark', line1 ?? '', '--note', 'é nossa', '--json')).json).toMatchObject({
+    ...{ id: line1, not_pix: null },
+  });
+  expect((await env.confere('bank', 'mark', line1 ?? '', '--note', 'folha')).out).toContain('nothing of PIX');
+
+  const session = await openConsoleSession(env, 'accountant');
+  const mark = `${PAGE}/lines/${line2}/mark`;
+  expect((await session.post(mark, { note: '' })).text).toContain('Escreva por quê.');
+  const asked = await session.post(mark, { note: 'tarifa do banco' });
+  expect(await session.confirm(mark, asked)).toMatchObject({ status: 303, to: `${PAGE}?done=bank_saved` });
+  expect((await session.get(`${PAGE}/lines?state=not_pix`)).text).toMatch(/Não é do PIX tarifa do banco Desfazer/);
+  const unmark = `${PAGE}/lines/${line2}/unmark`;
+  await session.confirm(unmark, await session.post(unmark, { note: 'engano' }));
+
+  const form = `${PAGE}/accounts/${encodeURIComponent(account)}`;
+  expect((await session.post(form, { name: 'Itaú', begins: 'ab', contains: '' })).text).toContain('Até 50 textos');
+  const preview = await session.post(form, { name: 'Itaú', begins: 'tarifa', contains: '' });
+  expect(preview.text).toMatch(/Antes .*Não é do PIX -R\$ 5,00 \(1\) .*Depois .*Não é do PIX -R\$ 10,00 \(2\)/);
+  expect(await session.confirm(form, preview)).toMatchObject({ status: 303 });
+  expect((await list('not_pix')).map(({ id }) => id).sort()).toEqual([line1, line3]);
+  expect((await session.get(form)).html).toContain('>tarifa</textarea>');
+  const page = (await session.get(PAGE)).text;
+  expect(page).toContain(`Itaú ${account}`);
+  const named = await env.confere('bank', 'account', account, '--name', 'Itaú Empresa', '--json');
+  expect(named.json.accounts).toMatchObject([
+    { account, name: 'Itaú Empresa', not_pix: { begins: ['tarifa'], contains: [] }, csv: null },
+  ]);
+  const other = { account: '001/1-9', name: 'Banco do Brasil' };
+  expect((await env.api('accountant', 'PUT', '/bank/accounts', other)).status).toBe(422);
+  expect((await env.api('accountant', 'PUT', '/bank/accounts', { ...other, new_account: true })).status).toBe(200);
+  expect((await env.api('viewer', 'GET', '/bank/accounts')).json.accounts).toMatchObject([
+    { account: other.account },
+    { account, not_pix: { begins: ['***'] } },
+  ]);
+  const fresh = `${PAGE}/accounts/new`;
+  const made = await session.post(fresh, { account: '237/1-1', name: 'Bradesco', begins: '', contains: '' });
+  expect(await session.confirm(fresh, made)).toMatchObject({ status: 303 });
+
+  const withdrawal = { platform: String(env.paid.platform), day, kind: 'bank_out', amount: '5,00', note: 'saque' };
+  const sent = await session.post('/balances/adjustments/new', { ...withdrawal, bank_account: '237/1-1' });
+  expect(sent.text).toContain('Conta no banco Bradesco');
+  await session.confirm('/balances/adjustments/new', sent);
+  expect((await env.api('viewer', 'GET', '/bank')).json.accounts).toContainEqual(
+    expect.objectContaining({ account: '237/1-1', received: { count: 1, amount: '5.00' } }),
+  );
+  const targets = async (action: string) => (await listAudited(action)).map(({ target }) => target);
+  expect(await targets('bank.mark')).toEqual([line1, line1, line2]);
+  expect(await targets('bank.unmark')).toEqual([line1, line2]);
+  expect(await targets('bank.account')).toEqual([account, account, other.account, '237/1-1']);
+});
+
 test('a viewer sees days and amounts and no texts or notes; others see them, audited', async () => {
   const secret = 'RITA QUADROS 11144477735';
   await withdraw(101n, `de ${secret}`);
@@ -275,7 +345,7 @@ test('the command imports, lists, matches and undoes, with exit codes', async ()
     /^this file was imported before on .* by command: nothing changed\n$/,
   );
   const adjustment = await withdraw(8800n);
-  expect((await run('match', '--json')).json).toEqual({ matched: { reference: 0, amount: 1 } });
+  expect((await run('match', '--json')).json).toEqual({ matched: { reference: 0, amount: 1, not_pix: 0 } });
   const { json } = await run('list', '--state', 'matched', '--json');
   const [found] = json.lines as { id: string; memo: string; match: { id: string; adjustment_id: string } }[];
   expect(found).toMatchObject({ memo: 'Depósito', match: { adjustment_id: adjustment } });

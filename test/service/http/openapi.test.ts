@@ -138,6 +138,8 @@ async function askLedger(): Promise<void> {
   await ask('get', '/api/v1/transactions/{id}', { path: { id: env.paid.id } });
   await ask('get', '/api/v1/transactions/{id}', { path: { id: env.changed.id } });
   await ask('get', '/api/v1/transactions/{id}', { path: { id: 'none' }, status: 404 });
+  await ask('get', `/api/v1/transactions/proof?day=${env.today}&amount=${env.paid.amount}`);
+  await ask('get', '/api/v1/transactions/proof', { status: 422 });
   await ask('get', '/api/v1/balances');
   await ask('get', `/api/v1/series/money?day=${env.today}`);
   await ask('get', `/api/v1/series/money?platform=${env.paid.platform}`);
@@ -191,6 +193,16 @@ async function askBank(): Promise<void> {
   const path = { id: match.id };
   await ask('post', '/api/v1/bank/matches/{id}/undo', { path, body: { note: 'wrong' }, status: 201 });
   await ask('post', '/api/v1/bank/matches/{id}/undo', { path, body: { note: 'wrong' }, status: 409 });
+  const [other] = (await ask('get', '/api/v1/bank/lines?state=open')).lines as Json[];
+  const noted = { path: { id: other?.id }, body: { note: 'n' } };
+  await ask('post', '/api/v1/bank/lines/{id}/mark', { ...noted, status: 201 });
+  await ask('post', '/api/v1/bank/lines/{id}/mark', { ...noted, status: 409 });
+  await ask('post', '/api/v1/bank/lines/{id}/unmark', { ...noted, status: 201 });
+  await ask('post', '/api/v1/bank/lines/{id}/unmark', { ...noted, status: 409 });
+  const named = { account: '341/56789-0', name: 'Itaú', not_pix: { begins: ['TAR'], contains: [] } };
+  await ask('put', '/api/v1/bank/accounts', { body: named });
+  await ask('put', '/api/v1/bank/accounts', { body: { ...named, account: '1/1' }, status: 422 });
+  await ask('get', '/api/v1/bank/accounts');
   await ask('get', '/api/v1/bank/matches');
   await ask('get', '/api/v1/bank');
 }

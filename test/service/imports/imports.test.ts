@@ -272,7 +272,7 @@ test('lines of the bank are imported without OFX and without identifiers, each o
   expect(await listLines()).toEqual([]);
   expect(await call('/bank', file)).toMatchObject({ status: 201, json: { rows: 3, changed: 3, sha256: sha256(file) } });
   expect(JSON.parse((await readAudited())?.detail ?? '')).toEqual({
-    ...{ sha256: sha256(file), rows: 3, changed: 3, statements: 1, matched: { reference: 1, amount: 0 } },
+    ...{ sha256: sha256(file), rows: 3, changed: 3, statements: 1, matched: { reference: 1, amount: 0, not_pix: 0 } },
   });
   expect(await call('/bank', file)).toMatchObject({
     status: 200,

@@ -5,13 +5,15 @@ import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { previewImport } from '../../../src/imports/import-file.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
+import { type LINE_STATES, listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
 import { listBankMatches, listOpenBankEntries } from '../../../src/ledger/bank/list-bank-matches.ts';
+import { markBankLine, openUnnamed, unmarkBankLine } from '../../../src/ledger/bank/mark-lines.ts';
 import { matchBankLines } from '../../../src/ledger/bank/match-bank-lines.ts';
 import { pickMatch, undoMatch } from '../../../src/ledger/bank/pick-match.ts';
 import { presentBankSummary } from '../../../src/ledger/bank/present-bank-summary.ts';
 import { summarizeBank } from '../../../src/ledger/bank/summarize-bank.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
+import { setBankAccount } from '../../../src/ledger/stated/bank-accounts.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { importBank } from '../../support/import-bank.ts';
 import { observe } from '../../support/make-observations.ts';
@@ -20,6 +22,7 @@ import { openEnvironment, type TestEnvironment } from '../../support/open-enviro
 import { chooseSeed, numRuns } from '../../support/property.ts';
 
 const E2E = 'E18236120202610151530s1234abcd00';
+const NONE = { count: 0, amount: '0.00' };
 const CASHOUT = '0f0e7b8e-5a55-4b3c-9a51-1b5d7b3d1a01';
 let environment: TestEnvironment;
 let day: string;
@@ -43,13 +46,22 @@ const withdraw = (cents: bigint, more: { day?: string; note?: string } = {}): Pr
     ...{ platform: 'p', day, kind: 'bank', amountCents: -cents, note: 'retirada', actor: 'test', newPlatform: true },
     ...more,
   });
-const listLines = async (state?: 'open' | 'matched') =>
+const listLines = async (state?: (typeof LINE_STATES)[number]) =>
   (await listBankLines(environment.context.db, 100, undefined, { state })).reverse();
 const summarize = async () => presentBankSummary(await summarizeBank(environment.context.db));
 const matchesOf = async () =>
   (await listLines('matched')).map(
     ({ fitid, match }) => `${fitid} ${match?.rule} ${match?.adjustment_id ?? match?.transaction_id}`,
   );
+
+const NOTED = { actor: 'tok', note: 'n' };
+/** Texts of the first account whose lines are nothing of PIX, as the operation sets them. */
+async function setTexts(begins: string[], contains: string[] = [], account = '341/0'): Promise<void> {
+  const { context } = environment;
+  await setBankAccount(context, { account, notPix: { begins, contains }, isNew: true, actor: 'tok' });
+  await openUnnamed(context, account);
+  await matchBankLines(context);
+}
 
 async function payOut(id = CASHOUT, amount = '70.00'): Promise<void> {
   const history = [
@@ -114,7 +126,7 @@ describe('a file', () => {
     const file = { kind: 'bank', bytes: Buffer.from(makeOfx({ lines: [line('f1', '10.00')] })) } as const;
     expect((await previewImport(environment.context, file, { allowEqual: false })).bank).toMatchObject({
       statements: [{ new: 1 }],
-      matched: { reference: 0, amount: 1 },
+      matched: { reference: 0, amount: 1, not_pix: 0 },
     });
     expect(await listLines()).toEqual([]);
     expect(await listBankMatches(environment.context.db, 10, undefined)).toEqual([]);
@@ -156,13 +168,12 @@ describe('a line', () => {
     expect(
       (await importFile({ lines: [line('f1', '500.00'), line('f2', '7.00'), line('f3', '33.00')] })).matched,
     ).toEqual({
-      reference: 0,
-      amount: 1,
+      ...{ reference: 0, amount: 1, not_pix: 0 },
     });
     expect(await matchesOf()).toEqual([`f1 amount ${early}`]);
     const late = await withdraw(3300n);
-    expect(await matchBankLines(environment.context)).toEqual({ reference: 0, amount: 1 });
-    expect(await matchBankLines(environment.context)).toEqual({ reference: 0, amount: 0 });
+    expect(await matchBankLines(environment.context)).toEqual({ reference: 0, amount: 1, not_pix: 0 });
+    expect(await matchBankLines(environment.context)).toEqual({ reference: 0, amount: 0, not_pix: 0 });
     expect(await matchesOf()).toEqual([`f1 amount ${early}`, `f3 amount ${late}`]);
     expect((await listOpenBankEntries(environment.context.db, 10, undefined)).map((one) => one.adjustment_id)).toEqual([
       fee,
@@ -249,7 +260,7 @@ describe('a match', () => {
     await importFile({ lines: [line('f1', '10.00')] });
     const undo = (id: string) => undoMatch(context, id, { actor: 'tok', note: 'outra retirada' });
     const id = await undo('bm_1');
-    expect(await matchBankLines(context)).toEqual({ reference: 0, amount: 0 });
+    expect(await matchBankLines(context)).toEqual({ reference: 0, amount: 0, not_pix: 0 });
     expect(
       (await listBankMatches(context.db, 10, undefined)).map(({ id: own, state, undoes, undone_by, note }) => ({
         own,
@@ -296,6 +307,117 @@ describe('a match', () => {
   });
 });
 
+describe('a line that is nothing of PIX', () => {
+  const account = '341/56789-0';
+
+  it('leaves the open ones by a person, who can undo it; until then it has no match, and a matched one no mark', async () => {
+    const { context } = environment;
+    await importFile({ lines: [line('f1', '10.00'), line('f2', '-3.00')] });
+    expect(await markBankLine(context, 'bl_2', { actor: 'tok', note: 'salário' })).toBe('bl_2');
+    const adjustment = await withdraw(-300n);
+    await expect(pickMatch(context, 'bl_2', { adjustment }, NOTED)).rejects.toMatchObject({
+      reason: 'bank_line_not_pix',
+    });
+    await expect(markBankLine(context, 'bl_2', NOTED)).rejects.toMatchObject({ reason: 'bank_line_not_pix' });
+    await expect(undoMatch(context, 'bm_1', NOTED)).rejects.toMatchObject({ reason: 'bank_match_unknown' });
+    expect(await matchBankLines(context)).toEqual({ reference: 0, amount: 0, not_pix: 0 });
+    expect((await listLines('open')).map(({ id }) => id)).toEqual(['bl_1']);
+    expect(await listLines('not_pix')).toMatchObject([
+      { id: 'bl_2', match: null, not_pix: { by_rule: false, note: 'salário', created_by: 'tok' }, candidates: [] },
+    ]);
+    expect(await summarize()).toMatchObject({
+      ...{ open_lines: { count: 1, amount: '10.00' }, not_pix: { count: 1, amount: '-3.00' } },
+      accounts: [{ not_pix: { count: 1, amount: '-3.00' } }],
+    });
+    await unmarkBankLine(context, 'bl_2', NOTED);
+    await expect(unmarkBankLine(context, 'bl_2', NOTED)).rejects.toMatchObject({ reason: 'bank_line_unmarked' });
+    expect(await matchBankLines(context)).toEqual({ reference: 0, amount: 1, not_pix: 0 });
+    await expect(markBankLine(context, 'bl_2', NOTED)).rejects.toMatchObject({ reason: 'bank_line_matched' });
+    await expect(markBankLine(context, 'bl_9', NOTED)).rejects.toMatchObject({ reason: 'bank_line_unknown' });
+  });
+
+  it('is marked by a text of its account, without regard to case and accents, unless it has a candidate', async () => {
+    const { context } = environment;
+    await withdraw(-900n);
+    const lines = [line('f1', '-3.00', { memo: 'Tarifa  Pacote' }), line('f2', '-4.00', { memo: 'Fólha 10/2026' })];
+    await importFile([
+      { lines: [...lines, line('f3', '-9.00', { memo: 'TARIFA' }), line('f4', '-9.00', { memo: 'TARIFA' })] },
+      { number: '999', lines: [line('f1', '-3.00', { memo: 'TARIFA PACOTE' })] },
+    ]);
+    await setTexts(['tarifa pac', 'tarifa'], ['FOLHA'], account);
+    const marked = async () => (await listLines('not_pix')).map(({ id, not_pix }) => `${id} ${not_pix?.by_rule}`);
+    expect(await marked()).toEqual(['bl_1 true', 'bl_2 true']);
+    // an import marks too; a mark that a person undid stays undone
+    await unmarkBankLine(context, 'bl_2', NOTED);
+    const more = { lines: [line('f5', '-7.00', { memo: 'TARIFA AVULSA' })] };
+    expect(await importFile(more)).toMatchObject({ matched: { not_pix: 1 } });
+    expect(await marked()).toEqual(['bl_1 true', 'bl_6 true']);
+    // without its text a line is open again, and with it marked again
+    await setTexts(['tarifa avulsa'], [], account);
+    expect(await marked()).toEqual(['bl_6 true']);
+    await setTexts(['tarifa'], [], account);
+    expect(await marked()).toEqual(['bl_1 true', 'bl_6 true']);
+  });
+
+  it.each([
+    [{ begins: ['ab'], contains: [] }, 'not_pix_texts'],
+    [{ begins: [], contains: ['x'.repeat(101)] }, 'not_pix_texts'],
+    [{ begins: Array.from({ length: 51 }, (_, index) => `texto ${index}`), contains: [] }, 'not_pix_texts'],
+  ])('has texts of a few letters to a line: %#', async (notPix, reason) => {
+    const given = { account, notPix, isNew: true, actor: 'tok' };
+    await expect(setBankAccount(environment.context, given)).rejects.toMatchObject({ reason });
+  });
+});
+
+describe('an account', () => {
+  const account = '341/56789-0';
+
+  it('has a name that no other has, once a statement shows it or a person says that it is new', async () => {
+    const { context } = environment;
+    const name = (given: { account?: string; name: string | null; isNew?: boolean }) =>
+      setBankAccount(context, { account, actor: 'tok', ...given });
+    await expect(name({ name: 'Itaú' })).rejects.toMatchObject({ reason: 'bank_account_unknown' });
+    await expect(name({ name: 'Itaú', account: 'x', isNew: true })).rejects.toMatchObject({
+      reason: 'bank_account_wrong',
+    });
+    await importFile({ lines: [line('f1', '10.00')] });
+    expect(await name({ name: ' Itaú ' })).toBe(true);
+    expect(await name({ name: 'Itaú' })).toBe(false);
+    const other = { account: '001/1-2', isNew: true };
+    await expect(name({ ...other, name: 'ITAÚ' })).rejects.toMatchObject({ reason: 'bank_account_name_taken' });
+    await expect(name({ ...other, name: 'a@b.co' })).rejects.toMatchObject({ reason: 'name_personal' });
+    await name({ ...other, name: 'Banco do Brasil' });
+    // one that no statement shows has no part in the balance of all
+    expect(await summarize()).toMatchObject({ accounts: [{ name: 'Banco do Brasil' }, { name: 'Itaú' }] });
+    await name({ name: null });
+    expect((await summarize()).accounts[1]?.name).toBeNull();
+  });
+
+  it('is where a withdrawal goes: it matches no line of another account, and counts as received before it has a line', async () => {
+    const { context } = environment;
+    await importFile([{ lines: [line('f1', '-1.00')] }, { number: '999', lines: [line('f2', '10.00')] }]);
+    const withdrawn = { platform: 'p', day, kind: 'bank', amountCents: -1000n, note: 'n', actor: 't' } as const;
+    const to = (bankAccount: string, kind: 'bank' | 'fee' = 'bank') =>
+      adjustBooks(context, { ...withdrawn, kind, bankAccount, newPlatform: true });
+    await expect(to('341/1-1')).rejects.toMatchObject({ reason: 'bank_account_unknown' });
+    await expect(to(account, 'fee')).rejects.toMatchObject({ reason: 'bank_account_of_other_kind' });
+    const adjustment = await to(account);
+    expect(await matchBankLines(context)).toMatchObject({ amount: 0 });
+    expect(await listOpenBankEntries(context.db, 9, undefined)).toMatchObject([
+      { bank_account: account, candidates: [] },
+    ]);
+    await expect(pickMatch(context, 'bl_2', { adjustment }, NOTED)).rejects.toMatchObject({
+      reason: 'other_bank_account',
+    });
+    const one = { count: 1, amount: '10.00' };
+    expect((await summarize()).accounts).toMatchObject([{ received: one, open_entries: one }, { received: NONE }]);
+    await importFile({ lines: [line('f3', '10.00')] });
+    expect((await summarize()).accounts).toMatchObject([{ received: one, open_entries: NONE, matched: one }, {}]);
+    await reverseAdjustment(context, adjustment, { note: 'n', actor: 't' });
+    expect((await summarize()).accounts[0]).toMatchObject({ received: NONE, open_entries: NONE });
+  });
+});
+
 describe('the summary', () => {
   it("shows the bank's balance beside the ledger's, and what explains the difference", async () => {
     await withdraw(50_000n);
@@ -312,10 +434,14 @@ describe('the summary', () => {
       open_lines: { count: 1, amount: '-12.30' },
       open_entries: { count: 1, amount: '12.34' },
       matched: { count: 1, amount: '500.00' },
+      not_pix: NONE,
       closed: false,
       accounts: [
         {
-          ...{ account: '341/56789-0', lines: { count: 4, amount: '557.70' }, first_day: day, last_day: day },
+          ...{ account: '341/56789-0', name: null, first_day: day, last_day: day, open_entries: NONE, not_pix: NONE },
+          ...{ lines: { count: 4, amount: '557.70' }, received: { count: 2, amount: '570.00' } },
+          ...{ matched: { count: 1, amount: '500.00' }, withdrawals: { count: 1, amount: '70.00' } },
+          open_lines: { count: 1, amount: '-12.30' },
           ...{ balance: '1557.70', balance_day: day, gaps: [] },
         },
       ],
@@ -345,13 +471,15 @@ describe('the summary', () => {
     for (let round = 0; round < numRuns(30, 400); round++) {
       const at = addDays(day, random(5));
       const cents = BigInt(random(3) + 1) * 100n;
-      const action = random(5);
+      const action = random(8);
       if (action === 0) adjustments.push(await withdraw(random(2) === 0 ? cents : -cents, { day: at }));
       if (action === 1)
         await importFile({
           number: `${random(2)}`,
           lines: Array.from({ length: 3 }, (_, index) =>
-            line(`r${round}-${index}`, `${random(2) === 0 ? '' : '-'}${random(3) + 1}.00`, { day: at }),
+            line(`r${round}-${index}`, `${random(2) === 0 ? '' : '-'}${random(3) + 1}.00`, {
+              ...{ day: at, memo: random(2) === 0 ? 'TED' : 'DOC' },
+            }),
           ),
           balance: { amount: `${random(1000)}.00`, day: at },
         });
@@ -361,10 +489,19 @@ describe('the summary', () => {
       if (action === 3 && reversed)
         await reverseAdjustment(context, reversed, { note: 'n', actor: 'tok' }).catch(() => undefined);
       if (action === 4) await matchBankLines(context);
+      const [open, marked] = [(await listLines('open'))[0], (await listLines('not_pix'))[0]];
+      if (action === 5 && open) await markBankLine(context, open.id, NOTED);
+      if (action === 6 && marked) await unmarkBankLine(context, marked.id, NOTED);
+      if (action === 7) await setTexts(random(2) === 0 ? ['TED'] : []);
       const sums = await summarizeBank(context.db);
-      const { ledgerCents, matched, withdrawals, openLines, openEntries } = sums;
+      const { ledgerCents, matched, withdrawals, openLines, openEntries, notPix } = sums;
       expect(ledgerCents, 'what is matched and open is the ledger').toBe(matched.cents + openEntries.cents);
-      const explained = sums.beforeCents + withdrawals.cents + openLines.cents - openEntries.cents - sums.afterCents;
+      const explained =
+        sums.beforeCents + withdrawals.cents + openLines.cents + notPix.cents - openEntries.cents - sums.afterCents;
+      for (const one of sums.accounts)
+        expect(one.lines.cents, one.account).toBe(
+          one.matched.cents + one.withdrawals.cents + one.openLines.cents + one.notPix.cents,
+        );
       if (sums.bankCents !== null) expect(sums.bankCents - ledgerCents).toBe(explained);
     }
   });

@@ -356,6 +356,9 @@ const ELSEWHERE: Record<string, string> = {
   'webhooks.purge': 'service/commands/webhooks',
   'bank.match_line': 'service/http/console-bank',
   'bank.undo': 'service/http/console-bank',
+  'bank.mark': 'service/http/console-bank',
+  'bank.unmark': 'service/http/console-bank',
+  'bank.account': 'service/http/console-bank',
   'months.close': 'service/http/console-months',
   'months.reopen': 'service/http/console-months',
 };

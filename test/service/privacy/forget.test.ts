@@ -191,6 +191,14 @@ it('plants a person in every place there is', async () => {
     note: `CPF ${PLAIN}`,
   });
   expect((await postOnce()).status).toBe(201);
+  // a name by each door is checked; an earlier version may have let it pass
+  const csv = JSON.stringify({ header: ['Data', `Valor de ${PLAIN}`] });
+  const not_pix = JSON.stringify({ begins: [`SALARIO ${person.name} ${DOCUMENT}`], contains: ['"TED"'] });
+  const about = { account: '341/1', name: `Conta ${PLAIN}`, created_at: new Date(), actor: 'x' };
+  await context.db
+    .insertInto('bank_accounts')
+    .values({ ...about, not_pix, csv })
+    .execute();
   const withdrawn = { platform: theirs.platform, day: DAY, kind: 'bank', amount: '-7.00', note: 'retirada' };
   await call('POST', '/adjustments', withdrawn);
   for (const day of [KEY_DAY, NOTE_DAY, DAY]) await call('POST', '/reports', { day });
@@ -234,6 +242,9 @@ it('plants a person in every place there is', async () => {
     '1.refused',
     '2.torn',
     'adjustments.note',
+    'bank_accounts.csv',
+    'bank_accounts.name',
+    'bank_accounts.not_pix',
     'bank_line_texts.fitid',
     'bank_line_texts.memo',
     'bank_match_notes.note',
@@ -295,6 +306,7 @@ it('counts what would go, and changes nothing', async () => {
     'month_closes',
     'bank_lines',
     'bank_notes',
+    'bank_accounts',
     'expected_payments',
     'users',
     'transactions',

@@ -8,7 +8,7 @@ const TEXT_CHARS_MIN = 65;
 
 /** Columns in which forget.test.ts plants a person and finds none afterwards (src/commands/forget/list-erasure-targets.ts). */
 const ERASED = [
-  'adjustments.note alerts.facts alerts.summary bank_match_notes.note callback_attempts.response_body',
+  'adjustments.note alerts.facts alerts.summary bank_accounts.csv bank_accounts.not_pix bank_match_notes.note callback_attempts.response_body',
   'bank_line_texts.fitid bank_line_texts.memo bank_line_texts.name',
   'corrections.after_facts corrections.before_facts fact_changes.before_value refused_rows.raw',
   'expected_notes.note expected_texts.description expected_texts.extra expected_texts.name expected_texts.name_folded',
@@ -47,7 +47,7 @@ const OTHERS: { why: string; columns: string[] }[] = [
     why: 'the installation: its accounts, machines, people who administer it, the issuer of their logins, its log and witnesses',
     columns: [
       'log_checkpoints.note log_cosignatures.line log_cosignatures.witness log_origins.origin log_witnesses.name log_witnesses.refused',
-      'accounts.name bank_lines.account bank_statements.account bank_statements.spelled heartbeats.host size_days.host',
+      'accounts.name adjustments.bank_account bank_accounts.account bank_lines.account bank_statements.account bank_statements.spelled heartbeats.host size_days.host',
       'tokens.name tokens.sources users.issuer',
     ],
   },

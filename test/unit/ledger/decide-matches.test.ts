@@ -18,15 +18,18 @@ const E2E = 'E18236120202610151530s1234abcd00';
 
 function line(seq: number, more: { day?: string; cents?: bigint; number?: string; memo?: string } = {}): OpenLine {
   const { day = DAY, cents = 500n, number = '', memo = 'TED RECEBIDA' } = more;
-  return { seq, day, cents, ...listLineNames([number], [memo]) };
+  return { seq, account: '341/1', text: memo, day, cents, ...listLineNames([number], [memo]) };
 }
-function adjustment(seq: number, more: { day?: string; cents?: bigint; note?: string } = {}): OpenEntry {
-  const { day = DAY, cents = 500n, note = 'retirada' } = more;
-  return { seq, kind: 'adjustment', day, cents, names: listAdjustmentNames(`adj_${'f'.repeat(32)}`, note) };
+function adjustment(
+  seq: number,
+  more: { day?: string; cents?: bigint; note?: string; account?: string } = {},
+): OpenEntry {
+  const { day = DAY, cents = 500n, note = 'retirada', account = null } = more;
+  return { seq, kind: 'adjustment', account, day, cents, names: listAdjustmentNames(`adj_${'f'.repeat(32)}`, note) };
 }
 function cashout(seq: number, more: { day?: string; e2e?: string; reference?: string } = {}): OpenEntry {
   const names = listCashoutNames('0f0e7b8e-5a55-4b3c-9a51-1b5d7b3d1a01', more.e2e ?? E2E, more.reference ?? null);
-  return { seq, kind: 'cashout', day: more.day ?? DAY, cents: 500n, names };
+  return { seq, kind: 'cashout', account: null, day: more.day ?? DAY, cents: 500n, names };
 }
 const pairs = (lines: OpenLine[], entries: OpenEntry[], undone?: Set<string>) =>
   decideMatches(lines, entries, undone).map(({ lineSeq, entrySeq, rule }) => `${lineSeq}-${entrySeq} ${rule}`);
@@ -37,6 +40,9 @@ describe('a line is matched', () => {
       expect(pairs([line(1)], [adjustment(7, { day: addDays(DAY, apart) })]), `${apart}`).toEqual(['1-7 amount']);
     }
     for (const apart of [-3, 3]) expect(pairs([line(1)], [adjustment(7, { day: addDays(DAY, apart) })])).toEqual([]);
+    expect(pairs([line(1)], [adjustment(7, { account: '341/1' }), adjustment(8, { account: '341/2' })])).toEqual([
+      '1-7 amount',
+    ]);
     expect(pairs([line(1)], [adjustment(7, { cents: -500n }), adjustment(8, { cents: 501n })])).toEqual([]);
   });
 

@@ -127,8 +127,8 @@ function adjustmentTable(
       { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },
       {
         title: 'Tipo',
-        cell: ({ kind, amount, reverses }) =>
-          nameAdjustment({ kind, amount: parseSum(amount) ?? 0n }, reverses !== null),
+        cell: ({ kind, amount, reverses, bank_account: account }) =>
+          html`${nameAdjustment({ kind, amount: parseSum(amount) ?? 0n }, reverses !== null)}${account && html` <span class="hint">${account}</span>`}`,
       },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Por quê', cell: (row) => html`<span class="long">${row.note}</span>` },

@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { previewRepost } from '../../../ledger/read/preview-change.ts';
 import { ADJUSTMENT_KINDS } from '../../../ledger/stated/adjust-books.ts';
+import { listBankAccounts, readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { findEqualAdjustments, readNewestAdjustment } from '../../../ledger/stated/find-equal-adjustments.ts';
 import { readLedgerBalance } from '../../../ledger/stated/state-balance.ts';
 import { stateOpening } from '../../../ledger/stated/state-opening.ts';
@@ -99,12 +100,12 @@ function adjustmentForm(context: Context): TwoStepForm<Adjusted> {
     title: 'Lançar um ajuste',
     lead: 'Um movimento que a lista do provedor não mostra. Entra no começo do dia.',
     list: LISTS.adjustments,
-    names: ['platform', 'other_platform', 'day', 'direction', 'kind', 'amount', 'note'],
+    names: ['platform', 'other_platform', 'day', 'direction', 'kind', 'amount', 'bank_account', 'note'],
     find: nothing,
     fields: async (draft) => html`<div class="fields">${await platformFields(context, draft)}
 ${dayField(context, draft)}
 ${choiceField(draft, { name: 'kind', label: 'Tipo', words: wordsOf(draft.values.direction), any: 'Escolha' })}
-${moneyField(draft, { name: 'amount', label: 'Valor, em R$' })}</div><input type="hidden" name="direction" value="${draft.values.direction ?? ''}">
+${moneyField(draft, { name: 'amount', label: 'Valor, em R$' })}${await bankAccountField(context, draft)}</div><input type="hidden" name="direction" value="${draft.values.direction ?? ''}">
 ${noteField(draft, 'Por quê')}`,
     read(draft) {
       const code = Object.keys(wordsOf(draft.values.direction)).find((one) => one === draft.values.kind);
@@ -115,16 +116,19 @@ ${noteField(draft, 'Por quê')}`,
       if (size < 0n) draft.faults.amount ??= t('Escreva o valor sem sinal: o tipo diz para onde o dinheiro vai.');
       if (amount === 0n) draft.faults.amount ??= t('Um ajuste de zero não muda nada.');
       const note = readNote(draft);
-      return { ...readStatedPlatform(draft), day: readDay(context, draft), kind: kind ?? 'other', amount, note };
+      const to = draft.values.bank_account || undefined;
+      const stated = { kind: kind ?? 'other', amount, note, bank_account: to } as const;
+      return { ...readStatedPlatform(draft), day: readDay(context, draft), ...stated };
     },
     async preview(adjustment) {
-      const { day, kind, amount, note } = adjustment;
+      const { day, kind, amount, note, bank_account: to } = adjustment;
       const preview = await previewOf(context, addAdjustment, adjustment);
       return html`${facts([
         ['Plataforma', await describePlatform(context, adjustment)],
         ['Dia', formatDay(day)],
         ['Tipo', nameAdjustment(adjustment)],
         ['Valor', money(amount)],
+        ['Conta no banco', to && ((await readBankAccounts(context.db)).get(to)?.name ?? to)],
         ['Por quê', note],
       ])}<p class="explain">${describeCode(ADJUSTMENT_MEANINGS, codeAdjustment(kind, amount))}</p>${await explainEqual(context, adjustment)}${await explainEarlyAdjustment(context, day)}${await renderPreview(context, preview)}`;
     },
@@ -137,6 +141,15 @@ ${noteField(draft, 'Por quê')}`,
 /** The kinds to choose from. @param direction `out` or `in`: those whose money goes there alone; else all. */
 function wordsOf(direction = ''): Record<string, string> {
   return Object.fromEntries(Object.entries(ADJUSTMENT_WORDS).filter(([code]) => code.endsWith(direction)));
+}
+
+/** The bank account on the other side of a withdrawal or a deposit, once one is known. */
+async function bankAccountField(context: Context, draft: Draft): Promise<Html | undefined> {
+  const accounts = await listBankAccounts(context.db);
+  if (accounts.length === 0) return undefined;
+  const names = await readBankAccounts(context.db);
+  const words = Object.fromEntries(accounts.map((one) => [one, names.get(one)?.name ?? one]));
+  return choiceField(draft, { name: 'bank_account', label: 'Conta no banco', words, any: 'Não diz' });
 }
 
 /** Says that the same money is booked already, such as by the form sent again after a step back. */

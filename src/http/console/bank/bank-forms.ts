@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import { listBankMatches } from '../../../ledger/bank/list-bank-matches.ts';
-import { matchBankLine, undoBankMatch } from '../../../operations/books/bank.ts';
+import { markLine, matchBankLine, undoBankMatch, unmarkLine } from '../../../operations/books/bank.ts';
 import type { GivenOf } from '../../../operations/define-change.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
@@ -15,17 +15,23 @@ import { choiceField, type Draft, inputField, noteField, readNote } from '../par
 import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
+import { accountForm } from './account-form.ts';
 import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS } from './describe-bank.ts';
 
 type Match = Awaited<ReturnType<typeof listBankMatches>>[number];
 type Picked = GivenOf<typeof matchBankLine>;
 
-const UNCHANGED = 'O razão não muda. O par fica registrado, com quem o fez e quando.';
+const UNCHANGED = 'O razão não muda. Fica registrado quem o fez e quando.';
 
 /** The forms that match a line with an entry, and that undo a match. */
 export function bankForms(context: Context): Router {
   const router = createRouter();
   router.use([serveTwoStepForm(context, matchForm(context)), serveTwoStepForm(context, undoForm(context))]);
+  router.use([
+    serveTwoStepForm(context, markForm(context)),
+    serveTwoStepForm(context, unmarkForm(context)),
+    accountForm(context),
+  ]);
   return router;
 }
 
@@ -37,12 +43,7 @@ function matchForm(context: Context): TwoStepForm<Picked, BankLine> {
     lead: 'Escolha o lançamento que esta linha do extrato é. O valor tem de ser o mesmo, e os dias a no máximo 31 um do outro.',
     list: BANK,
     names: ['entry', 'adjustment', 'transaction', 'note'],
-    async find({ params }, response) {
-      const [line] = await listBankLines(context.db, 1, undefined, { id: params.id });
-      if (!line) throw refuse('bank_line_unknown');
-      await auditPersonalAccess(context, response, 'bank.lines', line.id, 'console');
-      return line;
-    },
+    find: findLine(context),
     fields: async (draft, line) => html`${describeLine(line)}<div class="fields">${candidateField(draft, line)}
 ${inputField(draft, { name: 'adjustment', label: 'Ou o id de outro ajuste do tipo banco' }, html` maxlength="40"`)}
 ${inputField(draft, { name: 'transaction', label: 'Ou o id de um saque por PIX' }, html` maxlength="64"`)}</div>${noteField(draft)}`,
@@ -56,6 +57,50 @@ ${inputField(draft, { name: 'transaction', label: 'Ou o id de um saque por PIX' 
       ])}<p class="explain">${t(UNCHANGED)}</p>`;
     },
     done: 'bank_matched',
+  };
+}
+
+function findLine(context: Context): TwoStepForm<unknown, BankLine>['find'] {
+  return async ({ params }, response) => {
+    const [line] = await listBankLines(context.db, 1, undefined, { id: params.id });
+    if (!line) throw refuse('bank_line_unknown');
+    await auditPersonalAccess(context, response, 'bank.lines', line.id, 'console');
+    return line;
+  };
+}
+
+function markForm(context: Context): TwoStepForm<{ note: string }, BankLine> {
+  return {
+    ...ofLine(context, markLine),
+    address: `${BANK_LISTS.lines.address}/:id/mark`,
+    title: 'Não é do PIX',
+    lead: 'A linha sai do que está em aberto e continua na lista, até que alguém o desfaça.',
+  };
+}
+
+function unmarkForm(context: Context): TwoStepForm<{ note: string }, BankLine> {
+  return {
+    ...ofLine(context, unmarkLine),
+    address: `${BANK_LISTS.lines.address}/:id/unmark`,
+    title: 'É do PIX, afinal',
+    lead: 'A linha fica em aberto de novo, e nenhum texto da conta a marca outra vez.',
+  };
+}
+
+/** The parts of a form that changes one line, with a note. */
+function ofLine(context: Context, change: typeof markLine) {
+  return {
+    ...ofChange(change),
+    list: BANK,
+    names: ['note'],
+    find: findLine(context),
+    fields: async (draft: Draft, line: BankLine) => html`${describeLine(line)}${noteField(draft, 'Por quê')}`,
+    read: (draft: Draft) => ({ note: readNote(draft) }),
+    async preview({ note }: { note: string }, line: BankLine) {
+      await previewOf(context, change, { note }, line.id);
+      return html`${describeLine(line)}${facts([['Por quê', note]])}<p class="explain">${t(UNCHANGED)}</p>`;
+    },
+    done: 'bank_saved' as const,
   };
 }
 

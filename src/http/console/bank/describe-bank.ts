@@ -1,10 +1,11 @@
 import type { Response } from 'express';
 import type { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import type { listOpenBankEntries } from '../../../ledger/bank/list-bank-matches.ts';
+import type { Sum } from '../../../ledger/bank/summarize-bank.ts';
 import { matchBankLine } from '../../../operations/books/bank.ts';
-import { type Label, t, words } from '../../../texts/translate.ts';
+import { type Label, t, translate, words } from '../../../texts/translate.ts';
 import { BANK, LISTS } from '../balances/describe-stated.ts';
-import { EMPTY_VALUE, formatDay, moneyOf, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, formatCount, formatDay, money, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { table, transactionLink } from '../parts/page-components.ts';
 import { type PlatformNames, platformLink } from '../parts/read-platform-names.ts';
@@ -22,20 +23,35 @@ export const RULE_WORDS: Record<string, string> = words({
   undo: 'desfeito por uma pessoa',
 });
 
+/** The names that people gave to bank accounts. */
+export type AccountNames = ReadonlyMap<string, { name: string | null }>;
+
+/** An account by its name, with its number, or by its number alone. */
+export function showAccount(names: AccountNames, account: string): Html {
+  const name = names.get(account)?.name;
+  return name ? html`${name} <span class="hint">${account}</span>` : html`${account}`;
+}
+
+export function sumPart(sum: Sum): Html {
+  return html`${money(sum.cents)} <span class="hint">(${formatCount(sum.count)})</span>`;
+}
+
 export type BankLine = Awaited<ReturnType<typeof listBankLines>>[number];
 export type BankEntry = Awaited<ReturnType<typeof listOpenBankEntries>>[number];
 type Paired = { adjustment_id: string | null; transaction_id: string | null };
 
 /** Lines of the bank's statements, as the caller may see them: each with its match, or its candidates and a link to the form that chooses one. */
-export function lineTable(response: Response, rows: BankLine[], caption: Label): Html {
+export function lineTable(response: Response, rows: BankLine[], names: AccountNames, caption: Label): Html {
   const mayMatch = hasRole(response, ...matchBankLine.roles);
+  const linkTo = (row: BankLine, verb: string, text: Label) =>
+    html`<a href="${BANK_LISTS.lines.address}/${row.id}/${verb}">${translate(text)}</a>`;
   return table({
     caption,
     rows,
     empty: 'Nenhuma linha.',
     columns: [
       { title: 'Dia', cell: (row) => formatDay(row.day) },
-      { title: 'Conta', cell: (row) => row.account },
+      { title: 'Conta', cell: (row) => showAccount(names, row.account) },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Texto', cell: (row) => html`<span class="long">${describeTexts(row)}</span>` },
       {
@@ -43,10 +59,14 @@ export function lineTable(response: Response, rows: BankLine[], caption: Label):
         cell: (row) => {
           if (row.match)
             return html`${describePaired(row.match)} <span class="hint">${RULE_WORDS[row.match.rule]}</span>`;
+          if (row.not_pix) {
+            const why = row.not_pix.by_rule ? t('por um texto da conta') : row.not_pix.note;
+            return html`${t('Não é do PIX')} <span class="hint long">${why}</span>${mayMatch && html`<br>${linkTo(row, 'unmark', 'Desfazer')}`}`;
+          }
           if (row.amount === '0.00') return EMPTY_VALUE;
           const open = html`${describeCandidates(row)}`;
           return mayMatch
-            ? html`${open}<br><a href="${BANK_LISTS.lines.address}/${row.id}/match">${t('Casar')}</a>`
+            ? html`${open}<br>${linkTo(row, 'match', 'Casar')} · ${linkTo(row, 'mark', 'Não é do PIX')}`
             : open;
         },
       },
@@ -76,7 +96,7 @@ export function describePaired({ adjustment_id: adjustment, transaction_id: tran
 }
 
 /** Entries of Assets:Bank without a line, as the caller may see them. */
-export function entryTable(rows: BankEntry[], names: PlatformNames): Html {
+export function entryTable(rows: BankEntry[], names: PlatformNames, accounts: AccountNames): Html {
   return table({
     caption: 'Lançamentos do banco sem linha no extrato',
     rows,
@@ -88,6 +108,10 @@ export function entryTable(rows: BankEntry[], names: PlatformNames): Html {
         cell: (row) => html`<a href="${LISTS.adjustments.address}">${shortId(row.adjustment_id)}</a>`,
       },
       { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },
+      {
+        title: 'Conta no banco',
+        cell: (row) => (row.bank_account === null ? EMPTY_VALUE : showAccount(accounts, row.bank_account)),
+      },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Por quê', cell: (row) => html`<span class="long">${row.note}</span>` },
       { title: 'Candidatas', cell: (row) => listCandidateLines(row) },

@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { LINE_STATES } from '../../../ledger/bank/list-bank-lines.ts';
+import { BANK_ACCOUNT_CHARS_MAX, listBankAccounts, readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { bankLines, bankMatches, undoBankMatch } from '../../../operations/books/bank.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
@@ -12,26 +13,32 @@ import { filterField } from '../parts/fields.ts';
 import { formatDay, moment, moneyOf } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
-import { filterChoice, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import { filterChoice, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { hasRole } from '../parts/send-page.ts';
 import { BANK_LISTS, describePaired, lineTable, RULE_WORDS } from './describe-bank.ts';
 
-const STATE_WORDS = words({ open: 'Em aberto', matched: 'Casada' });
+const STATE_WORDS = words({ open: 'Em aberto', matched: 'Casada', not_pix: 'Não é do PIX' });
 const MATCH_STATE_WORDS: Record<string, string> = words({
   matched: 'Em vigor',
   undone: 'Desfeito',
   reversed: 'Encerrado: o lançamento foi estornado',
   undo: 'Desfaz outro',
 });
-const lineQuery = z.object({ state: filterChoice(LINE_STATES) });
+const lineQuery = z.object({ state: filterChoice(LINE_STATES), account: filterText(BANK_ACCOUNT_CHARS_MAX) });
 
 /** The lists of the bank's lines and of matches. */
 export function bankLists(context: Context): Router {
   const router = createRouter();
   router.get(BANK_LISTS.lines.address, async (request, response) => {
     const { filters, draft } = readFilters(request.query, lineQuery);
-    const fields = [filterField(draft, { name: 'state', label: 'Estado', words: STATE_WORDS, any: 'Todas' })];
+    const names = await readBankAccounts(context.db);
+    const accounts = await listBankAccounts(context.db);
+    const accountWords = Object.fromEntries(accounts.map((one) => [one, names.get(one)?.name ?? one]));
+    const fields = [
+      filterField(draft, { name: 'state', label: 'Estado', words: STATE_WORDS, any: 'Todas' }),
+      filterField(draft, { name: 'account', label: 'Conta', words: accountWords, any: 'Todas' }),
+    ];
     const list = { ...BANK_LISTS.lines, lead: balanceTabs(response, BANK.address) };
     if (filters === undefined) {
       sendWrongFilters(request, response, { ...list, filters: { fields, areSet: true } });
@@ -39,7 +46,7 @@ export function bankLists(context: Context): Router {
     }
     const given = { filter: filters, via: 'console' } as const;
     const { rows, next } = await readListPage(context, bankLines, request, response, given);
-    const shown = lineTable(response, rows, 'Linhas do extrato, as mais novas primeiro');
+    const shown = lineTable(response, rows, names, 'Linhas do extrato, as mais novas primeiro');
     sendList(request, response, { ...list, filters: { fields, areSet: isFiltered(filters) }, rows: shown, next });
   });
 

@@ -207,6 +207,7 @@ const DONE = words({
   opening_reversed: 'Saldo inicial estornado: os livros da plataforma foram refeitos sem ele.',
   bank_matched: 'Feito: o que tem um só par está casado.',
   bank_undone: 'Par desfeito: a linha e o lançamento estão em aberto de novo.',
+  bank_saved: 'Salvo: o que mudou está na página do banco.',
   acknowledged_many: 'Divergências em tratamento: está registrado quem e quando.',
   resolved_many: 'Divergências resolvidas, cada uma com a observação.',
   handled_some: 'Feito com as 500 mais antigas: repita para as outras.',

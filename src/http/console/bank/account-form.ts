@@ -1,0 +1,110 @@
+import type { Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { summarizeBank } from '../../../ledger/bank/summarize-bank.ts';
+import { previewChange } from '../../../ledger/read/preview-change.ts';
+import {
+  BANK_ACCOUNT_CHARS_MAX,
+  NOT_PIX_CHARS_MAX,
+  NOT_PIX_CHARS_MIN,
+  NOT_PIX_TEXTS_MAX,
+  readBankAccounts,
+} from '../../../ledger/stated/bank-accounts.ts';
+import { PLATFORM_NAME_CHARS_MAX } from '../../../ledger/stated/platform-names.ts';
+import { stateBankAccount } from '../../../operations/books/bank.ts';
+import type { GivenOf } from '../../../operations/define-change.ts';
+import { t } from '../../../texts/translate.ts';
+import { auditPersonalAccess } from '../../access/authorize.ts';
+import { BANK } from '../balances/describe-stated.ts';
+import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
+import { ofChange, type TwoStepForm } from '../forms/two-step-form.ts';
+import { type Draft, inputField, labelled } from '../parts/fields.ts';
+import { type Html, html } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+import { sumPart } from './describe-bank.ts';
+
+type Item = { account: string; isNew: boolean; name: string; begins: string; contains: string };
+type Stated = GivenOf<typeof stateBankAccount>;
+/** In the address in place of an account. */
+export const NEW_ACCOUNT = 'new';
+const ROWS = 6;
+
+/** The form of a bank account: its name, and the texts of its lines that are nothing of PIX. */
+export function accountForm(context: Context): Router {
+  const form: TwoStepForm<Stated, Item> = {
+    ...ofChange(stateBankAccount),
+    address: `${BANK.address}/accounts/:id`,
+    title: 'Conta no banco',
+    lead: 'O nome aparece no lugar do número. As linhas que não são do PIX, como tarifas e salários, saem do que está em aberto e continuam na lista.',
+    list: BANK,
+    names: ['account', 'name', 'begins', 'contains', 'not_pix'],
+    async find({ params: { id } }, response) {
+      await auditPersonalAccess(context, response, 'bank.lines', 'accounts', 'console');
+      const known = (await readBankAccounts(context.db)).get(id);
+      const { begins = [], contains = [] } = known?.notPix ?? {};
+      const isNew = id === NEW_ACCOUNT;
+      return {
+        account: isNew ? '' : id,
+        isNew,
+        name: known?.name ?? '',
+        begins: begins.join('\n'),
+        contains: contains.join('\n'),
+      };
+    },
+    initial: ({ account, name, begins, contains }) => ({ account, name, begins, contains }),
+    fields: async (draft, { account, isNew }) => html`${
+      isNew
+        ? html`<div class="fields">${inputField(draft, { name: 'account', label: 'Banco, agência e número', hint: t('Como {example}.', { example: '341/1234/56789-0' }) }, html` required maxlength="${BANK_ACCOUNT_CHARS_MAX}"`)}</div>`
+        : facts([['Conta', account]])
+    }<div class="fields">${inputField(draft, { name: 'name', label: 'Nome' }, html` maxlength="${PLATFORM_NAME_CHARS_MAX}"`)}</div>
+${textsField(draft, { name: 'begins', label: 'Não é do PIX a linha cujo texto começa com' })}
+${textsField(draft, { name: 'contains', label: 'Não é do PIX a linha cujo texto contém' })}
+${draft.faults.not_pix && html`<p class="fault" role="alert">${draft.faults.not_pix}</p>`}`,
+    read({ values }, { account, isNew }) {
+      const list = (name: string): string[] => (values[name] ?? '').split('\n').map((text) => text.trim());
+      const [begins, contains] = [list('begins'), list('contains')].map((texts) => texts.filter(Boolean));
+      return {
+        ...{ account: isNew ? (values.account ?? '') : account, name: values.name === '' ? null : values.name },
+        ...{ not_pix: { begins: begins ?? [], contains: contains ?? [] }, new_account: isNew },
+      };
+    },
+    preview: (stated) => preview(context, stated),
+    done: 'bank_saved',
+  };
+  return serveTwoStepForm(context, form);
+}
+
+function textsField(draft: Draft, field: { name: string; label: Parameters<typeof labelled>[1]['label'] }): Html {
+  const hint = t(
+    'Um texto por linha, sem distinção de maiúsculas e acentos: até {n}, cada um com {min} a {max} caracteres.',
+    {
+      ...{ n: NOT_PIX_TEXTS_MAX, min: NOT_PIX_CHARS_MIN, max: NOT_PIX_CHARS_MAX },
+    },
+  );
+  return labelled(
+    draft,
+    { ...field, hint },
+    (attributes) =>
+      html`<textarea rows="${ROWS}" spellcheck="false"${attributes}>${draft.values[field.name] ?? ''}</textarea>`,
+  );
+}
+
+/** Shows what the account's lines would be. */
+async function preview(context: Context, stated: Stated): Promise<Html> {
+  const read = async (inner: Context) =>
+    (await summarizeBank(inner.db)).accounts.find((one) => one.account === stated.account);
+  const before = await read(context);
+  let after: typeof before;
+  await previewChange(context, async (inner) => {
+    await stateBankAccount.change(inner, stated, { caller: { id: 'preview', role: 'admin' }, id: '' });
+    after = await read(inner);
+  });
+  const rows = (one: typeof before) =>
+    facts([
+      ['Em aberto', one && sumPart(one.openLines)],
+      ['Não é do PIX', one && sumPart(one.notPix)],
+    ]);
+  return html`${facts([
+    ['Conta', stated.account],
+    ['Nome', stated.name],
+  ])}<h2>${t('Antes')}</h2>${rows(before)}<h2>${t('Depois')}</h2>${rows(after)}`;
+}
