@@ -186,9 +186,10 @@ async function verifyDays(db: Reader, { log, before }: End, report: ReportBreak)
   const rows = await old
     .where('seq', '>', log.days)
     .where('payload', 'like', '{"version":2,%')
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('log_hashes').select('ref').where('kind', '=', 'day').whereRef('ref', '=', 'seq'))),
-    )
+    .where((eb) => {
+      const leaf = eb.selectFrom('log_hashes').select('ref').where('kind', '=', 'day').whereRef('ref', '=', 'seq');
+      return eb.not(eb.exists(leaf));
+    })
     .orderBy('seq')
     .limit(BREAKS_KEPT_MAX)
     .execute();
