@@ -4,7 +4,6 @@ export const PROOF_EN = {
   'O que a lista do provedor diz de um pagamento, e como o sabemos: para responder a quem pergunta por ele.':
     "What the provider's list says of a payment, and how we know: the answer to somebody who asks for it.",
   'Dia do pagamento': 'Day of the payment',
-  Hora: 'Hour',
   Qualquer: 'Any',
   'Basta ele: sem dia.': 'It is enough: no day.',
   'Escreva o valor, o nome ou o id E2E.': 'Write the amount, the name or the E2E id.',
@@ -19,7 +18,6 @@ export const PROOF_EN = {
   'não foi paga': 'it was not paid',
   'Soubemos em': 'We learnt of it',
   'Webhook recebido': 'Webhook received',
-  nenhum: 'none',
   'Como sabemos': 'How we know',
   'Lida inteira em': 'Read whole at',
   Contagem: 'Count',
