@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { selectCallbacks } from '../../../src/callbacks/manage/read-callbacks.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { findOrders, joinInvoice } from '../../../src/expected/join-invoice.ts';
 import { createMerchant, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import type { FilterInput } from '../../../src/merchants/match-filter.ts';
 import { callApi } from '../../support/call-api.ts';
-import { payOne } from '../../support/expect-orders.ts';
+import { expectOne, payOne } from '../../support/expect-orders.ts';
 import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
 
 const CPF = '52998224725';
@@ -85,7 +86,7 @@ it('an order of a merchant disturbs none whose payment it cannot see, also by ma
   expect(await alpha?.sent()).toEqual(['alpha']);
 });
 
-it('two merchants that both see a payment are not told which of them it pays', async () => {
+it('a payment that two merchants see, and both name, is a candidate of both', async () => {
   await payOne(env.context, { platform: 'beta', reference: 'ped-both', amount: '1.00' });
   const wanted = { references: ['ped-both'] };
   expect(await beta?.put('4', wanted)).toMatchObject({ state: 'paid' });
@@ -107,4 +108,16 @@ it('a filter that changes decides again', async () => {
   expect(await beta?.read('6')).toMatchObject({ state: 'paid' });
   await updateMerchant(env.context, beta?.id ?? '', { filter: narrow });
   expect(await beta?.read('6')).toMatchObject(NOTHING);
+});
+
+it('an invoice that a merchant names gives it no person, and joins an order of ours first', async () => {
+  const { context } = env;
+  const invoice = { key: '7'.repeat(44), facts: { references: ['xped-7'], document: CPF, name: 'Maria da Silva' } };
+  const named = async () => (await findOrders(context.db, [invoice])).get(invoice.key) ?? '';
+  const order = await beta?.put('7', { references: ['xped-7'] });
+  expect(await named()).toBe(order?.id);
+  await joinInvoice(context, { order: await named(), invoice, actor: 'test' });
+  expect(await beta?.read('7')).toMatchObject({ invoice_key: invoice.key, document: null, name: null });
+  const ours = await expectOne(context, { references: ['xped-7'] });
+  expect(await named()).toBe(ours);
 });
