@@ -10,6 +10,7 @@ const hash = (...parts) => createHash('sha256').update(Buffer.concat(parts)).dig
 const require = (holds, text) => holds || (console.error(text), process.exit(2));
 const answer = JSON.parse(manifest);
 const { payload, proof } = answer.data ?? answer;
+if (!proof) throw new Error('there is no proof yet');
 const statement = Buffer.from(payload, 'base64url');
 const [head, text, signatures] = proof.split('\n\n');
 const [, index, ...path] = head.split('\n');

@@ -30,10 +30,20 @@ export async function examineHosts<Target extends ConnectionTarget>(target: Targ
  * @returns their names, if there are two or more.
  */
 export function listRivals(reports: HostReport[]): string[] {
-  const writers = new Map<string, string>();
-  for (const { name, state } of reports)
-    if (state && !state.refusal && !writers.has(state.id)) writers.set(state.id, name);
-  return writers.size > 1 ? [...writers.values()] : [];
+  const writers = reports.filter(({ state }) => state && !state.refusal);
+  const rivals = writers.filter((one) => writers.some((other) => areRivals(one.state, other.state)));
+  const isFirst = ({ state }: HostReport, index: number) =>
+    rivals.findIndex((other) => other.state?.id === state?.id) === index;
+  return rivals.filter(isFirst).map(({ name }) => name);
+}
+
+/**
+ * Whether two servers that take writes are different ones, and no members of one group: its old primary, which hung or was cut off, may
+ * say for some seconds that it still is the primary. It can commit nothing.
+ */
+export function areRivals(one: ServerState | undefined, other: ServerState | undefined): boolean {
+  if (!one || !other || one.id === other.id) return false;
+  return !one.members.includes(other.id) && !other.members.includes(one.id);
 }
 
 /**

@@ -8,6 +8,8 @@ export type ServerState = {
   id: string;
   /** Why it can't be written to; undefined if it can. */
   refusal: Refusal | undefined;
+  /** Ids of the members of its group, as it sees them; empty: there is no group, or the user may not read them. */
+  members: string[];
   /** A node of a Galera cluster: each of them takes writes. */
   isGalera: boolean;
 };
@@ -49,6 +51,7 @@ export function describeServer(variables: ReadonlyMap<string, string>, members: 
   return {
     id: variables.get('server_uuid') ?? IDENTITY.map((name) => variables.get(name)).join(' '),
     refusal: isCut || isOn('offline_mode') ? 'not ready' : isReadOnly ? 'read only' : undefined,
+    members: (members ?? []).map(({ id }) => id),
     isGalera: isOn('wsrep_on'),
   };
 }

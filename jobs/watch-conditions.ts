@@ -5,6 +5,7 @@ import { IS_NO_FAILED_TEST } from '../src/callbacks/health/callback-sources.ts';
 import { readWaitingMerchants } from '../src/callbacks/queue/read-waiting-merchants.ts';
 import type { Context } from '../src/context.ts';
 import { CLOCK_MS_MAX } from '../src/database/clock.ts';
+import { nameRivals } from '../src/database/open/watch-hosts.ts';
 import { findUnconfirmedRestore } from '../src/database/restores.ts';
 import { addDays, HOUR_MS, listDays, MINUTE_MS } from '../src/domain/calendar.ts';
 import { maskText } from '../src/domain/person/mask-person.ts';
@@ -17,12 +18,11 @@ import { summarize } from '../src/texts/alerts/describe-alert.ts';
 
 /** Heartbeats that are older are of processes that have ended. */
 const CLOCK_SEEN_MS_MAX = MINUTE_MS;
-/** How long a webhook may wait for its first answered fetch, or an item for a fetch that is due. */
-const INBOX_BEHIND_MS = 10 * MINUTE_MS;
-/** How long a due callback may wait for its attempt. */
-const CALLBACKS_BEHIND_MS = 10 * MINUTE_MS;
-/** How long a change may wait until the follower has decided it. */
-const EXPECTED_BEHIND_MS = 10 * MINUTE_MS;
+/**
+ * How long a webhook may wait for its first answered fetch, an item for a fetch that is due, a due callback for its attempt, and a
+ * change for the follower's decision.
+ */
+const BEHIND_MS = 10 * MINUTE_MS;
 /** How long runs of today may end without a complete or recent reading of today: a dozen runs. */
 const NO_COMPLETE_RUN_MS = 60 * MINUTE_MS;
 /** How long after its tick a report may be missing. */
@@ -96,14 +96,14 @@ function before(now: Date, ms: number): Date {
 
 async function findInboxBehind({ db }: Context, now: Date): Promise<AlertOfKind[]> {
   const oldest = await findOldestUnverified(db, now);
-  if (!oldest || oldest >= before(now, INBOX_BEHIND_MS)) return [];
+  if (!oldest || oldest >= before(now, BEHIND_MS)) return [];
   const said = summarize('inbox_behind', { since: oldest.toISOString() });
   return [{ scope: 'inbox', severity: 'critical', ...said }];
 }
 
 async function findExpectedBehind({ db }: Context, now: Date): Promise<AlertOfKind[]> {
   const oldest = await findOldestUndecided(db, now);
-  if (!oldest || oldest >= before(now, EXPECTED_BEHIND_MS)) return [];
+  if (!oldest || oldest >= before(now, BEHIND_MS)) return [];
   const said = summarize('expected_behind', { since: oldest.toISOString() });
   return [{ scope: 'expected', severity: 'high', ...said }];
 }
@@ -120,7 +120,7 @@ async function findWrongClocks({ db }: Context, now: Date): Promise<AlertOfKind[
 
 /** Merchants that fail have an alert of their own. */
 async function findCallbacksBehind({ db }: Context, now: Date): Promise<AlertOfKind[]> {
-  const dueBefore = before(now, CALLBACKS_BEHIND_MS);
+  const dueBefore = before(now, BEHIND_MS);
   const behind = (await readWaitingMerchants(db)).filter(({ oldestDueAt }) => oldestDueAt < dueBefore);
   const [oldest] = behind.toSorted((a, b) => a.oldestDueAt.getTime() - b.oldestDueAt.getTime());
   if (!oldest) return [];
@@ -164,9 +164,16 @@ async function findFailedCallbacks({ db }: Context, now: Date): Promise<AlertOfK
 }
 
 /** As this process sees them. */
-async function findTwoWriters({ hosts: { current = '', rivals } }: Context): Promise<AlertOfKind[]> {
-  if (rivals.size === 0) return [];
-  return [{ scope: 'database', severity: 'critical', ...summarize('two_writers', { hosts: [current, ...rivals] }) }];
+async function findTwoWriters({ hosts }: Context): Promise<AlertOfKind[]> {
+  const rivals = nameRivals(hosts);
+  if (rivals.length === 0) return [];
+  return [
+    {
+      scope: 'database',
+      severity: 'critical',
+      ...summarize('two_writers', { hosts: [hosts.current ?? '', ...rivals] }),
+    },
+  ];
 }
 
 /** Only while runs are made: without them a job is overdue, or the worker is dead. */

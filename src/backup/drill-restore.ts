@@ -48,7 +48,6 @@ export async function drillRestore(
     SPOOL_DIR: path.join(home, 'spool'),
     DATA_DIR: home,
     DATABASE_URL: database,
-    MANIFESTS_DIR: undefined,
   };
   const steps: DrillStep[] = [];
   let [sinceMs, backup] = [SYSTEM_TIMERS.monotonicMs(), undefined as string | undefined];

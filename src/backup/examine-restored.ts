@@ -4,9 +4,9 @@ import type { Restore } from '../database/restores.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { countSegments } from '../inbox/spool/redact-retained-files.ts';
 import { BREAKS_SHOWN_MAX, checkBooks, describeCheck } from '../proof/check-books.ts';
-import { verifyRecorded } from '../proof/verify-log.ts';
+import { verifyRecorded } from '../proof/verify-anchors.ts';
 import { parseCheckpoint } from '../tlog/note.ts';
-import { findLost, readOrigins } from '../tlog/origins.ts';
+import { describeRestoredLog, findLost, readKnownOrigins, readRestoredLogs } from '../tlog/origins.ts';
 import { readRecorded, recordedDirectories } from '../tlog/recorded.ts';
 import { findGapRun, findLastRestore, GAP_RUN, LATE_RUN, queueGapRuns, recordRestore } from './record-restore.ts';
 
@@ -39,14 +39,11 @@ export async function examineRestored(
     describeGap(context, restore),
     await examineBooks(context),
     await compareChain(context, restore, manifests),
+    ...(await describeLog(context)),
     describeSpool(context),
     await describeRun(context, restore, { check: 'list', trigger: GAP_RUN, reads: 'the days of the gap, whole' }),
     await describeRun(context, restore, { check: 'older', trigger: LATE_RUN, reads: 'the 96 days before, by counts' }),
-    {
-      check: 'people',
-      ok: true,
-      says: `what people did after ${restore.gap_from.toISOString()} is undone (tokens revoked, people forgotten, merchants, balances): do it again, see docs/backup.md`,
-    },
+    describePeople(restore),
     await describeCallbacks(context, restore),
   ];
 }
@@ -74,8 +71,9 @@ export async function compareChain(
     await verifyRecorded(context, (one) => says.push(`${one.scope}: ${one.says}`), manifests);
     if (says.length > 0) return { check: 'chain', ok: false, says: says.slice(0, BREAKS_SHOWN_MAX).join('; ') };
   }
-  const origins = await readOrigins(context.db);
-  const lost = (await readRecorded(context.config, manifests)).flatMap(({ file, notes }) =>
+  const origins = await readKnownOrigins(context.db);
+  const recorded = await readRecorded(context.config, manifests);
+  const lost = recorded.flatMap(({ file, notes }) =>
     notes.flatMap((note) => {
       const checkpoint = parseCheckpoint(note);
       const next = checkpoint && findLost(origins, checkpoint);
@@ -90,8 +88,23 @@ export async function compareChain(
     ok: true,
     says: furthest
       ? `${kept}; ${furthest.size - furthest.from} leaves of the log are missing: ${furthest.file} names ${furthest.size}`
-      : `${kept}; nothing in ${where} names a later one before ${restored_at.toISOString()}`,
+      : recorded.length === 0
+        ? `${kept}; ${where} has no checkpoints: whether there were later ones is unknown`
+        : `${kept}; nothing in ${where} names a later one before ${restored_at.toISOString()}`,
   };
+}
+
+async function describeLog({ db }: Context): Promise<RestoreFinding[]> {
+  const log = (await readRestoredLogs(db)).at(-1);
+  return log ? [{ check: 'log', ok: true, says: describeRestoredLog(log) }] : [];
+}
+
+function describePeople({ gap_from, confirmed_at }: Restore): RestoreFinding {
+  const undone = `what people did after ${gap_from.toISOString()} (tokens revoked, people forgotten, merchants, balances)`;
+  const says = confirmed_at
+    ? `${undone} was undone, until somebody did it again`
+    : `${undone} is undone: do it again, see docs/backup.md`;
+  return { check: 'people', ok: true, says };
 }
 
 function describeSpool({ config }: Context): RestoreFinding {

@@ -6,12 +6,17 @@ import { ConfereError } from '../domain/errors.ts';
 import { LOOKBACK_DAYS } from '../domain/late-days.ts';
 import { startRun } from '../reconciliation/runs/start-run.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
-import { beginOrigin, nameRestored, readOrigin } from '../tlog/origins.ts';
-import { isAccepted } from '../tlog/witnesses.ts';
+import { parseCheckpoint } from '../tlog/note.ts';
+import { beginOrigin, nameRestored, RESTORE_ACTION, type RestoredLog, readOrigins } from '../tlog/origins.ts';
+import { readRecorded } from '../tlog/recorded.ts';
+import { readSize } from '../tlog/tree.ts';
+import { askWitnesses } from '../tlog/witnesses.ts';
 
 /** Triggers of the runs over the gap, and over older days whose transactions may have changed in it. */
 export const GAP_RUN = 'restored';
 export const LATE_RUN = 'restored_late';
+/** A restore, and how the log went on after it. */
+export type RecordedRestore = Restore & { log: RestoredLog };
 /** More than any number of callbacks that the lost time can have given positions to. */
 const POSITIONS_SKIPPED = 1_000_000_000;
 
@@ -25,12 +30,11 @@ const POSITIONS_SKIPPED = 1_000_000_000;
  * @param gapFrom everything answered or committed before is in the backup.
  * @throws ConfereError `conflict` while an earlier restore is not confirmed.
  */
-export async function recordRestore(context: Context, gapFrom: Date): Promise<Restore> {
+export async function recordRestore(context: Context, gapFrom: Date): Promise<RecordedRestore> {
   const now = context.clock.now();
   if (gapFrom > now)
     throw new ConfereError('wrong_use', `the backup cannot be of ${gapFrom.toISOString()}: that is to come`);
-  const continuesLog = await isAccepted(context);
-  let origin: string | undefined;
+  const verdict = await assessLog(context);
   return await auditChange(
     context,
     async ({ db }) => {
@@ -51,19 +55,31 @@ export async function recordRestore(context: Context, gapFrom: Date): Promise<Re
         .execute();
       await db.deleteFrom('spools').execute();
       // the backup may be older than the first checkpoint
-      const logged = await readOrigin({ ...context, db });
-      if (!continuesLog) ({ origin } = await beginOrigin({ ...context, db }, nameRestored(context, logged, now)));
+      const before = (await readOrigins(db)).at(-1);
+      const { origin, from_size: leaves } =
+        before && verdict === 'accepted'
+          ? { ...before, from_size: await readSize(db) }
+          : await beginOrigin({ ...context, db }, nameRestored(context, before, now));
       const restore = await findLastRestore(db);
       if (!restore) throw new ConfereError('unavailable', 'the restore was not recorded');
-      return restore;
+      return { ...restore, log: { origin, leaves, verdict } };
     },
-    ({ gap_from, head_position }) => ({
+    ({ gap_from, head_position, log }) => ({
       actor: 'command',
-      action: 'restores.record',
+      action: RESTORE_ACTION,
       target: 'database',
-      detail: JSON.stringify({ gap_from: gap_from.toISOString(), head_position, log: origin }),
+      detail: JSON.stringify({ gap_from: gap_from.toISOString(), head_position, log }),
     }),
   );
+}
+
+/** Whether the log may go on as it is. One that lacks what it signed would sign other leaves in their place. */
+async function assessLog(context: Context): Promise<RestoredLog['verdict']> {
+  const verdict = await askWitnesses(context);
+  if (verdict !== 'accepted') return verdict;
+  const size = await readSize(context.db);
+  const notes = (await readRecorded(context.config)).flatMap((one) => one.notes);
+  return notes.some((note) => (parseCheckpoint(note)?.size ?? 0) > size) ? 'recorded' : verdict;
 }
 
 /** Returns the newest restore; undefined if there was none. */

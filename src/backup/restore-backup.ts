@@ -36,7 +36,7 @@ import { type BackupDescription, DATABASE_FILES, DESCRIPTION, readDescription } 
 import { explainFullDisk } from './explain-full-disk.ts';
 import { placeFiles } from './place-data-dir.ts';
 import { recordBackup } from './read-backup-metrics.ts';
-import { queueGapRuns, recordRestore } from './record-restore.ts';
+import { queueGapRuns, type RecordedRestore, recordRestore } from './record-restore.ts';
 import { createMissingTriggers, refuseClientCommands, removePrograms } from './refuse-commands.ts';
 import { readTables } from './store-database.ts';
 import { createReader, type ReadFile } from './stored-files.ts';
@@ -57,7 +57,7 @@ export type RestoreOptions = {
 };
 export type RestoreStep = 'sums' | 'database' | 'files' | 'tables';
 
-export type RestoredBackup = { description: BackupDescription; restore: Restore };
+export type RestoredBackup = { description: BackupDescription; restore: RecordedRestore };
 
 type Target = ConnectionTarget & { database: string };
 type Opened = {
@@ -105,7 +105,7 @@ export async function restoreBackup(
 }
 
 /** Opens the database, which must be empty or left by the same restore, and fills it. What fails is removed again. */
-async function restoreInto(place: Place, opened: Opened): Promise<Restore> {
+async function restoreInto(place: Place, opened: Opened): Promise<RecordedRestore> {
   const { config, description, log } = opened;
   await using stack = new AsyncDisposableStack();
   const target = await findDatabase(config, log, stack, { creates: true, isRestoring: true });
@@ -133,7 +133,12 @@ async function restoreInto(place: Place, opened: Opened): Promise<Restore> {
 }
 
 /** Fills the marked database and DATA_DIR, and records the restore. */
-async function fillDatabase(db: Kysely<Database>, target: Target, place: Place, opened: Opened): Promise<Restore> {
+async function fillDatabase(
+  db: Kysely<Database>,
+  target: Target,
+  place: Place,
+  opened: Opened,
+): Promise<RecordedRestore> {
   const { config, description, read, log, signal, onStep } = opened;
   if (description.database.method === 'dump') {
     const name = DATABASE_FILES.dump;

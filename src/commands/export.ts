@@ -8,7 +8,7 @@ import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { Language } from '../domain/language/language.ts';
 import { FILE_FORMATS, type FileFormat } from '../reports/plan/report-plan.ts';
-import { FORMAT_FACTS } from '../reports/render/formats/formats.ts';
+import { assertGroup, FORMAT_FACTS } from '../reports/render/formats/formats.ts';
 import { makeReport } from '../reports/revisions/make-report.ts';
 import { measureFile } from '../reports/revisions/publish-drafts.ts';
 import { addExports } from '../reports/serve/add-exports.ts';
@@ -24,10 +24,13 @@ type Options = {
   format: string;
   platform?: string;
   locale?: string;
+  group?: string;
   out?: string;
   add?: string[];
   json?: boolean;
 };
+/** After `checkUse`. */
+type Choices = { platform?: string; locale?: Language; group?: 'day' };
 const LOCALES: readonly string[] = ['pt-BR', 'en'];
 
 /** `confere export`: writes a day's report to a file or standard output. Makes a new revision where the ledger changed. */
@@ -41,6 +44,7 @@ export function exportCommand(program: Command): void {
     .option('--format <format>', `${FILE_FORMATS.join(', ')}`, 'xlsx')
     .option('--platform <id>', 'only this platform; none: transactions without one')
     .option('--locale <locale>', 'pt-BR or en (default: REPORT_LOCALE)')
+    .option('--group <span>', 'day: of entries, one posting a day, platform and account')
     .option('--out <file>', 'where to write it, - for standard output (default: its own name, here)')
     .option('--add <file...>', 'add the csv of the same days of other installations')
     .option('--json', 'print one JSON object')
@@ -60,6 +64,7 @@ function checkUse(options: Options): FileFormat {
   const format = FILE_FORMATS.find((one) => one === options.format);
   if (!format) throw fault(`there is no format ${options.format}: --format is ${FILE_FORMATS.join(', ')}`);
   if (options.locale !== undefined && !LOCALES.includes(options.locale)) throw fault('--locale is pt-BR or en');
+  if (options.group !== undefined && options.group !== 'day') throw fault('--group is day');
   if (options.json && options.out === '-') throw fault('--json and --out - both want standard output');
   if (options.add && (format !== 'csv' || !isRange || options.out === '-'))
     throw fault('--add goes with --format csv, --from and --to, and a file');
@@ -79,8 +84,10 @@ async function run(context: Context, options: Options, format: FileFormat): Prom
     return;
   }
   const day = options.day ?? '';
+  const { platform, locale, group } = options as Choices;
+  assertGroup(format, group);
   const { changed } = await makeReport(context, day);
-  const wanted = { day, format, platform: options.platform, locale: options.locale as Language | undefined };
+  const wanted = { day, format, platform, locale, group };
   await useReport(context, wanted, (opened) => writeDay(context, options, { ...opened, format, changed }));
 }
 
@@ -101,9 +108,9 @@ async function writeDay(context: Context, options: Options, opened: WrittenDay):
 }
 
 async function runRange(context: Context, options: Options, range: Range & { format: FileFormat }): Promise<void> {
-  const { platform, locale } = options;
+  const { platform, locale, group } = options as Choices;
   const limit = FORMAT_FACTS[range.format].anyLength ? { daysMax: Number.POSITIVE_INFINITY } : {};
-  const wanted = { ...range, platform, locale: locale as Language | undefined, ...limit };
+  const wanted = { ...range, platform, locale, group, ...limit };
   await exportRange(context, wanted, async ({ file, name, state }) => {
     const out = options.out ?? name;
     await audit(context, { actor: 'command', action: 'reports.export', target: name });

@@ -36,7 +36,6 @@ const PRIVATE_NETWORKS = '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7';
 export const environment = z.object({
   DATABASE_URL: secret(databaseUrl).optional(),
   DATA_DIR: z.string().min(1).default('./var'),
-  MANIFESTS_DIR: z.string().min(1).optional(),
   ...logFields,
   HOST: hostText.default('127.0.0.1'),
   PORT: intText(0, 65535).prefault('3000'),

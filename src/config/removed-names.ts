@@ -5,6 +5,10 @@ const REMOVED = new Map<string, string>([
   ['RECENT_READ_ROWS', 'days of 20,000 rows and more are read by their newest rows between whole readings'],
   ['CALLBACK_ALERT_AFTER', 'a merchant is reported after 30 minutes without a success'],
   ['DISK_FREE_MIN', 'a disk is reported with less than 2 GiB free; alert on confere_disk_free_bytes for another limit'],
+  [
+    'MANIFESTS_DIR',
+    'mount the directory that the machines share, or place a link to it, at DATA_DIR/shared; the checkpoints are in its manifests/',
+  ],
   ['ARCHIVE_DIR', 'place the folder, or a link to it, at DATA_DIR/archive'],
   ['ALERT_LOCALE', 'alerts are in the language of REPORT_LOCALE'],
   ['PAGERDUTY_URL', 'write it into the key: PAGERDUTY_ROUTING_KEY=https://KEY@events.eu.pagerduty.com/v2/enqueue'],

@@ -22,6 +22,7 @@ import { openClient, requireProvider } from '../provider/open-client.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
 import { failure, message, type Said, saidBy } from '../texts/messages.ts';
 import { SYSTEM_TIMERS } from '../timers.ts';
+import { findShared } from '../tlog/recorded.ts';
 import { checkHosts } from './check-hosts.ts';
 import { checkArchives, checkDisks, checkSizes } from './check-storage.ts';
 
@@ -135,8 +136,8 @@ async function examineClock(context: Context): Promise<Message[]> {
 }
 
 async function examineDataDir({ config }: BareContext): Promise<Message[]> {
-  const { DATA_DIR, DATABASE_URL, MANIFESTS_DIR } = config;
-  const places = [DATA_DIR, MANIFESTS_DIR].filter((place) => place !== undefined);
+  const { DATA_DIR, DATABASE_URL } = config;
+  const places = [DATA_DIR, findShared(config)].filter((place) => place !== undefined);
   const says = places.map((path) => describePlace(path) ?? message('doctor.place_writable', { path }));
   const isNew = DATABASE_URL === undefined && !existsSync(path.join(DATA_DIR, 'mariadb', 'data'));
   if (isNew) refuseSmallDisk(nearestDirectory(DATA_DIR));

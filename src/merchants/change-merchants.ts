@@ -80,7 +80,7 @@ export async function updateMerchant(context: Context, id: string, change: Merch
   checkMerchant(context, change, merchant);
   const set: Updateable<Database['merchants']> = {};
   if (change.name !== undefined) set.name = change.name;
-  if (change.url !== undefined) set.url = change.url;
+  if (change.url !== undefined) Object.assign(set, { url: change.url, old_url: null });
   if (change.format !== undefined) set.format = change.format;
   if (change.email !== undefined) set.email = change.email;
   if (change.rate !== undefined) set.rate = change.rate;

@@ -52,7 +52,8 @@ export async function setOwnFilter(context: Context, id: string, input: FilterIn
   return await findMerchant(context.db, id);
 }
 
-async function lockMerchant(trx: Transaction<Database>, id: string) {
+/** Locks a merchant until the transaction ends. @throws ConfereError `not_found`. */
+export async function lockMerchant(trx: Transaction<Database>, id: string) {
   const row = await trx
     .selectFrom('merchants')
     .select(['seq', 'state', 'paused_by', 'own_filter', 'events_since'])

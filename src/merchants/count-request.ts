@@ -3,7 +3,7 @@ import { refuse } from '../texts/refuse.ts';
 import type { Timers } from '../timers.ts';
 
 /** How often each of these is done for one merchant in a minute, by this process. */
-export const RATES_A_MINUTE = { preview: 60, replay: 20, test: 10 } as const;
+export const RATES_A_MINUTE = { preview: 60, replay: 20, test: 10, address: 5 } as const;
 
 const MINUTE_S = 60;
 const MERCHANTS_MAX = 10_000;

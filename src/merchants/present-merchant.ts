@@ -15,6 +15,8 @@ export function presentMerchant(row: MerchantRow) {
     id: row.id,
     name: row.name,
     url: row.url,
+    /** Where its tests and examples go; null: to `url`. */
+    test_url: row.test_url,
     format: row.format as CallbackFormat,
     /** The values of headers are never shown. */
     has_bearer_token: headers.includes(AUTHORIZATION),
@@ -79,12 +81,17 @@ export function maskMerchant(merchant: PresentedMerchant): PresentedMerchant {
   return {
     ...merchant,
     name: maskText(merchant.name),
-    url: merchant.url === null ? null : maskText(new URL(merchant.url).origin),
+    url: maskUrl(merchant.url),
+    test_url: maskUrl(merchant.test_url),
     email: null,
     header_names: merchant.header_names.map((name) => maskText(name)),
     filter: maskFilter(merchant.filter),
     own_filter: maskFilter(merchant.own_filter),
   };
+}
+
+function maskUrl(url: string | null): string | null {
+  return url === null ? null : maskText(new URL(url).origin);
 }
 
 function maskFilter<T extends PresentedMerchant['own_filter']>(filter: T): T {

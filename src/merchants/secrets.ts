@@ -1,4 +1,4 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { compileOnce } from '../database/compile-once.ts';
@@ -23,8 +23,8 @@ export function generateSecret(context: Context): NewSecret {
   return { key: randomBytes(SECRET_BYTES), createdAt: context.clock.now() };
 }
 
-/** @returns the secret as shown to the merchant, once: `whsec_` and base64. */
-export function formatSecret({ key }: NewSecret): string {
+/** @returns the secret as shown to the merchant: `whsec_` and base64. */
+export function formatSecret({ key }: Pick<NewSecret, 'key'>): string {
   return PREFIX + key.toString('base64');
 }
 
@@ -72,6 +72,12 @@ export async function rotateSecret(context: Context, id: string): Promise<{ secr
     await addSecret(context, trx, merchant.seq, made);
   });
   return { secret: formatSecret(made), oldUntil };
+}
+
+/** Derives the secret of a test address from both: nothing of it is stored, and another address has another one. */
+export function deriveTestKey({ keys }: Pick<Context, 'keys'>, merchant: string, testUrl: string): Buffer {
+  const facts = ['test secret', merchant, testUrl];
+  return createHmac('sha256', keys.callbackIds).update(JSON.stringify(facts)).digest();
 }
 
 /** Whether this secret is stored already; another rotation may have followed. */
@@ -141,7 +147,13 @@ export type Credentials = {
   format: string;
   keys: KeyObject[];
   headers: Record<string, string>;
+  /** The address of tests; and the one of the messages that failed before `until`. Undefined: `url`. */
+  test?: { url: string; key: KeyObject } | undefined;
+  before?: { url: string; until: Date } | undefined;
 };
+
+/** How long the URL before takes the messages that failed before the merchant changed it. */
+export const OLD_ADDRESS_MS = 72 * 3_600_000;
 
 /**
  * Reads where each merchant that is not removed is reached, and its live credentials, in one statement: a change of both must not send
@@ -157,7 +169,13 @@ export async function readCredentials(
   const now = context.clock.now();
   const { rows } = await selectCredentials(db, { seqs: merchantSeqs, now });
   for (const { seq, url, format, ciphertext, header, created_at, ...row } of rows) {
-    const one: Credentials = found.get(seq) ?? { row, url, format, keys: [], headers: Object.create(null) };
+    const { id, test_url: testUrl, old_url: old, url_changed_at: until } = row;
+    const isRecent = until !== null && now.getTime() - until.getTime() < OLD_ADDRESS_MS;
+    const one: Credentials = found.get(seq) ?? {
+      ...{ row, url, format, keys: [], headers: Object.create(null) },
+      test: testUrl === null ? undefined : { url: testUrl, key: createSecretKey(deriveTestKey(context, id, testUrl)) },
+      before: old !== null && isRecent ? { url: old, until } : undefined,
+    };
     found.set(seq, one);
     if (ciphertext === null) continue;
     const plain = context.vault.decrypt(
@@ -179,6 +197,7 @@ const selectCredentials = compileOnce((db, { seqs, now }: { seqs: number[]; now:
         .on((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])),
     )
     .select(['merchants.seq', 'url', 'format', 'ciphertext', 'header', 'secrets.created_at'])
+    .select(['merchants.id', 'test_url', 'old_url', 'url_changed_at'])
     .select(['state', 'deleted_at', 'breaker_opened_at', 'rate', awaitsConfirmation().as('is_restored')])
     .where('merchants.seq', 'in', seqs)
     .where('deleted_at', 'is', null)

@@ -190,7 +190,15 @@ const RETAINED = [
     'job_ticks',
     'alerts',
   ] as const),
-  ...(['merchant_secrets', 'sessions', 'senders', 'heartbeats', 'size_days', 'run_page_rows'] as const),
+  ...([
+    'merchant_secrets',
+    'merchant_address_changes',
+    'sessions',
+    'senders',
+    'heartbeats',
+    'size_days',
+    'run_page_rows',
+  ] as const),
 ] as const;
 export type Retained = (typeof RETAINED)[number];
 

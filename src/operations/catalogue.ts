@@ -24,6 +24,7 @@ import { addCommission, commissions, fees, undoCommission } from './books/commis
 import { imports } from './books/imports.ts';
 import { closeOneMonth, months, oneMonth, reopenOneMonth } from './books/months.ts';
 import { addOpening, openings, undoOpening } from './books/openings.ts';
+import { paymentProof } from './books/payment-proof.ts';
 import { namePlatform, platforms } from './books/platforms.ts';
 import { makeOneReport, reports } from './books/reports.ts';
 import { addStatement, statements } from './books/statements.ts';
@@ -45,6 +46,7 @@ import {
 import { numbers } from './figures/numbers.ts';
 import { callbackSeries, moneySeries } from './figures/series.ts';
 import { jobs, runOneJob } from './jobs.ts';
+import { decideAddress, merchantAddressChanges } from './merchants/addresses.ts';
 import { callbacks, oneCallback, redeliverCallback, replayCallbacks } from './merchants/callbacks.ts';
 import { rotateManifestKeys } from './merchants/manifests.ts';
 import {
@@ -81,7 +83,7 @@ export type Subject<C = AnyChange> = {
 };
 
 export const SUBJECTS: readonly Subject<Change>[] = [
-  { tag: 'Ledger', searches: [transactions], items: [oneTransaction, balances, moneySeries] },
+  { tag: 'Ledger', searches: [transactions], items: [paymentProof, oneTransaction, balances, moneySeries] },
   { tag: 'Ledger', changes: [addOpening, undoOpening], lists: [openings] },
   { tag: 'Ledger', changes: [addAdjustment, undoAdjustment], lists: [adjustments] },
   { tag: 'Ledger', changes: [addStatement], lists: [statements] },
@@ -122,10 +124,10 @@ export const SUBJECTS: readonly Subject<Change>[] = [
     tag: 'Merchants',
     changes: [
       ...[addMerchant, changeMerchant, removeOneMerchant, rotateMerchantSecret, enableMerchant, pauseMerchant],
-      ...[testMerchant, givePullToken, endPullToken, rotateManifestKeys],
+      ...[testMerchant, decideAddress, givePullToken, endPullToken, rotateManifestKeys],
     ],
     lists: [merchants],
-    items: [oneMerchant],
+    items: [oneMerchant, merchantAddressChanges],
   },
   {
     tag: 'Callbacks',

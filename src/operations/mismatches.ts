@@ -32,7 +32,7 @@ const noted = z.object({ note: z.string().max(MISMATCH_NOTE_CHARS_MAX).optional(
 type Handled = { note?: string | undefined; actual?: unknown };
 
 async function answerMismatch(context: Context, _made: unknown, { by }: { by: By }) {
-  return presentWritten(await findMismatch(context, by.id), 'the decision');
+  return presentWritten(await findMismatch(context, by.id));
 }
 
 /** Declares what a person decides about one mismatch, perhaps by the evidence that they saw. */

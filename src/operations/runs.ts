@@ -25,7 +25,7 @@ export const startOneRun = defineChange({
   change: (inner, range, { caller, via = caller === COMMAND ? 'command' : 'api' }) =>
     startRun(inner, { ...range, trigger: via, createdBy: caller.id }),
   target: ({ id }) => id,
-  answer: async ({ db }, { id }) => presentWritten(await findRun(db, id), 'the run'),
+  answer: async ({ db }, { id }) => presentWritten(await findRun(db, id)),
   location: ({ id }) => `/api/v1/reconciliations/${id}`,
 });
 

@@ -38,7 +38,7 @@ export const reprocessOneWebhook = defineChange({
     return { seq, id };
   },
   target: ({ id }) => id,
-  answer: async ({ db }, { id }) => presentWritten(await findWebhook(db, id), 'the webhook'),
+  answer: async ({ db }, { id }) => presentWritten(await findWebhook(db, id)),
 });
 
 export const purgeManyWebhooks = defineChange({

@@ -2,9 +2,11 @@
  * The scope of a request of the portal: what the merchant of its token may read and change. It alone holds the database.
  * Each function passes on the row number of that merchant, and none takes a merchant from the request.
  */
+import { createSecretKey } from 'node:crypto';
 import { audit, auditParts, auditShown } from '../access/audit.ts';
 import { findMerchantSession } from '../access/sessions.ts';
 import { findMerchantToken, type MerchantCaller } from '../access/tokens.ts';
+import { challengeAddress } from '../callbacks/deliver/challenge-address.ts';
 import { presentAttempt, presentOwnCallback } from '../callbacks/manage/present-callback.ts';
 import { previewFilter } from '../callbacks/manage/preview-filter.ts';
 import { listAttempts } from '../callbacks/manage/read-callbacks.ts';
@@ -24,6 +26,9 @@ import { checkFilter } from '../merchants/check-filter.ts';
 import { countRequest } from '../merchants/count-request.ts';
 import { completeFilter, type FilterInput, parseFilter } from '../merchants/match-filter.ts';
 import { type MerchantRow, selectMerchants } from '../merchants/read-merchants.ts';
+import { deriveTestKey, formatSecret, readCredentials } from '../merchants/secrets.ts';
+import { refuseField } from '../texts/refuse.ts';
+import { type AskedAddress, checkAddress, isMailed, listWaiting, presentAddressChange } from './address-changes.ts';
 import { listChanges, type OwnChanges } from './own-changes.ts';
 
 export type MerchantScope = ReturnType<typeof openScope>;
@@ -77,6 +82,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
     /** Why nothing is sent to the merchant now; undefined if it is sent. */
     hold: findHold(merchant),
     ...ownReads(context, reading, { seq, merchant }),
+    ...ownAddresses(context, reading, merchant),
 
     /** A callback with its attempts and the body as it would be sent now; audited, since it shows a person. */
     async showCallback(webhookId: string) {
@@ -103,7 +109,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
     },
 
     /** The changes in a transaction that somebody else audits. */
-    changesIn: (inner: Context): OwnChanges => listChanges(inner, merchant),
+    changesIn: (inner: Context): OwnChanges => listChanges(inner, merchant, caller.id),
 
     /** Audits a request that changes nothing itself. */
     record: (action: string, detail: string) => audit(context, describe(action, id, detail)),
@@ -158,5 +164,39 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
       const before = [parseFilter(merchant.own_filter ?? '{}')];
       return previewFilter(context, [completeFilter(filter)], { before, allowed });
     },
+  };
+}
+
+function ownAddresses(context: Context, reading: Context, merchant: MerchantRow) {
+  const { seq, id } = merchant;
+  return {
+    /** Whether a mailed link confirms its changes of address, not an admin. */
+    isMailed: isMailed(context, merchant),
+    /** Checks it, and returns the secret that signs for a new test address. @throws ConfereError as `askAddressChange`. */
+    checkAddress(asked: AskedAddress): string | undefined {
+      checkAddress(context, merchant, asked);
+      const { kind, value } = asked;
+      return kind === 'test_url' && value !== null
+        ? formatSecret({ key: deriveTestKey(context, id, value) })
+        : undefined;
+    },
+
+    /**
+     * Checks what the merchant asks to change, and has a new address answer a challenge. No transaction may wait for it.
+     * @throws ConfereError `invalid_request`, `conflict`, `too_many_requests`.
+     */
+    async proveAddress(asked: AskedAddress): Promise<void> {
+      checkAddress(context, merchant, asked);
+      countRequest(context, 'address', id);
+      const { kind, value } = asked;
+      if (kind === 'email' || value === null) return;
+      const { keys = [] } = (await readCredentials(context, reading.db, [seq])).get(seq) ?? {};
+      const signing = kind === 'url' ? keys : [createSecretKey(deriveTestKey(context, id, value))];
+      const why = await challengeAddress(context, value, signing);
+      if (why !== undefined) throw refuseField('value', 'address_unanswered', { why });
+    },
+    /** Its changes of address that wait. */
+    listAddressChanges: async () =>
+      (await listWaiting(context, reading.db, { merchant: id })).map(presentAddressChange),
   };
 }

@@ -9,11 +9,12 @@ import { setOwnFilter, setOwnState } from '../merchants/change-own.ts';
 import type { FilterInput } from '../merchants/match-filter.ts';
 import type { MerchantRow } from '../merchants/read-merchants.ts';
 import { rotateSecret } from '../merchants/secrets.ts';
+import { type AskedAddress, askAddressChange } from './address-changes.ts';
 
 export type OwnChanges = ReturnType<typeof listChanges>;
 
-/** Lists a merchant's changes. @param inner its `db` is the transaction that audits the change. */
-export function listChanges(inner: Context, { seq, id }: MerchantRow) {
+/** Lists a merchant's changes. @param inner its `db` is the transaction that audits the change. @param tokenId who asks. */
+export function listChanges(inner: Context, { seq, id }: MerchantRow, tokenId: string) {
   const present = async (callback: { webhook_id: string }) => {
     const row = await findOwnCallback(inner.db, seq, callback.webhook_id);
     return { target: `cb_${row.seq}`, callback: presentOwnCallback(row) };
@@ -39,6 +40,8 @@ export function listChanges(inner: Context, { seq, id }: MerchantRow) {
     },
     /** The secret is returned only here. */
     rotateSecret: () => rotateSecret(inner, id),
+    /** A new address has answered the challenge before (`proveAddress`). @throws as `askAddressChange`. */
+    askAddressChange: (asked: AskedAddress) => askAddressChange(inner, id, { ...asked, tokenId }),
     /** @throws ConfereError `conflict`. */
     setState: (state: 'enabled' | 'paused') => setOwnState(inner, id, state),
     /** @throws ConfereError `conflict` while past events of an earlier change are being sent. */

@@ -44,6 +44,8 @@ export type BooksCheck = {
   /** How many were read; since a proof, an older transaction once for each part of it that changed. */
   entries: number;
   transactions: number;
+  /** Cosignatures of keys that WITNESSES does not name. */
+  unverified: number;
   /** How many breaks there are in all, and the first 200 of them. */
   broken: number;
   breaks: Break[];
@@ -117,9 +119,10 @@ export async function checkAllBooks(context: Context): Promise<BooksCheck | unde
   return toCheck(check.state);
 }
 
-function toCheck({ walk, entries, histories, touched, broken, breaks }: CheckState): BooksCheck {
+function toCheck({ walk, log, entries, histories, touched, broken, breaks }: CheckState): BooksCheck {
   const transactions = histories.count + touched.count;
-  return { position: walk.position, entries: entries.count, transactions, broken, breaks };
+  const { unverified } = log;
+  return { position: walk.position, entries: entries.count, transactions, unverified, broken, breaks };
 }
 
 /**
@@ -127,7 +130,7 @@ function toCheck({ walk, entries, histories, touched, broken, breaks }: CheckSta
  * @param since what the entries are counted from, such as ` since the last proof`.
  */
 export function describeCheck(
-  { position, entries, transactions, broken, breaks }: BooksCheck,
+  { position, entries, transactions, unverified, broken, breaks }: BooksCheck,
   since = '',
 ): { ok: boolean; says: string } {
   const shown = breaks.slice(0, BREAKS_SHOWN_MAX).map((one) => `${one.scope}: ${one.says}`);
@@ -135,5 +138,6 @@ export function describeCheck(
     broken > 0
       ? `${broken} breaks. ${shown.join('; ')}`
       : `${transactions} transactions and ${entries} entries${since} are consistent; the chain is whole up to position ${position}`;
-  return { ok: broken === 0, says };
+  const others = `; ${unverified} cosignatures are of keys that WITNESSES does not name, and were not verified`;
+  return { ok: broken === 0, says: unverified > 0 ? says + others : says };
 }

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
+import { parseJson } from '../domain/person/tokenize-json.ts';
 import { GENESIS_HASH } from '../seal/hash-seal.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 
@@ -40,6 +41,8 @@ export const HISTORY_TABLES = [
 const unsealed = z.array(z.tuple([z.int(), z.int()])).transform((pairs) => new Map(pairs));
 const cursor = z.object({ after: z.int(), count: z.int() });
 
+const startLog = () => ({ size: 0, nodes: [], seal: 0, days: 0, unverified: 0 });
+
 const STATE = z.object({
   format: z.literal(1),
   step: z.enum(STEP_NAMES),
@@ -56,8 +59,16 @@ const STATE = z.object({
     uncovered: unsealed,
     audit: z.object({ seq: z.int(), unsealed, caughtUpAt: z.int().nullable() }),
   }),
-  /** The walk along the log: its leaves, the hashes of the range, and the last position of the chain. One from before had none. */
-  log: z.object({ size: z.int(), nodes: z.array(z.hex()), seal: z.int() }).default({ size: 0, nodes: [], seal: 0 }),
+  /**
+   * The walk along the log: its leaves, the hashes of the range, the last position of the chain, the number of a day manifest up
+   * to which all have leaves, and the cosignatures of keys that are not configured. One from before had none.
+   */
+  log: z
+    .object({
+      ...{ size: z.int(), nodes: z.array(z.hex()), seal: z.int() },
+      ...{ days: z.int().default(0), unverified: z.int().default(0) },
+    })
+    .default(startLog),
   /** The last month whose balances were verified; the digest of each month's balances as of the walk's position. */
   balances: z.object({ after: z.string(), digests: z.record(z.string(), z.string()) }),
   events: cursor,
@@ -103,7 +114,7 @@ export async function startState(db: Reader): Promise<CheckState> {
       uncovered: new Map(),
       audit: { seq: 0, unsealed: new Map(), caughtUpAt: null },
     },
-    log: { size: 0, nodes: [], seal: 0 },
+    log: startLog(),
     balances: { after: '', digests: {} },
     events: { after: 0, count: 0 },
     entries: { after: 0, count: 0 },
@@ -124,7 +135,7 @@ export async function continueState(db: Reader, proof: CheckState): Promise<Chec
   const fresh = await startState(db);
   return {
     ...fresh,
-    ...{ walk, log, monthClose },
+    ...{ walk, log: { ...log, unverified: 0 }, monthClose },
     events: { after: startOf(proof, 'events'), count: 0 },
     entries: { after: walk.entrySeq, count: 0 },
     histories: { after: histories.after, count: 0 },
@@ -136,7 +147,7 @@ export async function continueState(db: Reader, proof: CheckState): Promise<Chec
  * A row gets its number when it is written, and is visible when it is committed: this many numbers below the highest one
  * are read again. More than all processes write at once, as for the sealer's search.
  */
-const UNCOMMITTED_MAX = 20_000;
+export const UNCOMMITTED_MAX = 20_000;
 
 /** The number after which a table is read again. */
 export function startOf(proof: CheckState, table: (typeof HISTORY_TABLES)[number]): number {
@@ -149,11 +160,7 @@ export function formatState(state: CheckState): string {
 
 /** @returns undefined for a text that this version did not write. */
 export function parseState(text: string): CheckState | undefined {
-  try {
-    return STATE.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return STATE.safeParse(parseJson(text)).data;
 }
 
 async function readHighest(db: Reader): Promise<CheckState['highest']> {

@@ -1,10 +1,15 @@
 /**
- * Compares the chain with hashes that other tables store: a chain that was truncated or rebuilt is consistent in itself.
- * Reports store the hash of their cut, and earlier checks of the books that of their end.
+ * Compares the chain and the log with hashes that are stored elsewhere: what was truncated or rebuilt is consistent in itself.
+ * Reports store the hash of their cut, and files the log's checkpoints. Leaves that a recorded restore lost are not missed.
  */
 
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
+import { parseCheckpoint } from '../tlog/note.ts';
+import { findLost, type KnownOrigin, readKnownOrigins } from '../tlog/origins.ts';
+import { readRecorded } from '../tlog/recorded.ts';
+import { readRoot, readSize } from '../tlog/tree.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 
 /** More differences than this mean one rebuilt chain. */
@@ -31,25 +36,36 @@ export async function verifyReports(context: Context, end: number, report: Repor
   }
 }
 
-/** Compares the chain with the positions up to which earlier checks found the books whole. */
-export async function verifyProofs(context: Context, end: number, report: ReportBreak): Promise<void> {
-  const rows = await context.db
-    .selectFrom('books_checks as checks')
-    .leftJoin('seals', 'seals.position', 'checks.position')
-    .select(['checks.position', 'checks.finished_at as at', 'seals.hash'])
-    .where('checks.finished_at', 'is not', null)
-    .where('checks.broken', '=', 0)
-    .where('checks.position', '>', 0)
-    .where(sql<boolean>`(seals.position IS NULL OR seals.hash <> checks.hash)`)
-    .orderBy('checks.position', 'desc')
-    .orderBy('checks.seq')
-    .limit(REPORTS_MAX)
-    .execute();
-  for (const [index, { position, at, hash }] of rows.entries()) {
-    // while nothing is sealed, each night reaches the same position
-    if (rows[index - 1]?.position === position) continue;
-    const check = `the books check of ${at?.toISOString()}`;
-    const says = hash ? `its hash is not the one that ${check} read` : `${check} read it, and the chain ends at ${end}`;
-    report({ scope: `seal ${position}`, says });
+/** Compares the log with the checkpoints in files, by default those of this machine. Reports the first difference of each file. */
+export async function verifyRecorded(context: Context, report: ReportBreak, directory?: string): Promise<void> {
+  const { db } = context;
+  const origins = await readKnownOrigins(db);
+  for (const { file, notes } of await readRecorded(context.config, directory)) {
+    context.signal.throwIfAborted();
+    if (notes.length === 0) report({ scope: `manifests/${file}`, says: 'it has no checkpoint that can be read' });
+    for (const [index, note] of notes.entries()) {
+      // the root of the newest one covers all leaves before it
+      const says = await compareRecorded(db, origins, note, { isNewest: index === notes.length - 1 });
+      if (says === undefined) continue;
+      report({ scope: `manifests/${file}`, says });
+      break;
+    }
   }
+}
+
+async function compareRecorded(
+  db: Reader,
+  origins: KnownOrigin[],
+  note: string,
+  { isNewest }: { isNewest: boolean },
+): Promise<string | undefined> {
+  const checkpoint = parseCheckpoint(note);
+  if (!checkpoint) return 'it has no checkpoint that can be read';
+  const { origin, size, root } = checkpoint;
+  if (findLost(origins, checkpoint)) return undefined;
+  if (!origins.some((one) => one.origin === origin)) return `it names the log ${origin}, which is gone`;
+  if (size > (await readSize(db))) return `it names ${size} leaves, and the log has fewer`;
+  const [stored] = await db.selectFrom('log_checkpoints').select('root').where('size', '=', size).execute();
+  const own = !isNewest && stored ? stored.root : await readRoot(db, size);
+  return own.equals(root) ? undefined : `its root of ${size} leaves is not the log's`;
 }

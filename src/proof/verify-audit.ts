@@ -1,9 +1,11 @@
 import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
 import { largest } from '../domain/lists.ts';
 import { LATE_MS_MAX } from '../seal/find-late-entries.ts';
 import { parseMembers } from '../seal/format-members.ts';
 import type { SealedAuditRow } from '../seal/hash-seal.ts';
 import { loadAuditRows, SEAL_AUDIT_MAX } from '../seal/select-audit-rows.ts';
+import type { CheckState } from './check-state.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 import { SEALED_WITHIN_MS, UNSEALED_SCOPE } from './verify-sealed.ts';
 
@@ -12,15 +14,7 @@ const UNCOVERED_MAX = 10_000;
 
 type SealRow = { position: number; audit_seq: number | null; audit_members: string | null };
 
-/** The state of the walk along the chain that concerns the audit. Times in ms. */
-export type AuditWalk = {
-  /** The audit number up to which the seals reach. */
-  seq: number;
-  /** Rows that no seal contained so far, and when they were written. */
-  unsealed: Map<number, number>;
-  /** The time of the newest seal that left no audit row to the next one. */
-  caughtUpAt: number | null;
-};
+type AuditWalk = CheckState['walk']['audit'];
 
 /**
  * Returns rows of a seal that are dated long before all rows were sealed: they were inserted afterwards. A row is
@@ -39,7 +33,8 @@ export async function readSealedAuditRows(
   { walk, report }: { walk: AuditWalk; report: ReportBreak },
 ): Promise<Map<number, SealedAuditRow[]>> {
   const { db } = context;
-  const members = new Map(rows.map((row) => [row.position, readMembers(row, report)]));
+  const read = (row: SealRow) => readMembers(row, { members: row.audit_members ?? '', max: SEAL_AUDIT_MAX, report });
+  const members = new Map(rows.map((row) => [row.position, read(row)]));
   const named = [...members.values()].flat();
   const to = Math.max(walk.seq, largest(rows.map((row) => row.audit_seq ?? 0)));
   const found = new Map<number, SealedAuditRow>();
@@ -83,11 +78,16 @@ export async function verifyAuditSealed({ db, clock }: Context, walk: AuditWalk,
   report({ scope: UNSEALED_SCOPE, says });
 }
 
-function readMembers(row: SealRow, report: ReportBreak): number[] {
+/** Reads which rows a seal names. Reports a list that no sealer writes. */
+export function readMembers(
+  { position }: { position: number },
+  { members, max, report }: { members: string; max: number; report: ReportBreak },
+): number[] {
   try {
-    return parseMembers(row.audit_members ?? '', SEAL_AUDIT_MAX);
+    return parseMembers(members, max);
   } catch (error) {
-    report({ scope: `seal ${row.position}`, says: `of the audit: ${(error as Error).message}` });
+    if (!(error instanceof ConfereError)) throw error;
+    report({ scope: `seal ${position}`, says: error.message });
     return [];
   }
 }

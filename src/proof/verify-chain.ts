@@ -5,16 +5,14 @@
  */
 
 import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
 import { largest } from '../domain/lists.ts';
 import { SEAL_ENTRIES_MAX } from '../seal/find-late-entries.ts';
-import { parseMembers } from '../seal/format-members.ts';
 import { hashSeal, type SealedAuditRow, type SealedEntry } from '../seal/hash-seal.ts';
 import { loadSealedEntries } from '../seal/load-sealed-entries.ts';
 import type { CheckState, Verification } from './check-state.ts';
 import type { ReportBreak } from './collect-breaks.ts';
-import { verifyProofs, verifyReports } from './verify-anchors.ts';
-import { findBackdated, readSealedAuditRows, verifyAuditSealed } from './verify-audit.ts';
+import { verifyReports } from './verify-anchors.ts';
+import { findBackdated, readMembers, readSealedAuditRows, verifyAuditSealed } from './verify-audit.ts';
 import { readLateEntries, verifyCounts, verifyNoOrphanedLateEntries } from './verify-late-entries.ts';
 import { SEALED_WITHIN_MS, verifySealed } from './verify-sealed.ts';
 
@@ -46,7 +44,6 @@ export async function verifyChain({ context, state, report }: Verification): Pro
 export async function verifyAnchors({ context, state: { walk }, proof, report }: Verification): Promise<boolean> {
   await verifyNoOrphanedLateEntries(context, proof?.walk.position ?? 0, report);
   await verifyReports(context, walk.position, report);
-  await verifyProofs(context, walk.position, report);
   return false;
 }
 
@@ -78,7 +75,8 @@ async function verifyGroup(
   { walk }: CheckState,
   report: ReportBreak,
 ): Promise<void> {
-  const members = new Map(rows.map((row) => [row.position, readMembers(row, report)]));
+  const read = (row: SealRow) => readMembers(row, { members: row.members, max: SEAL_ENTRIES_MAX, report });
+  const members = new Map(rows.map((row) => [row.position, read(row)]));
   const named = [...members.values()].flat();
   const to = largest(rows.map((row) => row.entry_seq));
   const range = { after: walk.entrySeq, to, limit: named.length + UNCOVERED_MAX };
@@ -137,14 +135,4 @@ function verifySeal(row: SealRow, { members, entries, audit }: Loaded, walk: Wal
   walk.entrySeq = Math.max(walk.entrySeq, row.entry_seq);
   walk.hash = row.hash.toString('hex');
   walk.sealed += members.length;
-}
-
-function readMembers(row: SealRow, report: ReportBreak): number[] {
-  try {
-    return parseMembers(row.members, SEAL_ENTRIES_MAX);
-  } catch (error) {
-    if (!(error instanceof ConfereError)) throw error;
-    report({ scope: `seal ${row.position}`, says: error.message });
-    return [];
-  }
 }

@@ -1,37 +1,39 @@
 /**
  * Verifies the log: each leaf is that of its row, each seal has one, the stored tree is that of the leaves, each checkpoint is a
- * root of it and signed, by its witnesses too. At the end compares the checkpoints of this machine's files: a log that was cut or
- * rebuilt is consistent in itself. Positions that a recorded restore lost are not missed.
+ * root of it and signed, by its witnesses too. At the end searches for what has no leaf, and compares the checkpoints in files.
  */
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { DAY_MS } from '../domain/calendar.ts';
 import { readMonthChanges } from '../seal/read-month-closes.ts';
+import { readHead } from '../seal/read-seals.ts';
 import { writeMonthLeaf, writeSealLeaf } from '../tlog/append.ts';
 import { CHECKPOINT_LIMITS, readNewestCheckpoint, readVerifiers } from '../tlog/checkpoints.ts';
 import { hashLeaf, pushLeaf, rootOf } from '../tlog/merkle.ts';
 import { findCosignature, isSignedNote, parseCheckpoint, parseSignatures } from '../tlog/note.ts';
-import { findLost, type Origin, readOrigins } from '../tlog/origins.ts';
-import { readRecorded } from '../tlog/recorded.ts';
-import { readRoot, readSize } from '../tlog/tree.ts';
+import { readOrigins } from '../tlog/origins.ts';
+import { readSize } from '../tlog/tree.ts';
 import { listWitnesses } from '../tlog/witness-list.ts';
-import type { CheckState, Verification } from './check-state.ts';
-import type { ReportBreak } from './collect-breaks.ts';
+import { type CheckState, UNCOMMITTED_MAX, type Verification } from './check-state.ts';
+import { BREAKS_KEPT_MAX, type ReportBreak } from './collect-breaks.ts';
+import { verifyRecorded } from './verify-anchors.ts';
 import { SEALED_WITHIN_MS } from './verify-sealed.ts';
 
 const LEAVES_AT_ONCE = 4_000;
+const NO_LEAF = 'it has no leaf in the log';
 
 type LeafRow = Awaited<ReturnType<typeof readLeaves>>[number];
 
 /** Verifies the next leaves; behind the newest one, what is stored elsewhere. */
-export async function verifyLog({ context, state, report }: Verification): Promise<boolean> {
+export async function verifyLog(verification: Verification): Promise<boolean> {
+  const { context, state, report } = verification;
   const rows = await readLeaves(context.db, state.log.size);
   if (rows.length === 0) {
-    await verifyEnd(context, state, report);
+    await verifyEnd(verification);
     return false;
   }
   const range = { size: state.log.size, nodes: state.log.nodes.map((hex) => Buffer.from(hex, 'hex')) };
-  const checkpoints = await readCheckpoints(context, range.size, range.size + rows.length);
+  const { checkpoints, unverified } = await readCheckpoints(context, range.size, range.size + rows.length);
   const expected = await readExpected(context.db, rows);
   const tiles: { level: number; position: number; hash: Buffer }[] = [];
   for (const row of rows) {
@@ -55,7 +57,8 @@ export async function verifyLog({ context, state, report }: Verification): Promi
     for (const one of checkpoints.get(range.size) ?? []) verifyCheckpoint(one, rootOf(range), report);
   }
   await verifyTiles(context.db, tiles, report);
-  state.log = { ...state.log, size: range.size, nodes: range.nodes.map((hash) => hash.toString('hex')) };
+  const nodes = range.nodes.map((hash) => hash.toString('hex'));
+  state.log = { ...state.log, size: range.size, nodes, unverified: state.log.unverified + unverified };
   return true;
 }
 
@@ -111,8 +114,8 @@ async function verifyTiles(
 
 type Checked = { size: number; root: Buffer; says: string[] };
 
-/** Reads checkpoints by their size, each with what is wrong in itself. */
-async function readCheckpoints(context: Context, after: number, to: number): Promise<Map<number, Checked[]>> {
+/** Reads checkpoints by their size, each with what is wrong in itself. `unverified`: lines of witnesses whose key is not configured. */
+async function readCheckpoints(context: Context, after: number, to: number) {
   const { db, config } = context;
   const rows = await db
     .selectFrom('log_checkpoints')
@@ -125,18 +128,21 @@ async function readCheckpoints(context: Context, after: number, to: number): Pro
   const witnesses = new Map(listWitnesses(config).map((witness) => [witness.name, witness]));
   const verifiers = new Map<string, Awaited<ReturnType<typeof readVerifiers>>>();
   const checked: Checked[] = [];
+  let unverified = 0;
   for (const { origin, size, root, note, witness: name, line } of rows) {
     const known = verifiers.get(origin) ?? (await readVerifiers(db, origin));
     verifiers.set(origin, known);
     const parsed = parseCheckpoint(note);
     const isOwn = parsed?.origin === origin && parsed.size === size && parsed.root.equals(root);
     const says = isOwn && isSignedNote(parsed.text, parsed.signatures, known) ? [] : ['the log did not sign it'];
-    const witness = witnesses.get(name ?? '');
-    if (witness && parsed && !findCosignature(parsed.text, parseSignatures(line ?? ''), witness))
+    const [witness, signatures] = [witnesses.get(name ?? ''), parseSignatures(line ?? '')];
+    const isKnown = witness && signatures.every(({ keyId }) => keyId.equals(witness.keyId));
+    if (name !== null && !isKnown) unverified++;
+    else if (witness && parsed && !findCosignature(parsed.text, signatures, witness))
       says.push(`${name} did not countersign it`);
     checked.push({ size, root, says });
   }
-  return Map.groupBy(checked, ({ size }) => size);
+  return { checkpoints: Map.groupBy(checked, ({ size }) => size), unverified };
 }
 
 function verifyCheckpoint({ size, root, says }: Checked, own: Buffer, report: ReportBreak): void {
@@ -145,7 +151,7 @@ function verifyCheckpoint({ size, root, says }: Checked, own: Buffer, report: Re
   if (!root.equals(own)) report({ scope, says: 'its root is not that of the leaves' });
 }
 
-async function verifyEnd(context: Context, { log }: CheckState, report: ReportBreak): Promise<void> {
+async function verifyEnd({ context, state: { log }, proof, report }: Verification): Promise<void> {
   const { db, clock } = context;
   const size = await readSize(db);
   const origin = (await readOrigins(db)).at(-1);
@@ -153,17 +159,53 @@ async function verifyEnd(context: Context, { log }: CheckState, report: ReportBr
   const signed = Math.max(newest?.size ?? 0, log.size);
   if (signed > size)
     report({ scope: `log ${size}`, says: `${signed} leaves were signed or checked, and the log has fewer` });
+  // later leaves were read
+  if (proof && proof.log.seal > ((await readHead(db))?.position ?? 0))
+    report({ scope: `seal ${proof.log.seal}`, says: 'it has a leaf in the log, and is gone' });
   await verifyRecentSeals(context, report);
+  const before = new Date(clock.now().getTime() - SEALED_WITHIN_MS);
   const unlogged = await db
     .selectFrom('seals')
     .select('position')
     .where('position', '>', log.seal)
-    .where('sealed_at', '<', new Date(clock.now().getTime() - SEALED_WITHIN_MS))
+    .where('sealed_at', '<', before)
     .orderBy('position')
     .limit(1)
     .executeTakeFirst();
-  if (log.seal > 0 && unlogged) report({ scope: `seal ${unlogged.position}`, says: 'it has no leaf in the log' });
+  if (log.seal > 0 && unlogged) report({ scope: `seal ${unlogged.position}`, says: NO_LEAF });
+  await verifyDays(db, { log, before }, report);
+  await verifyCloses(db, before, report);
   await verifyRecorded(context, report);
+}
+
+type End = { log: CheckState['log']; before: Date };
+
+/** Reports day manifests without a leaf. Those up to `log.days` have theirs: a leaf that goes is found in the tree. */
+async function verifyDays(db: Reader, { log, before }: End, report: ReportBreak): Promise<void> {
+  const old = db.selectFrom('day_manifests').select('seq').where('made_at', '<', before);
+  const rows = await old
+    .where('seq', '>', log.days)
+    .where('payload', 'like', '{"version":2,%')
+    .where((eb) => {
+      const leaf = eb.selectFrom('log_hashes').select('ref').where('kind', '=', 'day').whereRef('ref', '=', 'seq');
+      return eb.not(eb.exists(leaf));
+    })
+    .orderBy('seq')
+    .limit(BREAKS_KEPT_MAX)
+    .execute();
+  for (const { seq } of rows) report({ scope: `day manifest ${seq}`, says: NO_LEAF });
+  const newest = await old.orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  log.days = Math.max(log.days, (newest?.seq ?? 0) - UNCOMMITTED_MAX);
+}
+
+/** Reports closes of months without a leaf, from the position on with which the log begins. */
+async function verifyCloses(db: Reader, before: Date, report: ReportBreak): Promise<void> {
+  const leaves = db.selectFrom('log_hashes').select('ref');
+  const first = await leaves.where('level', '=', 0).where('position', '=', 0).executeTakeFirst();
+  const logged = new Set((await leaves.where('kind', '=', 'month').execute()).map(({ ref }) => ref));
+  for (const { seq, position, at } of await readMonthChanges(db))
+    if (first && position !== null && position >= (first.ref ?? 0) && at < before && !logged.has(seq))
+      report({ scope: `month close ${seq}`, says: NO_LEAF });
 }
 
 /** Compares the seals of the last days with their leaves: a check since a proof reads the leaves after it alone. */
@@ -185,38 +227,4 @@ async function verifyRecentSeals({ db, clock }: Context, report: ReportBreak): P
     if (changed || !last || rows.length < LEAVES_AT_ONCE) return;
     after = last.position;
   }
-}
-
-/** Compares the log with the checkpoints in files, by default those of this machine. Reports the first difference of each file. */
-export async function verifyRecorded(context: Context, report: ReportBreak, directory?: string): Promise<void> {
-  const { db } = context;
-  const origins = await readOrigins(db);
-  for (const { file, notes } of await readRecorded(context.config, directory)) {
-    context.signal.throwIfAborted();
-    if (notes.length === 0) report({ scope: `manifests/${file}`, says: 'it has no checkpoint that can be read' });
-    for (const [index, note] of notes.entries()) {
-      // the root of the newest one covers all leaves before it
-      const says = await compareRecorded(db, origins, note, { isNewest: index === notes.length - 1 });
-      if (says === undefined) continue;
-      report({ scope: `manifests/${file}`, says });
-      break;
-    }
-  }
-}
-
-async function compareRecorded(
-  db: Reader,
-  origins: Origin[],
-  note: string,
-  { isNewest }: { isNewest: boolean },
-): Promise<string | undefined> {
-  const checkpoint = parseCheckpoint(note);
-  if (!checkpoint) return 'it has no checkpoint that can be read';
-  const { origin, size, root } = checkpoint;
-  if (!origins.some((one) => one.origin === origin)) return `it names the log ${origin}, which is gone`;
-  if (findLost(origins, checkpoint)) return undefined;
-  if (size > (await readSize(db))) return `it names ${size} leaves, and the log has fewer`;
-  const [stored] = await db.selectFrom('log_checkpoints').select('root').where('size', '=', size).execute();
-  const own = !isNewest && stored ? stored.root : await readRoot(db, size);
-  return own.equals(root) ? undefined : `its root of ${size} leaves is not the log's`;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
+import { parseJson } from '../domain/person/tokenize-json.ts';
 import { digestMonth, parseMonthBalances, readMonthBalances } from '../seal/digest-month.ts';
 import { type MonthClose, readMonthChanges, readMonthClose } from '../seal/read-month-closes.ts';
 import { readSeal } from '../seal/read-seals.ts';
@@ -57,22 +58,13 @@ async function readAudited(db: Reader): Promise<Map<number, Audited>> {
     .execute();
   const found = new Map<number, Audited>();
   for (const { action, actor, target: month, detail } of rows) {
-    const value = parseDetail(detail);
+    // after the word for the place
+    const value = parseJson(detail?.slice(detail.indexOf('{')) ?? '');
     const fixed = action === 'months.close' ? FIXED.safeParse(value).data : undefined;
     const seq = fixed?.close ?? REOPENED.safeParse(value).data?.reopen;
     if (seq !== undefined) found.set(seq, { month, actor, action: fixed ? 'close' : 'reopen', fixed });
   }
   return found;
-}
-
-/** The JSON of a detail, after the word for the place. */
-function parseDetail(detail: string | null): unknown {
-  const at = detail?.indexOf('{') ?? -1;
-  try {
-    return at < 0 ? undefined : JSON.parse(detail?.slice(at) ?? '');
-  } catch {
-    return undefined;
-  }
 }
 
 type Expected = { fixed: Audited['fixed']; fault: (says: string) => void };

@@ -8,7 +8,7 @@ import { DAY_MS } from '../domain/calendar.ts';
 
 /** Retentions in days that no variable sets: they are much longer than any use of the rows. */
 export const FIXED_DAYS = {
-  /** Expired secrets of merchants, and expired sessions. */
+  /** Expired secrets of merchants, expired sessions, and changes of address: the audit keeps who changed what. */
   access: 7,
   /** Hourly costs of senders of webhooks, and their last hit. */
   senders: 1,
@@ -46,6 +46,7 @@ export function endedRows(context: Context): RetentionStep[] {
       run: (options) => dropAlerts(context, options),
     },
     fixed('merchant_secrets', FIXED_DAYS.access, (before) => sql`expires_at < ${before}`),
+    fixed('merchant_address_changes', FIXED_DAYS.access, (before) => sql`asked_at < ${before}`),
     fixed('sessions', FIXED_DAYS.access, (before) => sql`expires_at < ${before}`),
     fixed(
       'senders',

@@ -17,7 +17,7 @@ import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
 import { createHeartbeat } from '../runtime/heartbeat.ts';
 import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
-import { appendToLog, selectQueued } from '../tlog/append.ts';
+import { appendToLog, selectUnlogged } from '../tlog/append.ts';
 import { createCheckpointer } from '../tlog/checkpoints.ts';
 import { awaitWatermark, readAwaitedFacts, readWatermark, type Watermark } from './await-watermark.ts';
 import { catchUpRefunds, lockSealing } from './derive-refunds.ts';
@@ -66,9 +66,9 @@ export async function sealLedger(context: Context): Promise<void> {
       const sealed = rest?.head ?? (await sealNow(context, lateSearch));
       if (lateSearch === 'far') searchedFarAt = now;
       if (refundsAreBehind) refundsAreBehind = await catchUpRefunds(context);
-      if (rest) await appendQueued(context, rest.head.position);
+      const hasAppended = rest !== undefined && (await appendWaiting(context, rest.head.position));
       if (!refundsAreBehind) countedTo = sealed.position;
-      return refundsAreBehind;
+      return refundsAreBehind || hasAppended;
     },
     wakeUp: createWakeSignal(context.timers),
     idleMs: SEAL_EVERY_MS,
@@ -77,13 +77,14 @@ export async function sealLedger(context: Context): Promise<void> {
   });
 }
 
-/** Appends the leaves that wait to the log, where no seal does. */
-async function appendQueued({ db }: Context, position: number): Promise<void> {
-  if (!(await selectQueued(db).limit(1).executeTakeFirst())) return;
+/** Appends leaves that wait to the log, where no seal does. @returns whether there were any: more may wait. */
+async function appendWaiting({ db, poll }: Context, position: number): Promise<boolean> {
+  if (!(await poll(() => selectUnlogged(db, position)))) return false;
   await transact(db, async (trx) => {
     await lockSealing(trx);
     await appendToLog(trx, position);
   });
+  return true;
 }
 
 /** Whether a near search is due: each round while an entry may still come late, then each minute. */
@@ -111,7 +112,7 @@ function selectUnsealed(db: Reader, head: Seal) {
     db.selectFrom('events').select('seq').where('seq', '>', head.eventSeq),
     db.selectFrom('mismatch_changes').select('seq').where('seq', '>', head.mismatchChangeSeq),
     db.selectFrom('audit').select('seq').where('seq', '>', head.auditSeq),
-    selectQueued(db),
+    ...selectUnlogged(db, head.position),
     db
       .selectFrom('fact_changes')
       .select('seq')

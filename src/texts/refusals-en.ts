@@ -49,6 +49,7 @@ export const REFUSALS_EN = {
     month_address: 'a month is at /months/YYYY-MM',
     month_to_come: '{month} has not begun',
     opening_unknown: 'there is no such opening balance',
+    address_change_unknown: 'no such change of address waits: it is done, refused, replaced or void',
     pull_token_unknown: 'the merchant has no token',
     report_address:
       'a report is at /reports/YYYY-MM-DD.xlsx; a month at YYYY-MM, a range at YYYY-MM-DD..YYYY-MM-DD; formats are {formats}',
@@ -164,6 +165,7 @@ export const REFUSALS_EN = {
     name_personal: 'must not hold a document, a phone or an e-mail',
     name_unprintable: 'must be one line of printable characters',
     narrower_days: 'give a narrower range of days: this search takes too long',
+    narrower_payment: 'give also the amount, or more of the name: this search takes too long',
     not_in_future: 'must be in the future',
     not_pix_texts: 'may have {n} texts of {min} to {max} characters',
     note_empty: 'must say why',
@@ -185,6 +187,7 @@ export const REFUSALS_EN = {
     answer_wrong: 'must be one of {answers}',
     range_reversed: 'ends before it begins: {from} is after {to}',
     range_to_come: 'ends on {to}, which has not begun: today is {today} at the provider',
+    group_of_entries: 'is for {formats} alone',
     range_too_long: 'has {days} days: at most {n} are allowed',
     revision_of_range: 'does not go with a range: it is made on request and has no revisions',
     revisions_reversed: 'is revision {from}, which is not before revision {to}',
@@ -203,6 +206,9 @@ export const REFUSALS_EN = {
     expected_format: 'is not for the format provider, which has no message for expected payments',
     bearer_token_missing: 'is required by the format provider: the token that the merchant compares',
     rate_wrong: 'must be a whole number from 1 to {n}',
+    address_same: 'is the same as today',
+    address_unanswered:
+      'did not answer the challenge ({why}): answer 2xx with a JSON object whose challenge is data.challenge',
     url_credentials: 'must not hold a user or password',
     url_forbidden: 'leads to {where}, where callbacks do not go',
     url_long: 'must be at most {n} characters',
@@ -220,6 +226,7 @@ export const REFUSALS_EN = {
     credentials_refused: 'too many credentials that open nothing came from this address: try again in {s} s',
     credentials_waiting: 'too many unknown credentials at once: try again',
     document_searches_spent: 'a viewer may search for {n} documents an hour: try again later',
+    address_changes_spent: 'a merchant asks for {n} changes of address a day: try again tomorrow',
     merchant_reads_limited: 'at most {n} reads a second',
     merchant_requests_limited: 'at most {n} requests a second',
     merchant_rate_limited: 'a merchant has {n} {kind}s a minute: try again in a moment',
@@ -262,5 +269,7 @@ export const REFUSALS_EN = {
     reports_busy: 'too many reports are being made: try again',
     statement_too_long: 'this takes too long: narrow it, or try again',
     database_away: 'the database does not answer: try again',
+    written_not_shown:
+      'it is written, and the host of the database that answers does not show it yet: read it again, or repeat the request with its idempotency key',
   },
 } as const satisfies Partial<Record<ErrorCode | 'field', Record<string, string>>>;

@@ -6,7 +6,7 @@ import { hashLeaf } from './merkle.ts';
 import { appendLeaves, type Leaf } from './tree.ts';
 
 /** Leaves of one kind that one transaction appends at most. */
-const LEAVES_MAX = 1_000;
+export const LEAVES_MAX = 1_000;
 
 /** The text of a seal's leaf. */
 export function writeSealLeaf({ position, hash }: { position: number; hash: Buffer }): string {
@@ -26,9 +26,16 @@ export async function queueLeaf(db: Pick<Kysely<Database>, 'insertInto'>, leaf: 
   await db.insertInto('log_queue').values(leaf).execute();
 }
 
-/** A query that finds a row if leaves wait. */
-export function selectQueued(db: Reader) {
-  return db.selectFrom('log_queue').select('seq');
+/** Queries of which one finds a row if leaves wait: of the queue, or of seals up to this one, once the log has begun. */
+export function selectUnlogged(db: Reader, position: number) {
+  const newest = db
+    .selectFrom('log_hashes')
+    .select((eb) => eb.fn.max('ref').as('ref'))
+    .where('kind', '=', 'seal');
+  return [
+    db.selectFrom('log_queue').select('seq'),
+    db.selectFrom(newest.as('newest')).select('ref').where('ref', '<', position),
+  ];
 }
 
 /**

@@ -13,7 +13,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { DAY_MS } from '../domain/calendar.ts';
 import { formatVerifier } from './note.ts';
-import { readOrigin } from './origins.ts';
+import { readOrigin, readOrigins } from './origins.ts';
 import { generateSigningKey, presentPublicKey, type SigningKey } from './signing-key.ts';
 
 /** How long the key before keeps signing after a rotation. */
@@ -49,10 +49,12 @@ export async function readPublicKeys(db: Reader): Promise<Buffer[]> {
 export async function listPublicKeys(context: Context) {
   await ensureKey(context);
   const { origin } = await readOrigin(context);
+  const earlier = (await readOrigins(context.db)).filter((one) => one.origin !== origin).reverse();
   const rows = await context.db.selectFrom('manifest_keys').selectAll().orderBy('generation', 'desc').execute();
   return rows.map((row) => ({
     ...presentPublicKey(row.public_key),
     vkey: formatVerifier(origin, row.public_key),
+    earlier_vkeys: earlier.map((one) => formatVerifier(one.origin, row.public_key)),
     created_at: row.created_at.toISOString(),
     signs_until: row.signs_until?.toISOString() ?? null,
   }));

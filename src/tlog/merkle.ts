@@ -2,25 +2,30 @@
  * The Merkle tree of RFC 6962 (section 2.1), over hashes of subtrees that are stored: those of 1, 256, 65,536… leaves, as
  * tlog-tiles of C2SP serves them. Pure.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 export const TILE_WIDTH = 256;
+const [LEAF, NODE] = [Buffer.from([0]), Buffer.from([1])];
 
 /** Returns the hash of the leaves from `position · 256^level` on, 256^level of them. */
 export type ReadNode = (level: number, position: number) => Buffer;
 
 export function hashLeaf(content: Buffer | string): Buffer {
-  return createHash('sha256').update('\0').update(content).digest();
+  return hashOf(LEAF, Buffer.from(content));
 }
 
 function hashNode(left: Buffer, right: Buffer): Buffer {
-  return createHash('sha256').update('\x01').update(left).update(right).digest();
+  return hashOf(NODE, left, right);
+}
+
+function hashOf(...parts: Buffer[]): Buffer {
+  return hash('sha256', Buffer.concat(parts), 'buffer');
 }
 
 /** Hashes the leaves from `start` to before `end`, which is a subtree; SHA-256 of nothing if there is none. */
 export function hashRange(start: number, end: number, node: ReadNode): Buffer {
   const size = end - start;
-  if (size === 0) return createHash('sha256').digest();
+  if (size === 0) return hashOf();
   const level = levelOf(size);
   if (level !== undefined) return node(level, start / size);
   const middle = start + splitOf(size);
@@ -67,13 +72,13 @@ export type Range = { size: number; nodes: Buffer[] };
 /** Appends a leaf. @returns the stored hashes that it completes: of level 1, 2…. */
 export function pushLeaf(range: Range, leaf: Buffer): Buffer[] {
   const completed: Buffer[] = [];
-  let [hash, width] = [leaf, 1];
+  let [top, width] = [leaf, 1];
   for (range.size++; range.size % (width * 2) === 0; ) {
-    hash = hashNode(range.nodes.pop() ?? leaf, hash);
+    top = hashNode(range.nodes.pop() ?? leaf, top);
     width *= 2;
-    if (levelOf(width) !== undefined) completed.push(hash);
+    if (levelOf(width) !== undefined) completed.push(top);
   }
-  range.nodes.push(hash);
+  range.nodes.push(top);
   return completed;
 }
 

@@ -1,19 +1,29 @@
-/** Checkpoints in files: those of each minute in DATA_DIR, and one of each night in MANIFESTS_DIR, which machines can share. */
+/** Checkpoints in files: those of each minute in DATA_DIR, and one of each night in DATA_DIR/shared, where machines share one. */
+import { lstatSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { z } from 'zod';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { addDays } from '../domain/calendar.ts';
+import { parseJson } from '../domain/person/tokenize-json.ts';
 import { checkpointsDirectory } from './checkpoints.ts';
 import { readPublished } from './prove.ts';
 
 const NAME = /^(?:checkpoints-\d{4}-\d{2}-\d{2}\.jsonl|\d{4}-\d{2}-\d{2}\.checkpoint)$/;
-type Places = Pick<Config, 'MANIFESTS_DIR' | 'DATA_DIR'>;
+const LINE = z.object({ checkpoint: z.string() });
+type Places = Pick<Config, 'DATA_DIR'>;
+
+/** Finds the directory that several machines share, also where it is a link to nothing: writing to it fails then. */
+export function findShared({ DATA_DIR }: Places): string | undefined {
+  const shared = path.resolve(DATA_DIR, 'shared');
+  return lstatSync(shared, { throwIfNoEntry: false }) && shared;
+}
 
 /** Returns the directories in which checkpoints are read: the nightly ones first. */
 export function recordedDirectories(config: Places): string[] {
-  const shared = config.MANIFESTS_DIR === undefined ? [] : [path.resolve(config.MANIFESTS_DIR)];
-  return [...new Set([...shared, checkpointsDirectory(config)])];
+  const shared = findShared(config);
+  return [...(shared ? [path.join(shared, 'manifests')] : []), checkpointsDirectory(config)];
 }
 
 /** Lists the files with checkpoints, each oldest first. */
@@ -38,19 +48,12 @@ export async function readRecorded(config: Places, directory?: string): Promise<
   return await Promise.all(
     files.map(async (file) => {
       const text = await readFile(file, 'utf8');
-      const notes = file.endsWith('.jsonl') ? text.split('\n').flatMap(readLine) : [text];
+      const notes = file.endsWith('.jsonl')
+        ? text.split('\n').flatMap((line) => LINE.safeParse(parseJson(line)).data?.checkpoint ?? [])
+        : [text];
       return { file: path.basename(file), notes };
     }),
   );
-}
-
-function readLine(line: string): string[] {
-  try {
-    const { checkpoint } = JSON.parse(line) as { checkpoint?: unknown };
-    return typeof checkpoint === 'string' ? [checkpoint] : [];
-  } catch {
-    return [];
-  }
 }
 
 /**

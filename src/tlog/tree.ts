@@ -52,16 +52,23 @@ export async function readHashes(db: Reader, level: number, from: number, to: nu
  * @throws InvariantError from the returned function for a hash that is not stored.
  */
 export async function openTree(db: Reader, size: number, leaves: number[] = []): Promise<ReadNode> {
-  const nodes = new Map<string, Buffer>();
+  const ranges: [level: number, from: number, to: number][] = [];
   for (let [level, width] = [0, 1]; width <= size; level++, width *= TILE_WIDTH) {
-    const end = Math.floor(size / width);
-    const tiles = new Set([...leaves, size].map((leaf) => Math.floor(leaf / (width * TILE_WIDTH))));
-    for (const tile of tiles) {
-      const from = tile * TILE_WIDTH;
-      const hashes = await readHashes(db, level, from, Math.min(from + TILE_WIDTH, end));
-      for (const [index, hash] of hashes.entries()) nodes.set(`${level} ${from + index}`, hash);
-    }
+    const tiles = new Set([...leaves, size].map((leaf) => Math.floor(leaf / (width * TILE_WIDTH)) * TILE_WIDTH));
+    for (const from of tiles) ranges.push([level, from, Math.min(from + TILE_WIDTH, Math.floor(size / width))]);
   }
+  const rows = await db
+    .selectFrom('log_hashes')
+    .select(['level', 'position', 'hash'])
+    .where((eb) =>
+      eb.or(
+        ranges.map(([level, from, to]) =>
+          eb.and([eb('level', '=', level), eb('position', '>=', from), eb('position', '<', to)]),
+        ),
+      ),
+    )
+    .execute();
+  const nodes = new Map(rows.map(({ level, position, hash }) => [`${level} ${position}`, hash]));
   return (level, position) => {
     const hash = nodes.get(`${level} ${position}`);
     if (!hash) throw new InvariantError(`the log lacks its hash ${position} of level ${level}`);

@@ -14,7 +14,7 @@ import { summarize } from '../texts/alerts/describe-alert.ts';
 import { readNewestCheckpoint, type StoredCheckpoint } from './checkpoints.ts';
 import { proveConsistency } from './merkle.ts';
 import { findCosignature, parseSignatures } from './note.ts';
-import { readOrigin } from './origins.ts';
+import { type RestoredLog, readOrigin, readOrigins } from './origins.ts';
 import { openTree } from './tree.ts';
 import { listWitnesses, type Witness } from './witness-list.ts';
 
@@ -56,18 +56,18 @@ export async function submitNewest(context: Context): Promise<boolean> {
   return signed.filter(Boolean).length >= config.WITNESSES.quorum;
 }
 
-/** Whether enough witnesses still accept the newest checkpoint as the newest one that they saw, and none refuses it. Stores nothing. */
-export async function isAccepted(context: Context): Promise<boolean> {
+/** Asks whether enough witnesses still accept the newest checkpoint as the newest one that they saw, and none refuses it. Stores nothing. */
+export async function askWitnesses(context: Context): Promise<RestoredLog['verdict']> {
   const { db, config } = context;
   const witnesses = listWitnesses(config);
-  const checkpoint = await readNewestCheckpoint(db, await readOrigin(context));
-  if (!checkpoint || witnesses.length === 0) return false;
-  const outcomes = await Promise.all(
-    witnesses.map((witness) => submit(context, witness, { checkpoint, old: checkpoint.size })),
-  );
-  const isRefused = outcomes.some((outcome) => outcome !== 'behind' && 'refused' in outcome);
+  const origin = (await readOrigins(db)).at(-1);
+  const checkpoint = origin && (await readNewestCheckpoint(db, origin));
+  if (!checkpoint || witnesses.length === 0) return 'none';
+  const submission: Submission = { checkpoint, old: checkpoint.size, isKnown: true };
+  const outcomes = await Promise.all(witnesses.map((witness) => submit(context, witness, submission)));
+  if (outcomes.some((outcome) => outcome !== 'behind' && 'refused' in outcome)) return 'refused';
   const lines = outcomes.filter((outcome) => outcome !== 'behind' && 'line' in outcome);
-  return !isRefused && lines.length >= config.WITNESSES.quorum;
+  return lines.length >= config.WITNESSES.quorum ? 'accepted' : 'away';
 }
 
 async function submitTo(context: Context, witness: Witness, checkpoint: StoredCheckpoint): Promise<boolean> {
@@ -115,7 +115,8 @@ async function readSubmitted(db: Reader, { name }: Witness) {
     .executeTakeFirst();
 }
 
-type Submission = { checkpoint: StoredCheckpoint; old: number };
+/** `isKnown`: a witness that saw no checkpoint of this origin does not count. */
+type Submission = { checkpoint: StoredCheckpoint; old: number; isKnown?: true };
 
 async function submit(context: Context, witness: Witness, submission: Submission): Promise<Outcome> {
   const { checkpoint } = submission;
@@ -135,6 +136,7 @@ async function submit(context: Context, witness: Witness, submission: Submission
     if (status === 422 || seen === old)
       return { refused: `its checkpoint of ${old} leaves is no beginning of ours of ${checkpoint.size}` };
     if (seen === undefined || attempt === ATTEMPTS_MAX) return { failed: `HTTP ${status}` };
+    if (seen === 0 && submission.isKnown) return { failed: 'it saw no checkpoint of this log' };
     if (seen > checkpoint.size) {
       // another process may have submitted a newer one
       const newest = await readNewestCheckpoint(context.db, await readOrigin(context));

@@ -55,7 +55,7 @@ const FORMS = [
   'order',
   'fees',
 ];
-const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke', 'portal-token'];
+const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke', 'portal-token', 'address'];
 /** The forms in two steps: the answer to each is a page too. */
 const TWO_STEP_FORMS = [...FORMS.map((name) => `${name}-form`), ...MERCHANT_FORMS.map((name) => `merchant-${name}`)];
 
@@ -102,6 +102,8 @@ beforeAll(async () => {
     ['transactions-found', `/transactions?q=R%24+1.234%2C56&status=paid&platform=${env.paid.platform}`, 'Transações'],
     ['transactions-ambiguous', `/transactions?q=${env.paid.id.slice(0, 8)}`, 'Transações'],
     ['transaction', `/transactions/${env.paid.id}`, 'Entrada de R$ 1.234,56'],
+    ['proof', `/transactions/proof?day=${env.today}&amount=1.234,56`, 'Prova de um pagamento'],
+    ['proof-wrong', '/transactions/proof?hour=4', 'Prova de um pagamento', 422],
     ['transaction-changed', `/transactions/${env.changed.id}`, /Entrada de/],
     ['orders', '/expected', 'Pedidos'],
     ['orders-undecided', '/expected/undecided', 'A decidir'],
@@ -160,6 +162,7 @@ beforeAll(async () => {
     ['merchant-replay', `/merchants/${merchant?.id}/replay`, 'Repetir um período'],
     ['merchant-secret', `/merchants/${merchant?.id}/rotate-secret`, 'Trocar o segredo'],
     ['merchant-token', `/merchants/${merchant?.id}/pull-token`, 'Dar um token de busca'],
+    ['merchant-address', `/merchants/${merchant?.id}/decide-address`, 'Decidir uma mudança de endereço'],
     ['merchant-portal-token', `/merchants/${merchant?.id}/portal-token`, 'Dar acesso ao portal'],
     ['merchant-token-revoke', `/merchants/${merchant?.id}/revoke-pull-token`, 'Revogar o token de busca'],
     ['mismatch-ids', `/mismatches/${repeated?.id}`, 'Referência repetida'],

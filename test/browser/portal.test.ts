@@ -205,7 +205,7 @@ test('another merchant sees its own pages alone, in English and without scripts'
   await open('/portal/callbacks?reference=Boreal-1');
   await open(`/portal/callbacks/${await idOf('Boreal')}`);
   expect(await page.getByRole('main').textContent()).toContain('Payer Boreal');
-  for (const form of ['filter', 'replay', 'rotate-secret']) await open(`/portal/${form}`);
+  for (const form of ['filter', 'replay', 'addresses', 'rotate-secret']) await open(`/portal/${form}`);
   await page.getByRole('button', { name: 'See what changes' }).click();
   portuguese.preview = await findPortuguese(page, ['Pagamentos Azul']);
   await open(`/portal/callbacks/${await idOf('Aurora')}`, 404);

@@ -46,6 +46,18 @@ export function watchReads(context: Context, table: string, onRead: () => void):
   return plugIn(context, plugin);
 }
 
+/** A context whose SELECTs from a table find nothing while `isHidden()`, as on a host that has not applied yet what is committed. */
+export function hideRows(context: Context, table: string, isHidden: () => boolean): Context {
+  const reads = new WeakSet<object>();
+  return plugIn(context, {
+    transformQuery({ node, queryId }) {
+      if (readsFrom(node, table) && isHidden()) reads.add(queryId);
+      return node;
+    },
+    transformResult: async ({ result, queryId }) => (reads.has(queryId) ? { ...result, rows: [] } : result),
+  });
+}
+
 /**
  * A context whose SELECTs from a table wait, after `hold()`, for `release()` before they return. `held`: how many wait.
  * @param table undefined: those without a FROM, such as a watermark.

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Credentials } from '../../merchants/secrets.ts';
+import { TEST_SOURCE } from '../health/callback-sources.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import { toProviderBody } from '../render/provider-body.ts';
 import { sign } from '../render/sign.ts';
@@ -15,6 +16,8 @@ export type Prepared = { body: object | undefined; to: Credentials | undefined }
 export type Message = {
   callback: ClaimedCallback;
   url: string;
+  /** Where it goes, if not to the merchant's URL: its answer says nothing of that one. */
+  elsewhere?: 'test' | 'before' | undefined;
   keys: KeyObject[];
   /** The merchant's own. */
   headers: Record<string, string>;
@@ -30,12 +33,23 @@ export function composeMessage(
   write: (body: object) => string = JSON.stringify,
 ): Message | undefined {
   if (!to || to.url === null) return undefined;
-  const { url, format, keys, headers } = to;
-  const shared = { callback, url, keys, headers };
+  const { url, format, keys, headers, elsewhere } = chooseAddress(callback, { ...to, url: to.url });
+  const shared = { callback, url, keys, headers, elsewhere };
   if (!body || keys.length === 0) return { ...shared, problem: 'not_renderable' };
   if (format !== 'provider') return { ...shared, body: write(body) };
   const flat = toProviderBody(body, callback.webhookId);
   return flat ? { ...shared, body: JSON.stringify(flat) } : { ...shared, problem: 'no_provider_body' };
+}
+
+/** Tests go to the test address, with its secret alone; a message that failed before a change of URL to the one before. */
+function chooseAddress(
+  { source, firstFailedAt }: ClaimedCallback,
+  to: Credentials & { url: string },
+): Pick<Credentials, 'format' | 'keys' | 'headers'> & Pick<Message, 'url' | 'elsewhere'> {
+  const { test, before } = to;
+  if (source === TEST_SOURCE && test) return { ...to, url: test.url, keys: [test.key], headers: {}, elsewhere: 'test' };
+  if (before && firstFailedAt && firstFailedAt < before.until) return { ...to, url: before.url, elsewhere: 'before' };
+  return to;
 }
 
 /** Returns the headers of an attempt. */

@@ -223,7 +223,8 @@ async function sendOne(dispatcher: Dispatcher, message: Message, { next, claimed
   const passes = result.delivered && next !== undefined && maySendSuccessor(dispatcher, next, claimedAtMs);
   if (passes) passSlot(slots, callback, next);
   else if (releaseSlot(slots, callback)) context.wakeUps.callbacks.notify();
-  recorder.add({ callback, startedAt, merchantHeaders: Object.keys(message.headers), response });
+  const { elsewhere } = message;
+  recorder.add({ callback, startedAt, merchantHeaders: Object.keys(message.headers), response, elsewhere });
   return passes;
 }
 

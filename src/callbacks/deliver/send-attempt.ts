@@ -22,6 +22,8 @@ export type Attempt = {
   /** The names of the merchant's own headers. */
   merchantHeaders: string[];
   response: AttemptResponse;
+  /** As `Message.elsewhere`. */
+  elsewhere?: 'test' | 'before' | undefined;
 };
 
 /** `isNoHttp`: an answer came and is no HTTP. It counts by its status line, if that can be read: it may have been handled. */

@@ -13,11 +13,15 @@ export type UpdatedHealth = Map<number, { holdsBack: boolean; failingSince: Date
 
 /**
  * Applies attempts to the health of their merchants, in the order in which they ended. Merchants are locked before
- * callbacks, everywhere. A merchant with only successes is locked only if it had been failing.
+ * callbacks, everywhere. A merchant with only successes is locked only if it had been failing. Another address than the
+ * merchant's URL says nothing of its health.
  */
 export async function updateHealth(trx: Transaction<Database>, attempts: Attempt[], now: Date): Promise<UpdatedHealth> {
   const after: UpdatedHealth = new Map();
-  const byMerchant = Map.groupBy(attempts, ({ callback }) => callback.merchantSeq);
+  const own = attempts.filter(({ elsewhere }) => elsewhere === undefined);
+  if (own.length < attempts.length) await dropOldUrls(trx, attempts);
+  if (own.length === 0) return after;
+  const byMerchant = Map.groupBy(own, ({ callback }) => callback.merchantSeq);
   for (const row of await lockMerchants(trx, byMerchant)) {
     const list = byMerchant.get(row.seq) ?? [];
     const health = list.reduce((before, attempt) => applyAttempt(before, attempt, now), toHealth(row));
@@ -29,6 +33,14 @@ export async function updateHealth(trx: Transaction<Database>, attempts: Attempt
     after.set(row.seq, { holdsBack: holdsBack({ ...row, ...set }), failingSince: health.failingSince });
   }
   return after;
+}
+
+/** A URL before that did not take a message gets no more of them: they go to the one of now. */
+async function dropOldUrls(trx: Transaction<Database>, attempts: Attempt[]): Promise<void> {
+  const failed = attempts.filter(({ elsewhere, response }) => elsewhere === 'before' && isFailure(response));
+  if (failed.length === 0) return;
+  const seqs = failed.map(({ callback }) => callback.merchantSeq);
+  await trx.updateTable('merchants').set({ old_url: null }).where('seq', 'in', seqs).execute();
 }
 
 type MerchantRow = Selectable<Database['merchants']>;

@@ -1,6 +1,8 @@
+import path from 'node:path';
 import type { Command } from 'commander';
 import { restoreBackup } from '../../backup/restore-backup.ts';
 import { showUnseen } from '../../domain/language/show-unseen.ts';
+import { describeRestoredLog } from '../../tlog/origins.ts';
 import { readInput } from '../parse-options.ts';
 import { print, withConfig } from '../with-context.ts';
 
@@ -23,13 +25,15 @@ export function restoreCommand(program: Command): void {
         );
       await withConfig(async (config, { log, signal }) => {
         const { description, restore } = await restoreBackup(config, { from, identity, sum }, { log, signal });
-        const { head } = description;
+        const { head, version } = description;
+        const { gap_from, restored_at, log: logged } = restore;
         print(
           json,
-          { gap_from: restore.gap_from, restored_at: restore.restored_at, head, version: description.version },
+          { gap_from, restored_at, head, version, log: logged },
           [
-            `restored everything up to ${restore.gap_from.toISOString()}${head ? `, with the chain up to position ${restore.head_position}` : ''}`,
-            'start serve, then run confere doctor --restored: callbacks are held until you confirm',
+            `restored everything up to ${gap_from.toISOString()}${head ? `, with the chain up to position ${restore.head_position}` : ''}`,
+            describeRestoredLog(logged),
+            `start serve with DATA_DIR=${path.resolve(config.DATA_DIR)} and the settings of before, then run confere doctor --restored: callbacks are held until you confirm`,
           ].join('\n'),
         );
       });

@@ -3,11 +3,20 @@ import { existsSync, readFileSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { writeText } from '../../../embedded/files/write-text.ts';
+import { environment } from '../../config/environment.ts';
 import { ConfereError } from '../../domain/errors.ts';
 
 /** The file that bin/confere reads: beside package.json, or that of ENV_FILE. */
 export function envFile(env: NodeJS.ProcessEnv): string {
   return path.resolve(env.ENV_FILE || path.resolve(import.meta.dirname, '../../../.env'));
+}
+
+/** Settings that are in force where `init` runs and not in the file, and that the service needs as well. */
+export function listOutside(file: string, env: NodeJS.ProcessEnv): Record<string, string> {
+  const inside = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
+  const names = Object.keys(environment.shape).flatMap((name) => [name, `${name}_FILE`]);
+  const isOutside = (name: string): boolean => Boolean(env[name]) && !(name in inside);
+  return Object.fromEntries(names.filter(isOutside).map((name) => [name, env[name] ?? '']));
 }
 
 /**

@@ -21,7 +21,7 @@ import {
   refuse,
   type Values,
 } from './check-answers.ts';
-import { envFile, writeEnvFile } from './env-file.ts';
+import { envFile, listOutside, writeEnvFile } from './env-file.ts';
 
 const SECRET_BYTES = 32;
 const NAMES = ['PROVIDER_URL', 'PROVIDER_API_KEY', 'WEBHOOK_SECRET', 'PUBLIC_URL'] as const;
@@ -68,8 +68,12 @@ export function initCommand(program: Command): void {
       const file = envFile(process.env);
       await confirmReplacing(file, options, terminal);
       const answers = await collectAnswers(process.env as Values, options, terminal);
-      writeEnvFile(file, Object.fromEntries(NAMES.map((name) => [name, answers.values[name] ?? ''])));
-      terminal?.say(`\nwrote ${file}`);
+      const outside = listOutside(file, process.env);
+      const answered = Object.fromEntries(NAMES.map((name) => [name, answers.values[name] ?? '']));
+      for (const name of NAMES) for (const one of [name, `${name}_FILE`]) delete outside[one];
+      writeEnvFile(file, { ...outside, ...answered });
+      const names = Object.keys(outside);
+      terminal?.say(`\nwrote ${file}${names.length > 0 ? `, also ${names.join(', ')}, which are set here` : ''}`);
       // the rest of this process runs with the new settings
       Object.assign(process.env, answers.values);
       await withContext({ migrates: true }, async (context) =>
@@ -152,6 +156,11 @@ async function askOpenings(
   if (strange !== undefined)
     throw refuse(
       `--balance: the provider lists no transaction of ${strange || 'a platform without a name'} since ${day || 'any day: --books-from is missing'}`,
+    );
+  const missing = terminal ? [] : platforms.filter((platform) => !given.has(platform));
+  if (missing.length > 0)
+    throw refuse(
+      `${missing.map((platform) => `--balance ${platform}=…`).join(' ')} is missing: without a terminal, init takes options`,
     );
   const openings: Opening[] = [];
   for (const platform of platforms) {

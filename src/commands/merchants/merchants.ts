@@ -9,6 +9,7 @@ import { completeFilter, filtersOf } from '../../merchants/match-filter.ts';
 import type { presentMerchant } from '../../merchants/present-merchant.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import type { GivenOf } from '../../operations/define-change.ts';
+import { decideAddress } from '../../operations/merchants/addresses.ts';
 import {
   addMerchant,
   changeMerchant,
@@ -22,6 +23,7 @@ import {
   rotateMerchantSecret,
   testMerchant,
 } from '../../operations/merchants/merchants.ts';
+import { ADDRESS_DECISIONS } from '../../portal/address-changes.ts';
 import { changeCommand, listCommand } from '../operation-commands.ts';
 import { formatTime, type withContext } from '../with-context.ts';
 import { awaitTest } from './callbacks.ts';
@@ -82,6 +84,11 @@ keep it now: it is not shown again; the old one signs too until ${formatTime(con
     json: (body, { id }) => ('token' in body ? body : { id, revoked: true }),
     say: (body, { id }) =>
       'token' in body ? `${body.token}\nkeep it now: it is not shown again` : `${id} has no token any more`,
+  });
+  changeCommand(group, 'decide-address <id>', decideAddress, {
+    description: 'confirm or refuse a change of address that a merchant asked for in its portal',
+    options: { '--change <id>': 'which: mac_…', '--decision <decision>': ADDRESS_DECISIONS.join(' or ') },
+    say: ({ id, kind }: { id: string; kind: string }, { given }) => `${id} (${kind}): ${given.decision}`,
   });
   changeCommand(group, 'remove <id>', removeOneMerchant, {
     description: 'remove a merchant: it receives nothing more',

@@ -20,6 +20,7 @@ import { startReceiverMinutes } from '../../inbox/silence/record-minutes.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
 import { ITEMS_IN_FLIGHT_MAX, workInbox } from '../../inbox/verify/work-inbox.ts';
 import { applyRefundRule } from '../../ledger/journal/read-policies.ts';
+import { mailAddressChanges } from '../../portal/mail-address-changes.ts';
 import { indexPartiesInBackground } from '../../privacy/index-parties.ts';
 import { CONNECTIONS_MAX } from '../../provider/client.ts';
 import { openClient } from '../../provider/open-client.ts';
@@ -30,6 +31,7 @@ import { watchProvider } from '../../reconciliation/watches/watch-provider.ts';
 import { mailReports } from '../../reports/revisions/mail-reports.ts';
 import { sealLedger } from '../../seal/seal-ledger.ts';
 import { isJobOn, listJobs } from '../../timetable/list-jobs.ts';
+import { requireOrigin } from '../../tlog/origins.ts';
 import { submitCheckpoints } from '../../tlog/witnesses.ts';
 import { METRIC_READERS } from './metric-readers.ts';
 
@@ -58,6 +60,7 @@ export async function startService(context: Context, options: ServiceOptions, st
   if (options.server) stack.use(options.server);
   try {
     await applyRefundRule(context);
+    await requireOrigin(context);
     const { web, worker } = options.sides;
     // a port that is in use fails before any work begins
     const ownPort = web ? undefined : await serveWorker(context, options, stack);
@@ -139,6 +142,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
     backfills: workBackfills(context),
     alerts: sendAlerts(context, openChannels(context, mailer)),
     callback_mails: mailFailedCallbacks(context),
+    address_mails: mailAddressChanges(context),
     report_mails: mailReports(context),
     sealer: sealLedger(context),
     ...(context.config.WITNESSES.list.length > 0 && { witnesses: submitCheckpoints(context) }),

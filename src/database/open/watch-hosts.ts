@@ -3,7 +3,7 @@
  * two servers take writes, what is booked on one may be missing on the other: processes that run stay on their host, and none
  * starts.
  */
-import { examineHosts, type HostReport, listRivals } from '../../../embedded/examine-hosts.ts';
+import { areRivals, examineHosts, type HostReport, listRivals } from '../../../embedded/examine-hosts.ts';
 import type { HostChoice } from '../../../embedded/fail-over.ts';
 import { type ConnectionTarget, listHosts } from '../../../embedded/open-database.ts';
 import { refusalError } from '../../../embedded/watch-refusals.ts';
@@ -48,7 +48,7 @@ export function watchHosts(
     const reports = await examineHosts(target);
     choice.rivals = decideRivals(choice, reports);
     choice.refusing = new Set(reports.flatMap(({ name, state }) => (state?.refusal ? [name] : [])));
-    const found = [...choice.rivals].filter((name) => !before.has(name));
+    const found = nameRivals(choice).filter((name) => !before.has(name));
     if (found.length > 0)
       log.error({ host: choice.current, rivals: found }, describeRivals([`${choice.current}`, ...found]));
   };
@@ -72,13 +72,18 @@ export function watchHosts(
 export function decideRivals(
   { current, rivals }: Pick<HostChoice, 'current' | 'rivals'>,
   reports: HostReport[],
-): ReadonlySet<string> {
+): HostChoice['rivals'] {
   const used = reports.find(({ name }) => name === current)?.state;
-  const next = new Set(rivals);
+  const next = new Map(rivals);
   for (const { name, state } of reports) {
     if (!state) continue;
     if (state.refusal || name === current || state.id === used?.id) next.delete(name);
-    else if (used && !used.refusal) next.add(name);
+    else if (used && !used.refusal) next.set(name, { isMember: !areRivals(used, state) });
   }
   return next;
+}
+
+/** Names the rivals that are no members of the same group. */
+export function nameRivals({ rivals }: Pick<HostChoice, 'rivals'>): string[] {
+  return [...rivals].flatMap(([name, { isMember }]) => (isMember ? [] : [name]));
 }

@@ -9,6 +9,11 @@ export type CallbackTables = {
     name: string;
     /** Null: the merchant fetches its events. */
     url: Optional<string>;
+    /** Takes the messages that failed before `url_changed_at`; null: `url` does. */
+    old_url: Optional<string>;
+    url_changed_at: Optional<Date>;
+    /** Takes tests and examples; null: `url` does. */
+    test_url: Optional<string>;
     format: Generated<string>;
     email: Optional<string>;
     state: Generated<string>;
@@ -36,6 +41,23 @@ export type CallbackTables = {
     callbacks_dropped_to: Optional<Date>;
     created_at: Date;
     deleted_at: Optional<Date>;
+  };
+  merchant_address_changes: {
+    seq: Generated<number>;
+    id: string;
+    merchant_seq: number;
+    kind: string;
+    /** Null: no test address any more. */
+    value: Optional<string>;
+    old_value: Optional<string>;
+    asked_at: Date;
+    asked_by: string;
+    proven_at: Optional<Date>;
+    agreed_at: Optional<Date>;
+    applied_at: Optional<Date>;
+    ended_at: Optional<Date>;
+    mail: Optional<string>;
+    next_attempt_at: Optional<Date>;
   };
   backfills: {
     merchant_seq: number;

@@ -33,8 +33,9 @@ export const logProofQuerySchema = z.object({
     .optional(),
 });
 
-/** `8/x001/x234/067.p/4`: level, tile and width. */
-const TILE = /^(\d|[1-5]\d|6[0-3])\/((?:x\d{3}\/){0,5}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/;
+/** `8/x001/x234/067.p/4`: level, tile without needless zeros, and the width of one that is not full. */
+const TILE =
+  /^(\d|[1-5]\d|6[0-3])\/((?:x(?!000)\d{3}\/(?:x\d{3}\/){0,4})?\d{3})(?:\.p\/([1-9]\d?|1\d\d|2[0-4]\d|25[0-5]))?$/;
 /** A restore begins another origin, of which a tile may have other hashes under the same address. */
 const TILE_CACHED_S = 3_600;
 

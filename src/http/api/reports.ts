@@ -17,6 +17,7 @@ export const reportFileQuerySchema = z.object({
   revision,
   locale: z.enum(['pt-BR', 'en'], 'must be pt-BR or en').optional(),
   platform: reportPlatform,
+  group: z.enum(['day'], 'must be day').optional().describe('of entries: one posting a day, platform and account'),
 });
 
 /** The files of reports. */

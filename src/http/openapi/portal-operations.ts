@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
 import { PORTAL } from '../../operations/merchants/portal.ts';
-import { feedEvent, manifestKeys, ownMerchant, signedManifest } from '../../operations/rows/merchants.ts';
+import {
+  addressChanges,
+  feedEvent,
+  manifestKeys,
+  ownMerchant,
+  signedManifest,
+} from '../../operations/rows/merchants.ts';
 import { ownCallback, ownCallbackWithAttempts, ownHealth } from '../../operations/rows/portal.ts';
 import { feedQuerySchema } from '../api/merchants/events.ts';
 import { manifestQuerySchema } from '../api/merchants/manifests.ts';
@@ -37,6 +43,7 @@ export const PORTAL_OPERATIONS: readonly Operation[] = [
   },
   read(Portal.get('/portal', 'The merchant whose token it is', ownMerchant)),
   read(Portal.get('/portal/health', 'How callbacks reach it', ownHealth)),
+  read(Portal.get('/portal/address-changes', 'Its changes of address that wait', addressChanges)),
   Portal.list('/portal/callbacks', ownCallback, ownCallbackQuerySchema, 'portal'),
   read(Portal.get('/portal/callbacks/{id}', 'One callback: its message, and each attempt', ownCallbackWithAttempts)),
   ...describeDeclared(PORTAL),

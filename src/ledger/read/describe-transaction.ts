@@ -12,11 +12,11 @@ import { readPostings } from './read-postings.ts';
 
 export type PresentedSource = {
   kind: string;
-  webhook_id?: string;
-  run_id?: string;
-  page?: number;
+  webhook_id?: string | undefined;
+  run_id?: string | undefined;
+  page?: number | undefined;
   /** The opening, for an entry that a person caused. */
-  opening_id?: string;
+  opening_id?: string | undefined;
 };
 
 /** A transaction with its events and entries, each with its time, its source and when it was recorded. */

@@ -5,7 +5,7 @@ import { matchesPlatform } from '../../database/matches-platform.ts';
 import { selectTransactions, type TransactionRow, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
-import type { ConfereError } from '../../domain/errors.ts';
+import { ConfereError } from '../../domain/errors.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
 import { faultOf, refuseFields } from '../../texts/refuse.ts';
@@ -100,6 +100,17 @@ export async function buildSearch(
       select = select.where(column, '>=', value).where(column, '<=', value).orderBy(column, 'desc');
     else select = select.where(column, '=', value);
   }
+  const { happened, lacks } = query;
+  if (happened) {
+    const { from, end } = happened;
+    const created = sql<boolean>`transactions.created_wall >= ${from} AND transactions.created_wall < ${end}`;
+    const paid = wasPaid(sql`AND events.at_wall >= ${from} AND events.at_wall < ${end}`);
+    select = select.where(sql<boolean>`(${created} OR ${paid})`);
+  }
+  if (lacks) {
+    const column = lacks === 'name' ? 'parties.name_folded' : 'transactions.e2e_id';
+    select = select.where(column, 'is', null).where(wasPaid());
+  }
   if (hasBoth) select = select.where(matchesPlatform('transactions.platform', NO_PLATFORM));
   select = orderAndRange(select, query, lead?.column === 'parties.document_hash' ? 'parties' : 'transactions');
   for (const { seqs, condition, ofParty } of candidates) {
@@ -108,6 +119,11 @@ export async function buildSearch(
     else if (condition) select = (ofParty ? select.modifyFront(sql`STRAIGHT_JOIN`) : select).where(condition);
   }
   return select;
+}
+
+function wasPaid(when = sql``) {
+  return sql<boolean>`EXISTS (SELECT 1 FROM events WHERE events.transaction_seq = transactions.seq
+    AND events.status = 'paid' ${when})`;
 }
 
 /**
@@ -159,4 +175,9 @@ function orderAndRange(matching: Select, query: TransactionQuery, table: 'partie
 function tooWide(query: TransactionQuery): ConfereError {
   const names = ['from', 'to', ...(query.name === undefined ? [] : ['name'])];
   return refuseFields(names.map((name) => faultOf(name, 'narrower_days')));
+}
+
+/** Whether a search was refused because it takes too long. */
+export function isTooWide(error: unknown): boolean {
+  return error instanceof ConfereError && error.code === 'invalid_request' && error.fields?.from !== undefined;
 }

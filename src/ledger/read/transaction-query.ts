@@ -1,4 +1,4 @@
-import type { Day } from '../../domain/calendar.ts';
+import type { Day, WallTime } from '../../domain/calendar.ts';
 
 /** Conditions on a transaction. */
 export type SearchTerms = {
@@ -32,6 +32,10 @@ export type TransactionQuery = SearchTerms & {
   to?: Day | undefined;
   /** Whether `from` and `to` are days of creation or of the current status. */
   by: 'created' | 'status';
+  /** Only those that were created or paid from `from` to before `end`. */
+  happened?: { from: WallTime; end: WallTime } | undefined;
+  /** Only paid ones that have no name, or no end-to-end id, by which they could be found. */
+  lacks?: 'name' | 'e2e_id' | undefined;
   limit: number;
   /** Where the page before ended. */
   after?: SearchCursor | undefined;

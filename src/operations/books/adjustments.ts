@@ -18,7 +18,7 @@ const changed = {
   route: 'POST /adjustments',
   answers: created('Entered', adjustment),
   after: compareStatements,
-  answer: async ({ db }, id) => presentWritten((await listAdjustments(db, 1, undefined, id))[0], 'the adjustment'),
+  answer: async ({ db }, id) => presentWritten((await listAdjustments(db, 1, undefined, id))[0]),
 } as const satisfies Partial<Change<unknown, string>>;
 
 export const addAdjustment = defineChange({

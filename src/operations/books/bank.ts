@@ -93,7 +93,7 @@ export const matchBank = defineChange({
 
 const written = {
   roles: ['accountant'],
-  answer: async ({ db }, id) => presentWritten((await listBankMatches(db, 1, undefined, id))[0], 'the match'),
+  answer: async ({ db }, id) => presentWritten((await listBankMatches(db, 1, undefined, id))[0]),
 } as const satisfies Partial<Change<unknown, string>>;
 
 export const matchBankLine = defineChange({
@@ -135,7 +135,7 @@ export const undoBankMatch = defineChange({
 const marked = {
   roles: ['accountant'],
   input: z.strictObject({ note }),
-  answer: async ({ db }, id) => presentWritten((await listBankLines(db, 1, undefined, { id }))[0], 'the line'),
+  answer: async ({ db }, id) => presentWritten((await listBankLines(db, 1, undefined, { id }))[0]),
 } as const satisfies Partial<Change<{ note: string }, string>>;
 
 export const markLine = defineChange({

@@ -22,7 +22,7 @@ const changed = {
   roles: ['accountant'],
   route: 'POST /commissions',
   answers: created('Stated', commissionContract),
-  answer: async ({ db }, id) => presentWritten((await listContracts(db, 1, undefined, id))[0], 'the contract'),
+  answer: async ({ db }, id) => presentWritten((await listContracts(db, 1, undefined, id))[0]),
 } as const satisfies Partial<Change<unknown, string>>;
 
 export const addCommission = defineChange({

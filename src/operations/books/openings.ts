@@ -18,7 +18,7 @@ async function settle(context: Context): Promise<void> {
 }
 
 const answerOpening = async ({ db }: Context, id: string) =>
-  presentWritten((await listOpenings(db, 1, undefined, id))[0], 'the opening');
+  presentWritten((await listOpenings(db, 1, undefined, id))[0]);
 
 export const addOpening = defineChange({
   name: 'openings.add',

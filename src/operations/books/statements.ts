@@ -25,7 +25,7 @@ export const addStatement = defineChange({
   change: (inner, { at, balance: balanceCents, new_platform, ...rest }, { caller }) =>
     storeStatement(inner, { ...rest, at: new Date(at), balanceCents, actor: caller.id, newPlatform: new_platform }),
   after: compareStatements,
-  answer: async (context, id) => presentWritten((await listStatements(context, 1, undefined, id))[0], 'the statement'),
+  answer: async (context, id) => presentWritten((await listStatements(context, 1, undefined, id))[0]),
 });
 
 export const statements = defineList({

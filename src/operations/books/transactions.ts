@@ -41,6 +41,16 @@ const amountBound = z
   .refine((text) => parseAmount(text) !== undefined, 'must be an amount: 1234.56')
   .optional();
 
+const e2eId = z.string().min(1).optional();
+const name = z
+  .string()
+  .max(100)
+  .refine((text) => foldName(text).length >= NAME_CHARS_MIN, `must be at least ${NAME_CHARS_MIN} characters`)
+  .optional()
+  .describe('the beginning of the name, in any case, with or without accents; not for viewers');
+/** Fields by which a payment is asked for. */
+export const paymentTerms = { amount: amountBound, name, e2e_id: e2eId };
+
 export const transactions = defineSearch({
   name: 'transactions',
   roles: ['viewer'],
@@ -50,19 +60,14 @@ export const transactions = defineSearch({
     id: z.string().min(1).optional(),
     reference: z.string().min(1).optional(),
     extra: z.string().min(1).optional(),
-    e2e_id: z.string().min(1).optional(),
+    e2e_id: e2eId,
     document: z
       .string()
       .max(256)
       .refine((text) => normalizeDocument(text) !== null, 'must hold digits or letters')
       .optional()
       .describe('CPF or CNPJ in any spelling; found by its keyed hash'),
-    name: z
-      .string()
-      .max(100)
-      .refine((text) => foldName(text).length >= NAME_CHARS_MIN, `must be at least ${NAME_CHARS_MIN} characters`)
-      .optional()
-      .describe('the beginning of the name, in any case, with or without accents; not for viewers'),
+    name,
     amount: amountBound,
     amount_from: amountBound,
     amount_to: amountBound.describe('at most; both bounds are included'),
@@ -91,7 +96,7 @@ export const transactions = defineSearch({
 export async function readFound(
   context: Context,
   { after, ...query }: Omit<TransactionQuery, 'after'> & { after: string | undefined },
-  { caller, named, target, via }: { caller: Caller; named: PersonFilters; target: string; via?: 'console' },
+  { caller, named, target, via }: { caller: Caller; named: PersonFilters; target: string; via?: string | undefined },
 ) {
   const page = { ...query, after: parseSearchCursor(after) };
   const { transactions: found, next } = await searchTransactions(context.db, context.keys, page);

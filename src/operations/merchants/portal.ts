@@ -6,12 +6,13 @@ import { z } from 'zod';
 import { PREVIEW_DAYS } from '../../callbacks/manage/read-previewed-events.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { presentOwnMerchant } from '../../merchants/present-merchant.ts';
+import { ADDRESS_KINDS, presentAddressChange } from '../../portal/address-changes.ts';
 import type { MerchantScope } from '../../portal/open-scope.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { type By, defineOwnChange } from '../define-change.ts';
 import { accepted, ok } from '../describe-operation.ts';
 import { ownFilterInput } from '../fields.ts';
-import { ownMerchant, rotatedSecret } from '../rows/merchants.ts';
+import { addressChange, checkedAddress, ownMerchant, rotatedSecret } from '../rows/merchants.ts';
 import { ownCallback, ownFilterPreview } from '../rows/portal.ts';
 import { REPLAY_ORDER, replayRange } from './callbacks.ts';
 import { EXAMPLE_TYPES } from './message-types.ts';
@@ -65,6 +66,30 @@ export const rotateOwnSecret = defineOwnChange({
   answers: ok('Shown this once', rotatedSecret),
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).rotateSecret(),
   answer: async (_context, { secret, oldUntil }) => ({ secret, old_secret_until: oldUntil.toISOString() }),
+});
+
+export const askAddress = defineOwnChange({
+  name: 'portal.change_address',
+  audit: 'merchant.address_asked',
+  route: 'POST /portal/address-changes',
+  summary:
+    'Ask for another address: a url answers a challenge now; the change waits for the link mailed to the e-mail on file, or an admin',
+  input: z.strictObject({
+    kind: z.enum(ADDRESS_KINDS),
+    value: z.string().nullable().describe('null: no test_url any more'),
+    dry_run: z.boolean().default(false).describe('only check it, and show the secret of a test_url'),
+  }),
+  answers: { ...ok('Checked: it was a dry run', checkedAddress), ...accepted('It waits', addressChange) },
+  dryRun: async (_context, { dry_run: isDryRun, ...asked }, by) =>
+    isDryRun ? { dry_run: true, secret: scopeOf(by).checkAddress(asked) ?? null } : undefined,
+  async prepare(_context, asked, by) {
+    await scopeOf(by).proveAddress(asked);
+    return asked;
+  },
+  change: (inner, asked, by) => scopeOf(by).changesIn(inner).askAddressChange(asked),
+  // no value: an address may hold a secret, an e-mail names a person
+  target: ({ id, kind }, { via }) => ({ target: id, detail: [via, kind].filter(Boolean).join(' ') }),
+  answer: async (_context, made) => presentAddressChange(made),
 });
 
 export const testOwn = defineOwnChange({
@@ -141,5 +166,8 @@ export const chooseOwnFilter = defineOwnChange({
 /** In a router of its own: it admits the token of a merchant, and none of ours. */
 export const PORTAL = {
   tag: 'Portal',
-  changes: [redeliverOwn, replayOwn, rotateOwnSecret, testOwn, sendExamples, pauseOwn, resumeOwn, chooseOwnFilter],
+  changes: [
+    ...[redeliverOwn, replayOwn, rotateOwnSecret, testOwn, sendExamples, pauseOwn, resumeOwn, chooseOwnFilter],
+    askAddress,
+  ],
 } as const;

@@ -30,7 +30,7 @@ const transactionFields = {
 
 export const transaction = component('Transaction', transactionFields);
 
-const source = component('Source', {
+export const source = component('Source', {
   kind: z.string().describe('webhook, list or show; person if an opening caused the entry'),
   webhook_id: z.string().optional(),
   run_id: z.string().optional(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { signedManifestSchema } from '../../callbacks/render/event-schema.ts';
 import { CALLBACK_FORMATS } from '../../merchants/callback-formats.ts';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
+import { ADDRESS_KINDS } from '../../portal/address-changes.ts';
 import { component, components, instant, nullableInstant, nullableText } from './row-fields.ts';
 
 const ownFilter = z.object({
@@ -26,6 +27,7 @@ const merchantFields = {
   id: z.string(),
   name: z.string(),
   url: nullableText,
+  test_url: nullableText.describe('where its tests and examples go; null: to url'),
   format: z.enum(CALLBACK_FORMATS).describe('provider: the flat body and the bearer token of the provider'),
   has_bearer_token: z.boolean(),
   header_names: z.array(z.string()).describe('static headers of each message; their values are never shown'),
@@ -62,9 +64,21 @@ export const backfillCount = component('BackfillCount', {
 });
 export const merchant = component('Merchant', merchantFields);
 export const ownMerchant = component('OwnMerchant', { ...merchantFields, backfill: z.object(ownBackfill).nullable() });
-const secret = z.string().describe('whsec_…: shown this once');
+const secret = z.string().describe('whsec_…');
 export const newMerchant = component('NewMerchant', { ...merchantFields, secret });
+export const checkedAddress = z.object({ dry_run: z.literal(true), secret: secret.nullable() });
 export const rotatedSecret = z.object({ secret, old_secret_until: instant });
+export const addressChange = component('AddressChange', {
+  id: z.string(),
+  kind: z.enum(ADDRESS_KINDS),
+  value: nullableText.describe('null for a viewer, and for no test_url any more'),
+  old_value: nullableText,
+  asked_at: instant,
+  asked_by: z.string().describe('the name of the token'),
+  expires_at: instant,
+  waits_for: z.array(z.enum(['email_on_file', 'admin', 'new_email'])),
+});
+export const addressChanges = z.object({ address_changes: z.array(addressChange) });
 export const rotatedMerchant = component('RotatedMerchant', { ...merchantFields, ...rotatedSecret.shape });
 
 export const feedEvent = component('FeedEvent', {
@@ -86,6 +100,7 @@ export const manifestKeys = component('ManifestKeys', {
       x: z.string().describe('the public key'),
       pem: z.string().describe('the same, for openssl'),
       vkey: z.string().describe('the same, for programs of C2SP: it verifies the log under its origin now'),
+      earlier_vkeys: z.array(z.string()).describe('… and under its earlier origins, the newest first'),
       created_at: instant,
       signs_until: nullableInstant.describe('null: it is not replaced'),
     }),

@@ -71,6 +71,8 @@ type FilePlan = {
   calendar: Calendar;
   /** A person in it was erased after it was made. */
   isRedacted: boolean;
+  /** `day`: one posting of each day, platform and account, in a format whose facts say that it can. */
+  group?: 'day' | undefined;
 };
 
 /** Everything that decides the content of one revision's files, apart from the ledger itself. */

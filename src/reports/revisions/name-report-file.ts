@@ -12,6 +12,7 @@ export function nameReportFile(of: {
   otherLocale?: Language | undefined;
   platform: string | undefined;
   masked?: boolean;
+  group?: 'day' | undefined;
 }): string {
   // the platform last, spelled as in its accounts: so no two files share a name
   const parts = [
@@ -19,6 +20,7 @@ export function nameReportFile(of: {
     of.revision === undefined ? undefined : `r${of.revision}`,
     of.otherLocale,
     of.masked ? 'masked' : undefined,
+    of.group && `by-${of.group}`,
     of.platform === undefined ? undefined : `platform-${platformAccountSegment(of.platform)}`,
   ].filter((part) => part !== undefined);
   return `confere-${parts.join('-')}.${FORMAT_FACTS[of.format].extension}`;

@@ -23,6 +23,7 @@ import { takeCut } from '../plan/take-cut.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
 import { alertDifferingReport } from '../readback/alert-differing-report.ts';
 import { readBack } from '../readback/read-back.ts';
+import { assertGroup } from '../render/formats/formats.ts';
 import { writeRange } from '../render/write-range.ts';
 import { classifyDays } from '../revisions/classify-days.ts';
 import { nameReportFile } from '../revisions/name-report-file.ts';
@@ -37,6 +38,7 @@ export type WantedRange = Range & {
   locale?: Language | undefined;
   /** For a reader without the right to see personal data. */
   masked?: boolean;
+  group?: 'day' | undefined;
   /** Ends the work when the client has left. */
   signal?: AbortSignal;
   rowsPerSheetMax?: number;
@@ -67,7 +69,8 @@ export async function exportRange(
   use: (made: RangeFile) => Promise<void>,
 ): Promise<void> {
   assertRange(context, wanted);
-  const { from, to, format, platform, masked = false } = wanted;
+  const { from, to, format, platform, masked = false, group } = wanted;
+  assertGroup(format, group);
   if (platform !== undefined) await assertPlatform(context.db, platform, { from, to });
   const build = async (directory: string, signal: AbortSignal) => {
     const plan = await planRange(context, wanted);
@@ -83,7 +86,7 @@ export async function exportRange(
   await useDraft(context, wanted.signal, build, async (made) => {
     const shown = platform !== undefined && masked ? maskPlatform(platform) : platform;
     const otherLocale = wanted.locale === context.config.REPORT_LOCALE ? undefined : wanted.locale;
-    const named = { day: `${from}-${to}`, platform: shown, format, otherLocale, masked };
+    const named = { day: `${from}-${to}`, platform: shown, format, otherLocale, masked, group };
     await use({ ...made, name: nameReportFile(named) });
   });
 }
@@ -115,6 +118,7 @@ async function planRange(context: Context, wanted: WantedRange): Promise<RangePl
     rowsPerSheetMax: wanted.rowsPerSheetMax ?? ROWS_PER_SHEET_MAX,
     calendar,
     isRedacted: false,
+    group: wanted.group,
   };
 }
 

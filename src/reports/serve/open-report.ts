@@ -21,7 +21,7 @@ import {
 import { assertPlatform } from '../read/assert-platform.ts';
 import { alertDifferingReport } from '../readback/alert-differing-report.ts';
 import { readBack } from '../readback/read-back.ts';
-import { FORMAT_FACTS } from '../render/formats/formats.ts';
+import { assertGroup, FORMAT_FACTS } from '../render/formats/formats.ts';
 import { writeReport } from '../render/write-report.ts';
 import { reportsDirectory, toPreviousRevision } from '../revisions/make-report.ts';
 import { nameReportFile } from '../revisions/name-report-file.ts';
@@ -50,6 +50,7 @@ export type WantedReport<Name extends FileFormat = Format> = {
   platform?: string | undefined;
   /** For a reader without the right to see personal data. */
   masked?: boolean;
+  group?: 'day' | undefined;
 };
 
 /**
@@ -84,12 +85,13 @@ export async function findReport(
   { db }: Context,
   wanted: WantedReport<FileFormat>,
 ): Promise<{ row: ReportRow; name: string }> {
-  const { day, format, platform, locale, masked = false } = wanted;
+  const { day, format, platform, locale, masked = false, group } = wanted;
+  assertGroup(format, group);
   const row = await findRevision(db, day, wanted.revision);
   if (!row) throw refuse('report_unknown', { day });
   if (platform !== undefined) await assertPlatform(db, platform, { from: day, to: day });
   const otherLocale = locale !== undefined && locale !== row.locale ? locale : undefined;
-  return { row, name: nameReportFile({ ...row, format, otherLocale, platform, masked }) };
+  return { row, name: nameReportFile({ ...row, format, otherLocale, platform, masked, group }) };
 }
 
 /** The file's own name, without a platform that the file masks. On disk the platform keeps two such files apart. */
@@ -174,7 +176,7 @@ async function rebuild(context: Context, row: ReportRow, wanted: WantedReport): 
 export async function planRebuild(
   context: Context,
   row: ReportRow,
-  wanted: Pick<WantedReport, 'locale' | 'platform' | 'masked'>,
+  wanted: Pick<WantedReport, 'locale' | 'platform' | 'masked' | 'group'>,
 ): Promise<ReportPlan> {
   const before = row.revision > 1 ? await findRevision(context.db, row.day, row.revision - 1) : undefined;
   return {
@@ -193,6 +195,7 @@ export async function planRebuild(
     rowsPerSheetMax: ROWS_PER_SHEET_MAX,
     calendar: context.calendar,
     isRedacted: row.redacted_at !== null,
+    group: wanted.group,
   };
 }
 

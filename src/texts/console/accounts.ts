@@ -11,10 +11,8 @@ export const ACCOUNTS_EN = {
   Categoria: 'Category',
   'Centro de custo': 'Cost center',
   Histórico: 'Standard text',
-  'Trocar o plano': 'Replace the map',
-  'Uma linha por conta, com ponto e vírgula entre os campos': 'One line an account, with semicolons between the fields',
-  'Uma linha com plataforma vale só para ela. Linhas só com a conta são ignoradas.':
-    'A line with a platform holds for it alone. Lines with only an account are ignored.',
+  'Uma linha vazia não vale. O mesmo por arquivo: {link}.': 'An empty row does not count. The same by a file: {link}.',
+  'Uma conta de uma só plataforma': 'An account of one platform alone',
   // the formats of files
   'Lançamentos contábeis (CSV)': 'Accounting entries (CSV)',
   'Lançamentos para Conta Azul': 'Entries for Conta Azul',
@@ -22,6 +20,9 @@ export const ACCOUNTS_EN = {
   'Pedidos a receber (CSV)': 'Receivable orders (CSV)',
   'Recebimentos não identificados (CSV)': 'Receipts not identified (CSV)',
   OFX: 'OFX',
+  'Um por um': 'One by one',
+  'Somados por dia, plataforma e conta': 'Added up by day, platform and account',
+  'Só os lançamentos se somam por dia.': 'Only accounting entries are added up by day.',
   'Os lançamentos usam o {link} da empresa.': 'Entries use the company’s {link}.',
   'plano de contas': 'chart of accounts',
   'Faltam contas no plano de contas: {accounts}.': 'The chart of accounts lacks accounts: {accounts}.',

@@ -14,6 +14,7 @@ import { OVERVIEW_EN } from './overview.ts';
 import { PAGES_EN } from './pages.ts';
 import { PARTS_EN } from './parts.ts';
 import { PORTAL_EN } from './portal.ts';
+import { PROOF_EN } from './proof.ts';
 import { REPORTS_EN } from './reports.ts';
 import { SEARCH_EN } from './search.ts';
 import { WORDS_EN } from './words.ts';
@@ -35,6 +36,7 @@ export const EN = {
   ...MONTHS_EN,
   ...ACCOUNTS_EN,
   ...SEARCH_EN,
+  ...PROOF_EN,
   ...PORTAL_EN,
   ...EXPECTED_EN,
 };

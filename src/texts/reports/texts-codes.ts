@@ -13,6 +13,21 @@ export const CODES_PT_BR = {
     atStake: 'O dinheiro que a divergência põe em dúvida; vazio onde não é questão de dinheiro.',
     effect: 'Quanto a devolução muda o saldo, com a tarifa que voltou.',
   },
+  /** The accounts of the ledger, without their platforms. */
+  accounts: {
+    'Assets:Provider:Available': 'Saldo disponível no provedor',
+    'Assets:Provider:Held': 'Saldo retido no provedor',
+    'Assets:Provider:Blocked': 'Saldo bloqueado no provedor',
+    'Assets:Bank': 'Conta no banco',
+    'Expenses:Commission:Cashin': 'Tarifas sobre recebimentos',
+    'Expenses:Commission:Cashout': 'Tarifas sobre pagamentos',
+    'Expenses:Fees': 'Outras tarifas',
+    'Liabilities:Receipts': 'Recebimentos',
+    'Liabilities:Payables': 'Pagamentos',
+    'Equity:Opening': 'Saldo inicial',
+    'Equity:Adjustments': 'Outros ajustes',
+  },
+  dayTotal: '{account}, {platform}; lançamentos somados: {count}',
   /** Also of actors that are no person: their ids are these names. */
   roles: {
     viewer: 'Leitura',
@@ -54,6 +69,20 @@ export const CODES_EN = {
     atStake: 'The money that the mismatch puts in doubt; empty where it is no matter of money.',
     effect: 'By how much the refund changes the balance, with the commission that came back.',
   },
+  accounts: {
+    'Assets:Provider:Available': 'Available balance at the provider',
+    'Assets:Provider:Held': 'Held balance at the provider',
+    'Assets:Provider:Blocked': 'Blocked balance at the provider',
+    'Assets:Bank': 'Bank account',
+    'Expenses:Commission:Cashin': 'Commissions on receipts',
+    'Expenses:Commission:Cashout': 'Commissions on payments',
+    'Expenses:Fees': 'Other fees',
+    'Liabilities:Receipts': 'Receipts',
+    'Liabilities:Payables': 'Payments',
+    'Equity:Opening': 'Opening balance',
+    'Equity:Adjustments': 'Other adjustments',
+  },
+  dayTotal: '{account}, {platform}; entries added up: {count}',
   roles: {
     viewer: 'Viewer',
     accountant: 'Accountant',

@@ -36,6 +36,7 @@ const EXPECTED = { source: 'shop', number: '1' };
 const SHOWING = [
   '/api/v1/transactions',
   '/api/v1/transactions/:id',
+  '/api/v1/transactions/proof',
   '/api/v1/mismatches',
   '/api/v1/mismatches/:id',
   '/api/v1/adjustments',
@@ -56,6 +57,7 @@ const SHOWING = [
   '/transactions',
   '/transactions/export',
   '/transactions/:id',
+  '/transactions/proof',
   '/balances/adjustments',
   '/balances/bank',
   '/balances/bank/lines',
@@ -178,6 +180,7 @@ async function listExamples(): Promise<Record<string, string>> {
     '/api/v1/webhooks/:id': `/api/v1/webhooks/${webhook}`,
     '/api/v1/callbacks/:id': `/api/v1/callbacks/${callback}`,
     '/api/v1/merchants/:id': `/api/v1/merchants/${merchant}`,
+    '/api/v1/merchants/:id/address-changes': `/api/v1/merchants/${merchant}/address-changes`,
     '/api/v1/reconciliations/:id': `/api/v1/reconciliations/${run}`,
     '/api/v1/reconciliations/:id/pages': `/api/v1/reconciliations/${run}/pages`,
     '/expected/:id': `/expected/${idOf(env.context.keys, EXPECTED)}`,
@@ -186,6 +189,8 @@ async function listExamples(): Promise<Record<string, string>> {
     '/api/v1/reports/:file': `/api/v1/reports/${today}.csv`,
     '/api/v1/imports/:kind/:file': '/api/v1/imports/statements/template.csv',
     '/balances/imports/:kind/:file': '/balances/imports/statements/template.csv',
+    '/api/v1/transactions/proof': `/api/v1/transactions/proof?day=${today}&name=rita`,
+    '/transactions/proof': `/transactions/proof?day=${today}&amount=1.234,56`,
     '/api/v1/fees': '/api/v1/fees?month=2026-10',
     '/api/v1/numbers': `/api/v1/numbers?from=${today}&to=${today}`,
     '/transactions/export': '/transactions/export?format=csv',
@@ -220,7 +225,7 @@ async function makeManifest(): Promise<string> {
   return day;
 }
 
-const ADMIN_FORMS = ['edit', 'pull-token', 'revoke-pull-token', 'rotate-secret', 'portal-token'];
+const ADMIN_FORMS = ['edit', 'pull-token', 'revoke-pull-token', 'rotate-secret', 'portal-token', 'decide-address'];
 const MERCHANT_FORMS = [...ADMIN_FORMS, 'replay'];
 
 async function readAudit(after = 0): Promise<Row[]> {

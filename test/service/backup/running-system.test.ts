@@ -56,7 +56,10 @@ beforeAll(async () => {
 
   const target = await createTestDatabase('empty');
   restoredEnv = { ...ENV, DATABASE_URL: urlOf(target), DATA_DIR: path.join(home.path, 'restored') };
-  const { code, err } = await runCommandInProcess(['restore', '--from', to], restoredEnv);
+  const { code, out, err } = await runCommandInProcess(['restore', '--from', to], restoredEnv);
+  expect(out).toMatch(
+    /\nthe log goes on with its \d+ leaves as \S+\/log\/\d{14}, another name than before; no witness was there/,
+  );
   expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/^confere: without --sum[^\n]*\n$/) });
   {
     await using opened = openDatabase<Database>(target);
@@ -233,6 +236,7 @@ describe('a backup of a running system, restored while its machine is gone', () 
     expect(findings.get('chain')?.says).toMatch(
       /^the backup ends at position \d+; \d+ leaves of the log are missing: checkpoints-/,
     );
+    expect(findings.get('log')?.says).toMatch(/^the log goes on with its \d+ leaves as .* no witness was there/);
     const elsewhere = await doctor('--manifests', path.join(lostDataDir, 'manifests'));
     expect(elsewhere.findings.get('chain')).toEqual(findings.get('chain'));
   });

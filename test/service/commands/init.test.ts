@@ -88,7 +88,8 @@ test('by options it writes .env for its owner, opens the books, adds the merchan
   const database = await createTestDatabase('empty');
   const file = path.join(home.path, 'confere.env');
   writeFileSync(file, '# ours\nLOG_LEVEL=warn\nPUBLIC_URL=https://old.example\n');
-  const env = { ENV_FILE: file, DATABASE_URL: urlOf(database), SECRET_KEY, DATA_DIR: home.path };
+  const set = { DATABASE_URL: urlOf(database), SECRET_KEY, DATA_DIR: home.path };
+  const env = { ENV_FILE: file, ...set };
   const args = [
     ...['init', '--provider-url', sandbox.url, '--provider-key', keep('key', API_KEY), '--public-url', PUBLIC_URL],
     ...['--books-from', today, '--balance', `${PLATFORM}=100.00`],
@@ -103,7 +104,8 @@ test('by options it writes .env for its owner, opens the books, adds the merchan
   });
   const written = parseEnv(readFileSync(file, 'utf8'));
   const settings = { LOG_LEVEL: 'warn', PROVIDER_URL: sandbox.url, PROVIDER_API_KEY: API_KEY, PUBLIC_URL };
-  expect(written).toEqual({ ...settings, WEBHOOK_SECRET: expect.stringMatching(/^[\w-]{43}$/) });
+  // the next start, in another shell, needs them too
+  expect(written).toEqual({ ...set, ...settings, WEBHOOK_SECRET: expect.stringMatching(/^[\w-]{43}$/) });
   expect(done.json.webhook).toEqual({
     url: `${PUBLIC_URL}/webhooks/pix`,
     authorization: `Bearer ${written.WEBHOOK_SECRET}`,

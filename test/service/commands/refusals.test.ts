@@ -172,13 +172,12 @@ test('the doctor writes nothing to a new database, nor to the disk', async () =>
   const fresh = await createTestDatabase();
   await using opened = openDatabase<unknown>(fresh);
   const before = await describeTables(opened);
-  const MANIFESTS_DIR = path.join(DATA_DIR, 'shared');
-  const { code, out } = await run(['doctor', '--json'], { DATABASE_URL: urlOf(fresh), DATA_DIR, MANIFESTS_DIR });
+  const { code, out } = await run(['doctor', '--json'], { DATABASE_URL: urlOf(fresh), DATA_DIR });
   const { findings } = JSON.parse(out) as { findings: { check: string; ok: boolean; says: string }[] };
   expect(findings).toContainEqual({
     check: 'data',
     ok: true,
-    says: `${DATA_DIR} does not exist yet: serve creates it; ${MANIFESTS_DIR} does not exist yet: serve creates it`,
+    says: `${DATA_DIR} does not exist yet: serve creates it`,
   });
   // the server of the tests does not sync its commits, which the doctor reports
   expect(findings.filter(({ ok, check }) => !ok && check !== 'database')).toEqual([]);

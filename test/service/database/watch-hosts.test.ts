@@ -24,7 +24,7 @@ test('a process stays on its host beside another server that takes writes, and a
   const observe = async (rivals: string[]) =>
     await eventually('the hosts are known', async () => {
       await timers.advance(WATCH_HOSTS_EVERY_MS);
-      return [...context.hosts.rivals].join() === rivals.join();
+      return [...context.hosts.rivals.keys()].join() === rivals.join();
     });
   const firing = async () => {
     await watch(context);

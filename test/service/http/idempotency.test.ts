@@ -7,7 +7,7 @@ import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { eventually } from '../../support/eventually.ts';
-import { holdReads, loseCommit, watchWrites } from '../../support/failing-database.ts';
+import { hideRows, holdReads, loseCommit, watchWrites } from '../../support/failing-database.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
 import { readRows } from '../../support/read-rows.ts';
@@ -74,6 +74,18 @@ test('a repeated request gets the first status and body, and books nothing twice
   expect(await countAdjustments('once')).toBe(1);
   const audited = env.context.db.selectFrom('audit').select('id').where('action', '=', 'adjustments.create');
   expect(await audited.execute()).toHaveLength(1);
+});
+
+test('what is committed and not yet shown by the host that answers is answered 503, and its repetition 201', async () => {
+  let isBehind = true;
+  const behind = await serve(hideRows(env.context, 'adjustments', () => isBehind));
+  const asked = { key: newKey(), body: fee('shown late'), url: behind };
+  const first = await send('/adjustments', asked);
+  expect([first.status, first.headers.get('retry-after')]).toEqual([503, '5']);
+  expect(JSON.parse(first.text)).toMatchObject({ reason: 'written_not_shown' });
+  isBehind = false;
+  expect(await send('/adjustments', asked)).toMatchObject({ status: 201, replayed: 'true' });
+  expect(await countAdjustments('shown late')).toBe(1);
 });
 
 test('without a key a repeated request is another one', async () => {

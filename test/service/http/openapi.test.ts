@@ -138,6 +138,8 @@ async function askLedger(): Promise<void> {
   await ask('get', '/api/v1/transactions/{id}', { path: { id: env.paid.id } });
   await ask('get', '/api/v1/transactions/{id}', { path: { id: env.changed.id } });
   await ask('get', '/api/v1/transactions/{id}', { path: { id: 'none' }, status: 404 });
+  await ask('get', `/api/v1/transactions/proof?day=${env.today}&amount=${env.paid.amount}`);
+  await ask('get', '/api/v1/transactions/proof', { status: 422 });
   await ask('get', '/api/v1/balances');
   await ask('get', `/api/v1/series/money?day=${env.today}`);
   await ask('get', `/api/v1/series/money?platform=${env.paid.platform}`);
@@ -330,6 +332,13 @@ async function askPortal(): Promise<void> {
   await ask('post', '/api/v1/portal/callbacks/replay', { body: { ...range, dry_run: true }, token });
   await ask('post', '/api/v1/portal/callbacks/replay', { body: range, token, status: 202 });
   await ask('post', '/api/v1/portal/rotate-secret', { token });
+  const wanted = { kind: 'email', value: 'new@example.com' };
+  await ask('post', '/api/v1/portal/address-changes', { body: { ...wanted, dry_run: true }, token });
+  const { id: change } = await ask('post', '/api/v1/portal/address-changes', { body: wanted, token, status: 202 });
+  await ask('get', '/api/v1/portal/address-changes', { token });
+  const path = { id: merchant.id };
+  await ask('get', '/api/v1/merchants/{id}/address-changes', { path });
+  await ask('post', '/api/v1/merchants/{id}/address-changes', { path, body: { change, decision: 'confirm' } });
   await ask('put', '/api/v1/portal/filter', { body: { filter: { statuses: ['paid'] }, dry_run: true }, token });
   await ask('put', '/api/v1/portal/filter', { body: { filter: { statuses: ['paid'] } }, token });
   await ask('post', '/api/v1/portal/pause', { token });

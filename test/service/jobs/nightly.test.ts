@@ -105,6 +105,7 @@ test('rows past their retention are deleted, in any number, and no row that is s
     job_ticks: 1,
     alerts: 1,
     merchant_secrets: 1,
+    merchant_address_changes: 0,
     sessions: 0,
     senders: 1,
     run_page_rows: 0,

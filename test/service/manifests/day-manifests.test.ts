@@ -1,4 +1,4 @@
-/** Day manifests, from the payment to the merchant: the callback, the feed and the API, verified by docs/verify-day.mjs. */
+/** Day manifests, from the payment to the merchant: the callback, the feed and the API, verified by the scripts in docs. */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -40,7 +40,8 @@ type Answer = { manifest: Manifest; payload: string; proof: string | null };
 /** A merchant that receives the payments of a platform of its own, at an address of its own. */
 type Shop = { id: string; seq: number; path: string; portal: string; paid: AppliedTransaction };
 
-const SCRIPT = path.resolve(import.meta.dirname, '../../../docs/verify-day.mjs');
+const DOCS = path.resolve(import.meta.dirname, '../../../docs');
+const SCRIPTS = { 'verify-day.mjs': process.execPath, 'verify-day.php': 'php' };
 const TYPE = 'pix.day.manifest';
 
 let env: CallbackEnvironment;
@@ -137,7 +138,7 @@ async function statesOf(name: string): Promise<string[]> {
   return (await rows.where('merchant_seq', '=', shopOf(name).seq).execute()).map((row) => `${row.type} ${row.state}`);
 }
 
-test('a manifest is sent once the day has ended, and the script names the message that the merchant lacks', async () => {
+test('a manifest is sent once the day has ended, and the scripts name the message that the merchant lacks', async () => {
   const sent = await env.advanceUntil('it', () => callsOf('main').find((one) => typeOf(one) === TYPE));
   const message = manifestEventSchema.parse(JSON.parse(sent.body));
   const messages = callsOf('main').filter((one) => typeOf(one).startsWith('pix.cash'));
@@ -166,8 +167,12 @@ test('a manifest is sent once the day has ended, and the script names the messag
       writeFileSync(file, text);
       return file;
     });
-    const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, ...names], { encoding: 'utf8' });
-    return [status, stderr, ...stdout.trim().split('\n')];
+    const answers = Object.entries(SCRIPTS).map(([script, program]) => {
+      const { status, stdout, stderr } = spawnSync(program, [path.join(DOCS, script), ...names], { encoding: 'utf8' });
+      return [status, stderr, ...stdout.trim().split('\n')];
+    });
+    expect(answers[1]).toEqual(answers[0]);
+    return answers[0] ?? [];
   };
   // tests and manifests too: they are no messages of the day
   const kept = callsOf('main').map(idOf);
@@ -183,6 +188,12 @@ test('a manifest is sent once the day has ended, and the script names the messag
   expect(verify(kept, JSON.stringify(other))[0]).toBe(2);
   expect(verify(kept, JSON.stringify({ payload, proof: proof?.replace(/index \d+/, 'index 0') }))[0]).toBe(2);
   expect(verify(kept, JSON.stringify({ payload, proof: proof?.replace(/\n\d+\n/, '\n99\n') }))[0]).toBe(2);
+  expect(verify(kept, sent.body.replaceAll(/— \S+ /g, '— another ')).slice(0, 2)).toEqual([
+    2,
+    'not signed by the log\n',
+  ]);
+  expect(verify(kept, sent.body.replace(/(— \S+ \S{20})./, '$1_'))[0]).toBe(2);
+  expect(verify(kept, JSON.stringify({ payload, proof: null }))[0]).toBe(3);
 });
 
 test('the messages of a day are read in pages, each once', async () => {

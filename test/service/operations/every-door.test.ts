@@ -22,6 +22,7 @@ import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { SUBJECTS } from '../../../src/operations/catalogue.ts';
+import { askAddressChange } from '../../../src/portal/address-changes.ts';
 import { callApi } from '../../support/call-api.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
@@ -241,6 +242,16 @@ const CHANGES: Record<string, Prepare> = {
     const { command: _, ...doors } = await ofMerchant('test');
     return doors;
   },
+  'merchants.decide_address': async () => {
+    const id = await addMerchant();
+    const { id: tokenId } = await createToken(env.context, { name: 'portal', role: 'merchant', merchant: id });
+    const asked = { kind: 'email', value: 'new@example.com', tokenId } as const;
+    const body = { change: (await askAddressChange(env.context, id, asked)).id, decision: 'confirm' };
+    return {
+      ...{ id, body, form: { address: `/merchants/${id}/decide-address`, fields: body } },
+      command: ['merchants', 'decide-address', id, '--change', body.change, '--decision', body.decision],
+    };
+  },
   'merchants.give_pull_token': () => ofMerchant('pull-token'),
   'merchants.revoke_pull_token': async () => {
     const id = await addMerchant();
@@ -385,7 +396,7 @@ const lastAudit = async (): Promise<number> => (await readAudit(0)).at(-1)?.seq 
 /** Ids, instants, actors and platforms differ from door to door; everything else is the same. */
 function compared(body: object): object {
   const own =
-    /^(?:acknowledged_at|opened_at|resolved_at|transaction_id|number|source|matched_to|matches|backfill|merchant|merchant_id|webhook_id|next_attempt_at|secret|old_secret_until|id|platform|token|at|created_at|created_by|reverses|run)$/;
+    /^(?:acknowledged_at|asked_at|expires_at|opened_at|resolved_at|transaction_id|number|source|matched_to|matches|backfill|merchant|merchant_id|webhook_id|next_attempt_at|secret|old_secret_until|id|platform|token|at|created_at|created_by|reverses|run)$/;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !own.test(name)));
 }
 

@@ -25,13 +25,15 @@ const NOBODY = '';
 
 /** Open to everybody, without data: health, the logins, the language, files and runbooks. The provider's routes take its own credentials. */
 const OPEN =
-  /^(?:get \/healthz|get \/readyz|get \/\.well-known\/|(?:get|post) \/login|post \/language|get \/runbooks|get \/console\/|(?:get|post) \/portal\/login|get \/portal\/logo)/;
+  /^(?:get \/healthz|get \/readyz|get \/\.well-known\/|(?:get|post) \/login|post \/language|get \/runbooks|get \/console\/|(?:get|post) \/portal\/(?:login|confirm)|get \/portal\/logo)/;
 const PROVIDER = /^post \/webhooks\/pix/;
 /** What A, B and nobody get where the address names what is A's. */
 const OWN = '200 200';
 const PORTAL: Record<string, string> = {
   'get /api/v1/portal': OWN,
   'get /api/v1/portal/health': OWN,
+  'get /api/v1/portal/address-changes': OWN,
+  'post /api/v1/portal/address-changes': OWN,
   'get /api/v1/portal/callbacks': OWN,
   'get /api/v1/portal/callbacks/:id': '200 404',
   'post /api/v1/portal/callbacks/:id/redeliver': '202 404',
@@ -48,6 +50,8 @@ const PORTAL: Record<string, string> = {
   'post /portal/callbacks/:id/redeliver': '303 404',
   'get /portal/filter': OWN,
   'post /portal/filter': OWN,
+  'get /portal/addresses': OWN,
+  'post /portal/addresses': '422 422',
   'get /portal/replay': OWN,
   'post /portal/replay': '422 422',
   'get /portal/rotate-secret': OWN,
@@ -72,6 +76,7 @@ const PORTAL: Record<string, string> = {
 };
 const BODIES: Record<string, object> = {
   'post /api/v1/portal/callbacks/replay': { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z' },
+  'post /api/v1/portal/address-changes': { kind: 'email', value: 'someone@example.com', dry_run: true },
   'put /api/v1/portal/filter': { filter: {}, dry_run: true },
 };
 

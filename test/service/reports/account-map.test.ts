@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { renderAccountMap } from '../../../src/imports/kinds/accounts.ts';
 import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -135,26 +134,39 @@ test('the API gives the map to viewers and takes it from accountants, with all f
   ]);
 });
 
-test('the console shows the map, takes a new one from an accountant, and says what is wrong with it by line', async () => {
+test("the console's form has each account of the ledger in words, and says what is wrong beside its field", async () => {
   const address = '/reports/accounts';
   const [viewer, accountant] = [await openConsoleSession(env, 'viewer'), await openConsoleSession(env, 'accountant')];
-  expect((await viewer.get(address)).html).not.toContain('<textarea');
-  expect((await viewer.post(address, { map: 'conta;código\nAssets:Bank;1' })).status).toBe(403);
-  const wrong = await accountant.post(address, { map: 'conta;código\nAssets:Caixa;1\nAssets:Bank;-2' });
+  expect((await viewer.get(address)).html).not.toContain('name="code_0"');
+  const form = await accountant.get(address);
+  const listed = [...form.html.matchAll(/name="account_\d+" value="([^"]+)"/g)].map(([, account]) => account);
+  expect(listed.slice(0, LEDGER_ACCOUNTS.length)).toEqual(LEDGER_ACCOUNTS);
+  expect(form.text).toContain('Tarifas sobre recebimentos');
+  const bank = { account_0: 'Assets:Bank', platform_0: '', code_0: '1.1.9', category_0: 'Banco' };
+  const empty = { account_1: 'Equity:Opening', platform_1: '', code_1: '' };
+  const ofOne = { account_2: 'Assets:Bank', platform_2: env.paid.platform ?? '', category_2: 'Banco da loja' };
+  expect((await viewer.post(address, bank)).status).toBe(403);
+  const wrong = await accountant.post(address, { ...bank, ...empty, ...ofOne, history_2: 'x' });
   expect(wrong.status).toBe(422);
-  expect(wrong.text).toContain('linha 2, conta: não é conta do razão; as contas são Assets:Provider:Available');
-  expect(wrong.text).toContain('linha 3, código: escreva uma só linha, que comece com letra ou algarismo');
-  expect(wrong.text).toContain('Assets:Bank;-2');
-  const map = renderAccountMap([
-    { account: 'Assets:Bank', platform: null, code: '1.1.9', category: 'Banco', cost_center: null, history: null },
+  expect(wrong.html).toMatch(
+    /name="history_2" value="x"[^>]* aria-invalid="true"[^>]*><span class="fault"[^>]*>escreva um número/,
+  );
+  const { accounts } = JSON.parse((await call('accountant')).text) as { accounts: unknown[] };
+  expect(await accountant.post(address, { ...bank, ...empty, ...ofOne })).toMatchObject({
+    ...{ status: 303, to: `${address}?done=mapped` },
+  });
+  const saved = JSON.parse((await call('accountant')).text) as { accounts: unknown[] };
+  expect(saved.accounts).not.toEqual(accounts);
+  expect(saved.accounts).toMatchObject([
+    { account: 'Assets:Bank', platform: null, code: '1.1.9', category: 'Banco', history: null },
+    { account: 'Assets:Bank', platform: env.paid.platform, code: null, category: 'Banco da loja' },
   ]);
-  expect(await accountant.post(address, { map })).toMatchObject({ status: 303, to: `${address}?done=mapped` });
   expect((await accountant.get(`${address}?done=mapped`)).text).toContain('Plano de contas salvo.');
   expect((await viewer.get(address)).text).toContain('1.1.9');
   const range = `from=${env.today}&to=${env.today}`;
   const unmapped = await accountant.get(`/reports/period?${range}&format=calima`);
   expect(unmapped.status).toBe(422);
-  expect(unmapped.text).toMatch(/Faltam contas no plano de contas: Assets:Provider:Available, /);
+  expect(unmapped.text).toMatch(/Faltam contas no plano de contas: Saldo disponível no provedor, /);
 });
 
 test('the API and the console send each format under its own name and type, masked for viewers', async () => {

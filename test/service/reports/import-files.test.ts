@@ -277,6 +277,58 @@ test('an account without a row in the map is an error that names it, and no file
   await expect(write({ format: 'conta-azul' })).rejects.toThrow('no category for Expenses:Fees');
 });
 
+/** What each account of the chart, or category, gets on each day, in cents; and the rows. */
+async function readSums(format: (typeof BOOKING_FORMATS)[number], wanted: Partial<WantedRange>) {
+  const bytes = readFileSync(await write({ format, ...wanted }));
+  const rows = parseCsv(new TextDecoder(format === 'calima' ? 'windows-1252' : 'utf-8').decode(bytes)).map(
+    (one) => new Map(Object.entries(one).map(([name, value]) => [name.toLowerCase(), value])),
+  );
+  const sums = new Map<string, bigint>();
+  for (const one of rows) {
+    const value = reais(one.get('valor'));
+    const legs = [
+      [one.get('conta débito'), value],
+      [one.get('conta crédito'), -value],
+      [one.get('categoria'), value],
+    ] as const;
+    for (const [account, cents] of legs) {
+      const key = `${one.get('data') ?? one.get('data de pagamento')} ${account}`;
+      if (account !== undefined) sums.set(key, (sums.get(key) ?? 0n) + cents);
+    }
+  }
+  return { rows, sums: [...sums].filter(([, cents]) => cents !== 0n).sort() };
+}
+
+test.each(BOOKING_FORMATS)(
+  'a %s file by day has one posting a day, platform and account, which come to what the single ones come to',
+  async (format) => {
+    await giveMap([
+      ...MAP,
+      row('Assets:Provider:Held', { platform: PLATFORM_A, code: '1.1.2.02', category: 'Retido' }),
+    ]);
+    for (const platform of [undefined, PLATFORM_A, PLATFORM_B]) {
+      const [single, byDay] = [
+        await readSums(format, { platform }),
+        await readSums(format, { platform, group: 'day' }),
+      ];
+      expect(byDay.sums).toEqual(single.sums);
+      expect(byDay.rows.length).toBeLessThan(single.rows.length / 2);
+      const texts = byDay.rows.map((one) =>
+        [
+          one.get('data') ?? one.get('data de pagamento'),
+          one.get('histórico') ?? one.get('descrição') ?? one.get('histórico variável'),
+        ].join(' '),
+      );
+      expect(new Set(texts).size).toBe(texts.length);
+      expect(texts.some((one) => /Recebimentos, .+; lançamentos somados: \d+/.test(one))).toBe(true);
+    }
+    expect(await write({ format, group: 'day' })).toContain('by-day');
+    await expect(write({ format: 'ofx', group: 'day' })).rejects.toMatchObject({
+      fields: { group: [expect.any(String)] },
+    });
+  },
+);
+
 test('each file of one platform moves what its column of Resumo moves', async () => {
   await setAccountMap(books.context, { accounts: BOOKING_MAP, actor: 'test' });
   const platform = PLATFORM_B;

@@ -5,7 +5,7 @@ import { audit } from '../../../src/access/audit.ts';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { sealLedger, sealNow } from '../../../src/seal/seal-ledger.ts';
-import { queueLeaf, writeSealLeaf } from '../../../src/tlog/append.ts';
+import { LEAVES_MAX, queueLeaf, writeSealLeaf } from '../../../src/tlog/append.ts';
 import { hashLeaf, hashRange, pushLeaf, type Range, rootOf } from '../../../src/tlog/merkle.ts';
 import { appendLeaves, findLeaf, openTree, readHashes, readRoot, readSize } from '../../../src/tlog/tree.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -64,6 +64,34 @@ test('a log that begins later begins with the newest seal before, and takes up t
   await write('f');
   await sealNow(context);
   expect((await leaves()).map(({ ref }) => ref)).toEqual([2, 3, 4, 5, 6]);
+});
+
+test('the sealer appends more leaves than one transaction takes by itself, of the queue and of seals', async () => {
+  const { db } = context;
+  const { position } = await sealNow(context);
+  const many = Array.from({ length: 2 * LEAVES_MAX + 1 }, (_, index) => index + 1);
+  const waiting = many.map((ref) => ({ kind: 'day' as const, ref: 10_000 + ref, hash: hashLeaf(`${ref}`) }));
+  await db
+    .insertInto('log_queue')
+    .values(waiting.slice(0, LEAVES_MAX + 1))
+    .execute();
+  const seal = await db.selectFrom('seals').selectAll().where('position', '=', position).executeTakeFirstOrThrow();
+  // of a process that does not know the log
+  await db
+    .insertInto('seals')
+    .values(many.map((number) => ({ ...seal, position: position + number })))
+    .execute();
+  const before = await readSize(db);
+  const stop = new AbortController();
+  const loop = sealLedger({ ...context, signal: stop.signal });
+  try {
+    await eventually('all leaves', async () => (await readSize(db)) === before + many.length + LEAVES_MAX + 1);
+  } finally {
+    stop.abort();
+    await loop;
+  }
+  expect((await sealNow(context)).position).toBe(position + many.length);
+  await db.deleteFrom('seals').where('position', '>', position).execute();
 });
 
 test('a tree that grows in parts of any size is the tree of its leaves', async () => {

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
 import { sealLedger, sealNow } from '../../../src/seal/seal-ledger.ts';
 import { CHECKPOINT_LIMITS, makeCheckpoint, readVerifiers } from '../../../src/tlog/checkpoints.ts';
-import { rotateManifestKey } from '../../../src/tlog/keys.ts';
+import { listPublicKeys, rotateManifestKey } from '../../../src/tlog/keys.ts';
 import { isSignedNote, parseCheckpoint } from '../../../src/tlog/note.ts';
-import { beginOrigin, readOrigin } from '../../../src/tlog/origins.ts';
+import { beginOrigin, nameRestored, readOrigin, requireOrigin } from '../../../src/tlog/origins.ts';
 import { readRoot } from '../../../src/tlog/tree.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
@@ -72,4 +72,26 @@ test('another LOG_ORIGIN begins another origin with the same leaves; a name that
   expect(parseCheckpoint((await makeCheckpoint(named))?.note ?? '')).toMatchObject({ size: 3 });
   expect(await readOrigin(env.context)).toMatchObject({ seq: 2 });
   expect(await beginOrigin(named, 'confere.example.com/log')).toMatchObject({ seq: 2 });
+  await expect(requireOrigin(named)).resolves.toBeUndefined();
+});
+
+test('a LOG_ORIGIN that the name before begins with takes effect, one that was left is refused, and all names keep their keys', async () => {
+  const named = await env.replica({ LOG_ORIGIN: 'log.example.com' });
+  await requireOrigin(named);
+  expect(await readOrigin(named)).toMatchObject({ seq: 3, origin: 'log.example.com' });
+  const left = await env.replica({ LOG_ORIGIN: 'log.example.com/confere' });
+  await expect(requireOrigin(left)).rejects.toThrow(
+    'LOG_ORIGIN: the log had the name log.example.com/confere before, and has the name log.example.com now',
+  );
+  await beginOrigin(named, nameRestored(named, await readOrigin(named), new Date('2026-11-27T01:02:03Z')));
+  expect(await readOrigin(named)).toMatchObject({ seq: 4, origin: 'log.example.com/20261127010203' });
+  await requireOrigin(named);
+  const [key] = await listPublicKeys(named);
+  const nameOf = (vkey: string | undefined) => vkey?.split('+')[0];
+  expect([key?.vkey, ...(key?.earlier_vkeys ?? [])].map(nameOf)).toEqual([
+    'log.example.com/20261127010203',
+    'log.example.com',
+    'log.example.com/confere',
+    'confere.example.com/log',
+  ]);
 });

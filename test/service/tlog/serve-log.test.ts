@@ -55,7 +55,8 @@ test('a proof leads from the leaf of a seal to the root of the checkpoint, and t
   expect(part.body).toEqual(Buffer.concat(others.slice(255).map(({ hash }) => hash)));
   const hashed = hashTile(Array.from({ length: 256 }, (_, at) => full.body.subarray(at * 32, (at + 1) * 32)));
   expect((await get('/log/tile/1/000.p/1')).body).toEqual(hashed);
-  for (const wrong of ['0/001', '0/001.p/46', '0/1', '64/000', '0/x001/000', 'entries/000'])
+  const widths = ['0/000.p/256', '0/000.p/257', '0/000.p/301', '0/000.p/0', '0/000.p/01'];
+  for (const wrong of [...widths, '0/001', '0/001.p/46', '0/1', '64/000', '0/x001/000', '0/x000/000', 'entries/000'])
     expect([wrong, (await get(`/log/tile/${wrong}`)).status]).toEqual([wrong, 404]);
   for (const wrong of ['', '?seal=x', '?month=2026-13x', '?seal=1&month=2026-01', '?merchant_day=m_x/yesterday'])
     expect([wrong, (await get(`/api/v1/log/proof${wrong}`)).status]).toEqual([wrong, 422]);

@@ -2,15 +2,17 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
+import { recordRestore } from '../../../src/backup/record-restore.ts';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { makeCheckpoint } from '../../../src/tlog/checkpoints.ts';
 import { hashLeaf } from '../../../src/tlog/merkle.ts';
 import { parseCheckpoint } from '../../../src/tlog/note.ts';
+import { describeRestoredLog } from '../../../src/tlog/origins.ts';
 import { proveLeaf, readPublished } from '../../../src/tlog/prove.ts';
-import { appendLeaves } from '../../../src/tlog/tree.ts';
-import { submitNewest } from '../../../src/tlog/witnesses.ts';
+import { appendLeaves, readSize } from '../../../src/tlog/tree.ts';
+import { askWitnesses, submitNewest } from '../../../src/tlog/witnesses.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { openWitness, type TestWitness } from '../../support/open-witness.ts';
 import { dropTriggers } from '../../support/read-ledger-state.ts';
@@ -128,4 +130,31 @@ test('a rewritten leaf, a cut log and a fork are refused by those that saw the l
   await grow();
   expect(await submitNewest(context)).toBe(true);
   expect(await states()).toBeNull();
+});
+
+test('a restore goes on under another name unless enough witnesses still accept the newest checkpoint', async () => {
+  const { db, clock } = context;
+  await submitNewest(context);
+  expect(await askWitnesses(context)).toBe('accepted');
+  const stranger = env.use(await openWitness('w4.example'));
+  expect(await askWitnesses(await env.replica({ WITNESSES: stranger.setting }))).toBe('away');
+  expect(stranger.seen).toEqual([]);
+  expect(await askWitnesses(await env.replica({ WITNESSES: '' }))).toBe('none');
+  const [first] = witnesses;
+  if (first) first.status = 422;
+  expect(await askWitnesses(context)).toBe('refused');
+  for (const witness of witnesses) witness.status = 503;
+  const size = await readSize(db);
+  const { log } = await recordRestore(context, clock.now());
+  expect(log).toEqual({ origin: expect.stringMatching(/\/log\/\d{14}$/), leaves: size, verdict: 'away' });
+  expect(describeRestoredLog(log)).toBe(
+    `the log goes on with its ${size} leaves as ${log.origin}, another name than before; too few witnesses answered: nobody said whether the backup lacks leaves`,
+  );
+  const { detail } = await db.selectFrom('audit').select('detail').orderBy('seq', 'desc').executeTakeFirstOrThrow();
+  expect(JSON.parse(detail ?? '')).toMatchObject({ log });
+  // nothing is lost, and those that come back countersign it
+  for (const witness of witnesses) witness.status = undefined;
+  await grow();
+  expect(await submitNewest(context)).toBe(true);
+  expect(await proveLeaf(context, { kind: 'seal', ref: 1 })).toContain(`\n${log.origin}\n`);
 });

@@ -281,9 +281,9 @@ describe('the manifests', () => {
     expect(new Set(pod.path)).toEqual(new Set(['/spec/template/spec']));
     expect(new Set(job.path)).toEqual(new Set(['/spec/jobTemplate/spec/template/spec']));
     const env = Object.fromEntries(pod.env.map(({ name, value }) => [name, value]));
-    expect(env.MANIFESTS_DIR).toMatch(`${pod.mount.mountPath}/`);
+    const { DATA_DIR } = readConfig({ ...parts['confere-worker']?.env, ...env });
+    expect(pod.mount.mountPath).toBe(`${DATA_DIR}/shared`);
     expect(pod.mount.name).toBe(pod.volume.name);
-    expect(readConfig({ ...parts['confere-worker']?.env, ...env })).toMatchObject(env);
     const claims = parseAllDocuments(read('deploy/kubernetes/storage/volumes.yaml')).map((one) => one.toJS() as Claim);
     const modes = Object.fromEntries(claims.map(({ metadata, spec }) => [metadata.name, spec.accessModes]));
     expect(modes).toEqual({ 'confere-shared': ['ReadWriteMany'], 'confere-backups': ['ReadWriteOnce'] });

@@ -17,14 +17,16 @@ const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.m
   .split('\n')
   .filter((file) => file !== '' && !APART.test(file))
   .map((file) => {
-    const text = readFileSync(path.join(root, file), 'utf8').replace(/^```[\s\S]*?^```$/gm, '');
+    const text = readFileSync(path.join(root, file), 'utf8')
+      .replace(/^```[\s\S]*?^```$/gm, '')
+      .replace(/^<!-- [\w ]+: written by [\s\S]*?^<!-- end of [\w ]+ -->$/gm, '');
     const cells = text
       .split('\n')
       .flatMap((line) => (line.startsWith('|') ? line.split(/(?<!\\)\|/).slice(1, -1) : []));
     return { file, words: countWords(text), cells };
   });
 
-/** Words outside of code blocks: what stands between blanks and has a letter or a digit. */
+/** Words outside of code blocks and of what a program writes: what stands between blanks and has a letter or a digit. */
 function countWords(text: string): number {
   return text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 }

@@ -22,7 +22,12 @@ function openGroup(change: Change = {}, takesWrites = false) {
     const own = index === 2 ? change : {};
     return {
       ...{ name, target: { user: 'root', host: name, port: 1 } },
-      state: { id: name, refusal: index === 0 || takesWrites ? undefined : ('read only' as const), isGalera: false },
+      state: {
+        id: name,
+        refusal: index === 0 || takesWrites ? undefined : ('read only' as const),
+        members: [],
+        isGalera: false,
+      },
       settings: {
         values: new Map(Object.entries({ ...ADVISED, ...own.values })),
         members: 'members' in own ? own.members : MEMBERS,

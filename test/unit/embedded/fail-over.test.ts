@@ -1,10 +1,11 @@
 import type { PoolConnection } from 'mysql2';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { listRivals } from '../../../embedded/examine-hosts.ts';
 import { createFailOverPool, createHostChoice, type HostPool } from '../../../embedded/fail-over.ts';
 import { listHosts, poolOptions } from '../../../embedded/open-database.ts';
 import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
 import { describeServer } from '../../../embedded/server-state.ts';
-import { decideRivals } from '../../../src/database/open/watch-hosts.ts';
+import { decideRivals, nameRivals } from '../../../src/database/open/watch-hosts.ts';
 
 const RETRY_MS = 15_000;
 const SILENT_MS = 10_000;
@@ -177,7 +178,7 @@ describe('several hosts of one database', () => {
   test('a rival of the host in use is not moved to', async () => {
     const { get, down, choice } = openHosts(['a', 'b', 'c']);
     expect(await get()).toBe('a');
-    choice.rivals = new Set(['b']);
+    choice.rivals = new Map([['b', { isMember: false }]]);
     down.add('a');
     expect(await get()).toBe('c');
     down.add('c');
@@ -394,7 +395,7 @@ describe('what a server says of itself', () => {
   test('a copy, a server that is closed, and one whose members can not be read are known', () => {
     expect(refusalOf(['ONLINE'], [['super_read_only', 'ON']])).toBe('read only');
     expect(refusalOf(['ONLINE'], [['offline_mode', 'ON']])).toBe('not ready');
-    expect(describeServer(group, undefined)).toEqual({ id: 'a', refusal: undefined, isGalera: false });
+    expect(describeServer(group, undefined)).toEqual({ id: 'a', refusal: undefined, members: [], isGalera: false });
     const galera = new Map([
       ['hostname', 'db1'],
       ['port', '3306'],
@@ -405,19 +406,29 @@ describe('what a server says of itself', () => {
 });
 
 describe('rivals', () => {
-  const host = (name: string, id: string, refusal?: 'read only') => ({
+  const host = (name: string, id: string, refusal?: 'read only', members: string[] = []) => ({
     ...{ name, target: { user: 'root', host: name, port: 1 } },
-    state: { id, refusal, isGalera: false },
+    state: { id, refusal, members, isGalera: false },
   });
   const away = { ...host('a', '1'), state: undefined, error: new Error('away') };
-  const known = { current: 'a', rivals: new Set(['b']) };
+  const rival = new Map([['b', { isMember: false }]]);
+  const known = { current: 'a', rivals: rival };
 
   test('are other servers that take writes beside the one in use, until they take none', () => {
-    const fresh = { current: 'a', rivals: new Set<string>() };
-    expect(decideRivals(fresh, [host('a', '1'), host('b', '2'), host('c', '1')])).toEqual(new Set(['b']));
-    expect(decideRivals(fresh, [host('a', '1', 'read only'), host('b', '2')])).toEqual(new Set());
-    expect(decideRivals(known, [away, host('b', '2')])).toEqual(new Set(['b']));
-    expect(decideRivals(known, [host('a', '1'), host('b', '2', 'read only')])).toEqual(new Set());
+    const fresh = { current: 'a', rivals: new Map() };
+    expect(decideRivals(fresh, [host('a', '1'), host('b', '2'), host('c', '1')])).toEqual(rival);
+    expect(decideRivals(fresh, [host('a', '1', 'read only'), host('b', '2')])).toEqual(new Map());
+    expect(decideRivals(known, [away, host('b', '2')])).toEqual(rival);
+    expect(decideRivals(known, [host('a', '1'), host('b', '2', 'read only')])).toEqual(new Map());
+  });
+
+  test('are not the members of one group, of which one does not know yet that it was left; nor is it moved to', () => {
+    const [stale, primary] = [host('b', '2', undefined, ['1', '2', '3']), host('a', '1', undefined, ['1', '3'])];
+    expect(listRivals([stale, primary])).toEqual([]);
+    const rivals = decideRivals({ current: 'a', rivals: new Map() }, [primary, stale]);
+    expect([[...rivals.keys()], nameRivals({ rivals })]).toEqual([['b'], []]);
+    // a group of its own that has the same name
+    expect(listRivals([host('b', '2', undefined, ['2']), primary, host('c', '2')])).toEqual(['b', 'a']);
   });
 });
 

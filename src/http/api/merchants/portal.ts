@@ -34,6 +34,9 @@ export function portalRoutes(): Router {
     const scope = getScope(response);
     response.json(presentHealth(scope, await scope.readDelivery()));
   });
+  router.get('/portal/address-changes', async (_request, response) => {
+    response.json({ address_changes: await getScope(response).listAddressChanges() });
+  });
   router.get('/portal/callbacks', async (request, response) => {
     const { transaction_id: transactionId, ...query } = parseQuery(request, ownCallbackQuerySchema);
     const found = await getScope(response).listCallbacks({ ...query, transactionId }, parsePage(request));

@@ -1,78 +1,160 @@
-import type { Response, Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { importFile } from '../../../imports/import-file.ts';
-import { ImportRefusedError } from '../../../imports/import-kind.ts';
-import { ACCOUNTS, renderAccountMap } from '../../../imports/kinds/accounts.ts';
+import { findAccountFaults } from '../../../ledger/stated/account-map.ts';
+import { LEDGER_ACCOUNTS, type MappedAccount } from '../../../ledger/stated/check-accounts.ts';
 import { accounts, mapAccounts } from '../../../operations/books/accounts.ts';
-import { t } from '../../../texts/translate.ts';
-import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
+import { makeChange } from '../../../operations/define-change.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { language } from '../../../texts/language.ts';
+import { describeSaid } from '../../../texts/messages.ts';
+import { t, words } from '../../../texts/translate.ts';
+import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { type Html, html } from '../parts/html.ts';
-import { idText, table } from '../parts/page-components.ts';
-import { readFormLines } from '../parts/parse-filters.ts';
+import { byOf } from '../../mount-operations.ts';
+import { choiceField, inputField } from '../parts/fields.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
+import { table } from '../parts/page-components.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import {
+  type PlatformNames,
+  readBookedPlatformWords,
+  readPlatformNames,
+  showPlatform,
+} from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
-import { describeFault } from './describe-faults.ts';
+import { ACCOUNT_WORDS } from '../parts/words.ts';
 
 const ADDRESS = '/reports/accounts';
-const ROWS_SHOWN = 16;
+/** A posted form has up to 1,000 fields in 64 KiB: a longer map is given as a file. */
+const FORM_ROWS_MAX = 150;
+const FIELD_WORDS = words({
+  code: 'Código',
+  category: 'Categoria',
+  cost_center: 'Centro de custo',
+  history: 'Histórico',
+});
+const FIELDS = Object.keys(FIELD_WORDS) as (keyof typeof FIELD_WORDS)[];
 
-/** The text that was sent, and its faults. */
-type Draft = { text: string; faults: string[] };
+/** The rows of the form, and what is wrong with them by `<field>_<row>`. */
+type Filled = { rows: MappedAccount[]; faults: Partial<Record<string, string>> };
 
-/** The map of our accounts to the customer's chart of accounts: the table, and the form that replaces it. */
+/** The map of our accounts to the customer's chart of accounts: a table, which is a form for those who may change it. */
 export function accountMapPages(context: Context): Router {
   const router = createRouter();
-  router.get(ADDRESS, async (request, response) => {
-    sendPage(request, response, { title: t('Plano de contas'), body: await render(context, response) });
-  });
+  router.get(ADDRESS, (request, response) => send(context, request, response));
 
   router.post(ADDRESS, requireRole(...mapAccounts.roles), async (request, response) => {
-    const text = readFormLines(request, 'map');
-    try {
-      const file = { kind: 'accounts', bytes: Buffer.from(text) } as const;
-      await importFile(context, file, { actor: getActor(response), allowEqual: false });
-    } catch (error) {
-      if (!(error instanceof ImportRefusedError)) throw error;
-      const faults = error.faults.map((fault) => describeFault(fault, ACCOUNTS));
-      const body = await render(context, response, { text, faults });
-      sendPage(request, response, { title: t('Plano de contas'), status: 422, body });
+    const rows = readRows(request);
+    const given = rows.filter(isFilled);
+    const found = (await findAccountFaults(context.db, given)).map(({ row, field, kind, value = '' }) => {
+      const index = rows.indexOf(given[row] ?? (rows[0] as MappedAccount));
+      return [`${field}_${index}`, describeSaid([{ name: `account.${kind}`, values: { value } }], language())];
+    });
+    if (found.length > 0) {
+      await send(context, request, response, { rows, faults: Object.fromEntries(found) });
       return;
     }
+    const by = byOf(mapAccounts, request, response, true);
+    await makeChange(context, mapAccounts, { given: { accounts: given }, by });
     response.redirect(303, `${ADDRESS}?done=mapped`);
   });
   return router;
 }
 
-async function render(context: Context, response: Response, draft?: Draft): Promise<Html> {
-  const { accounts: rows, unmapped } = await accounts.read(context, { caller: getCaller(response), id: '' });
-  return html`<p class="crumb"><a href="/reports">${t('Relatórios')}</a></p><h1>${t('Plano de contas')}</h1>
-<p class="lead">${t('As contas da empresa que os lançamentos contábeis usam no lugar das contas do razão.')}</p>
-${unmapped.length > 0 && html`<p class="hint">${t('Contas com movimento e sem linha: {accounts}.', { accounts: unmapped.join(', ') })}</p>`}
-${hasRole(response, ...mapAccounts.roles) && mapForm(response, draft ?? { text: renderAccountMap(rows), faults: [] })}
-${table({
-  caption: 'Contas mapeadas',
-  rows,
-  empty: 'Nenhuma conta está mapeada até agora.',
-  columns: [
-    { title: 'Conta do razão', cell: (row) => row.account },
-    { title: 'Plataforma', cell: (row) => (row.platform === null ? t('todas') : idText(row.platform)) },
-    { title: 'Código', cell: (row) => row.code },
-    { title: 'Categoria', cell: (row) => row.category },
-    { title: 'Centro de custo', cell: (row) => row.cost_center },
-    { title: 'Histórico', cell: (row) => row.history },
-  ],
-})}`;
+/** Reads the rows of the form, the empty ones too: the last one is of a platform, and left out if it is empty. */
+function readRows(request: Request): MappedAccount[] {
+  const rows: MappedAccount[] = [];
+  for (let index = 0; index <= FORM_ROWS_MAX; index++) {
+    const read = (name: string): string | null => readFormField(request, `${name}_${index}`) ?? null;
+    const account = read('account');
+    if (account === null) break;
+    const texts = {
+      code: read('code'),
+      category: read('category'),
+      cost_center: read('cost_center'),
+      history: read('history'),
+    };
+    rows.push({ account, platform: read('platform'), ...texts });
+  }
+  return rows.at(-1) && !isFilled(rows.at(-1) as MappedAccount) ? rows.slice(0, -1) : rows;
 }
 
-function mapForm(response: Response, { text, faults }: Draft): Html {
-  const wrong = faults.length > 0 && html` aria-invalid="true" aria-describedby="map-faults"`;
-  return html`<section class="act"><h2>${t('Trocar o plano')}</h2>${postForm(
-    response,
-    ADDRESS,
-    html`<label><span>${t('Uma linha por conta, com ponto e vírgula entre os campos')}</span>
-<textarea name="map" rows="${ROWS_SHOWN}" spellcheck="false"${wrong}>${text}</textarea></label>
-<p class="hint">${t('Uma linha com plataforma vale só para ela. Linhas só com a conta são ignoradas.')}</p>
-${faults.length > 0 && html`<ul class="fault" id="map-faults" role="alert">${faults.map((fault) => html`<li>${fault}</li>`)}</ul>`}
-<div class="actions"><button>${t('Salvar')}</button></div>`,
-  )}</section>`;
+function isFilled(row: MappedAccount): boolean {
+  return FIELDS.some((field) => row[field] !== null);
+}
+
+async function send(context: Context, request: Request, response: Response, filled?: Filled): Promise<void> {
+  const { accounts: mapped, unmapped } = await accounts.read(context, { caller: getCaller(response), id: '' });
+  const rows = filled?.rows ?? withEmpty(mapped);
+  const isForm = hasRole(response, ...mapAccounts.roles) && rows.length < FORM_ROWS_MAX;
+  const faults = filled?.faults ?? {};
+  const names = await readPlatformNames(context, response);
+  const shown = accountTable(names, rows, isForm ? faults : undefined);
+  const missing = unmapped.map((account) => describeCode(ACCOUNT_WORDS, account)).join(', ');
+  const body = html`<p class="crumb"><a href="/reports">${t('Relatórios')}</a></p><h1>${t('Plano de contas')}</h1>
+<p class="lead">${t('As contas da empresa que os lançamentos contábeis usam no lugar das contas do razão.')}</p>
+${unmapped.length > 0 && html`<p class="hint">${t('Contas com movimento e sem linha: {accounts}.', { accounts: missing })}</p>`}
+${isForm ? postForm(response, ADDRESS, html`${shown}${ofPlatform(rows.length, await readBookedPlatformWords(context, response))}<div class="actions"><button>${t('Salvar')}</button></div>`) : shown}
+<p class="hint">${tHtml('Uma linha vazia não vale. O mesmo por arquivo: {link}.', { link: html`<a href="/balances/imports">${t('Importar um arquivo')}</a>` })}</p>`;
+  sendPage(request, response, { title: t('Plano de contas'), status: filled ? 422 : 200, body });
+}
+
+/** The map with an empty row for each account that has none for all platforms; those of one platform last. */
+function withEmpty(mapped: MappedAccount[]): MappedAccount[] {
+  const ofAll = LEDGER_ACCOUNTS.map((account) => {
+    const empty = { account, platform: null, code: null, category: null, cost_center: null, history: null };
+    return mapped.find((row) => row.account === account && row.platform === null) ?? empty;
+  });
+  return [...ofAll, ...mapped.filter(({ platform }) => platform !== null)];
+}
+
+/** @param faults undefined: not a form. */
+function accountTable(names: PlatformNames, given: MappedAccount[], faults: Filled['faults'] | undefined): Html {
+  const rows = given.map((row, index) => ({ row, index }));
+  const hidden = (name: string, index: number, value: string | null): Html =>
+    html`<input type="hidden" name="${name}_${index}" value="${value ?? ''}">`;
+  return table({
+    caption: 'Contas mapeadas',
+    rows,
+    empty: 'Nenhuma conta está mapeada até agora.',
+    columns: [
+      {
+        title: 'Conta do razão',
+        cell: ({ row, index }) =>
+          html`<b>${describeCode(ACCOUNT_WORDS, row.account)}</b> <span class="hint">${row.account}</span>${faults && html`${hidden('account', index, row.account)}${hidden('platform', index, row.platform)}${faultOf(faults, `account_${index}`)}${faultOf(faults, `platform_${index}`)}`}`,
+      },
+      {
+        title: 'Plataforma',
+        cell: ({ row }) => (row.platform === null ? t('todas') : showPlatform(names, row.platform)),
+      },
+      ...FIELDS.map((field) => ({
+        title: FIELD_WORDS[field],
+        cell: ({ row, index }: (typeof rows)[number]) => (faults ? cell(field, row, { index, faults }) : row[field]),
+      })),
+    ],
+  });
+}
+
+function cell(
+  field: (typeof FIELDS)[number],
+  row: MappedAccount,
+  { index, faults }: { index: number; faults: Filled['faults'] },
+): Html {
+  const name = `${field}_${index}`;
+  const wrong = faults[name] !== undefined && html` aria-invalid="true" aria-describedby="${name}-fault"`;
+  return html`<input name="${name}" value="${row[field] ?? ''}" aria-label="${FIELD_WORDS[field]}: ${describeCode(ACCOUNT_WORDS, row.account)}" autocomplete="off" spellcheck="false"${wrong}>${faultOf(faults, name)}`;
+}
+
+function faultOf(faults: Filled['faults'], name: string): Html | undefined {
+  const fault = faults[name];
+  return fault === undefined ? undefined : html`<span class="fault" id="${name}-fault" role="alert">${fault}</span>`;
+}
+
+/** The row for an account of one platform, which is the last one. */
+function ofPlatform(index: number, platforms: Record<string, string>): Html {
+  const draft = { values: {}, faults: {} };
+  return html`<section><h2>${t('Uma conta de uma só plataforma')}</h2><div class="fields">
+${choiceField(draft, { name: `account_${index}`, label: 'Conta do razão', words: ACCOUNT_WORDS })}
+${choiceField(draft, { name: `platform_${index}`, label: 'Plataforma', words: platforms })}
+${FIELDS.map((field) => inputField(draft, { name: `${field}_${index}`, label: FIELD_WORDS[field] }))}</div></section>`;
 }

@@ -1,14 +1,15 @@
-import type { Request, Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
 import { readDelivery } from '../../../callbacks/manage/read-delivery.ts';
 import type { Context } from '../../../context.ts';
 import { readDisabledReason } from '../../../merchants/disabled-reasons.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
-import { findMerchant } from '../../../merchants/read-merchants.ts';
+import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import { presentMerchantTo } from '../../../operations/mask-texts.ts';
 import { enableMerchant, pauseMerchant, testMerchant } from '../../../operations/merchants/merchants.ts';
-import { t, words } from '../../../texts/translate.ts';
+import { listWaiting } from '../../../portal/address-changes.ts';
+import { plural, t, words } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { serveButton } from '../forms/serve-button.ts';
@@ -16,7 +17,8 @@ import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, idText, say } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames } from '../parts/read-platform-names.ts';
-import { sendPage } from '../parts/send-page.ts';
+import { hasRole, sendPage } from '../parts/send-page.ts';
+import { addressForm } from './decide-address.ts';
 import { callbackTable } from './list-callbacks.ts';
 import { merchantBadges } from './list-merchants.ts';
 import { explainWhoMayChange, merchantActions } from './merchant-actions.ts';
@@ -40,6 +42,7 @@ export function merchantPages(context: Context): Router {
 <p class="sub">${idText(merchant.id)}</p>
 ${explainWhoMayChange(context, response, merchant)}
 ${merchantActions(response, merchant, row.pull_token_hash !== null)}
+${await explainWaiting(context, response, row)}
 ${renderDelivery(context, merchant, await readDelivery(context, row), {
   list: (state) => `/callbacks?merchant=${merchant.id}&state=${state}`,
   item: ({ callback }) => `/callbacks/${callback}`,
@@ -52,6 +55,7 @@ ${renderDelivery(context, merchant, await readDelivery(context, row), {
 
   const toMerchant = (done: string) => (id: string) => `/merchants/${id}?done=${done}`;
   router.use([
+    addressForm(context),
     serveButton(context, enableMerchant, { address: '/merchants/:id/enable', to: toMerchant('enabled') }),
     serveButton(context, pauseMerchant, { address: '/merchants/:id/pause', to: toMerchant('paused') }),
     serveButton(context, testMerchant, {
@@ -62,11 +66,25 @@ ${renderDelivery(context, merchant, await readDelivery(context, row), {
   return router;
 }
 
+/** Links an admin to what the merchant asked to change. */
+async function explainWaiting(context: Context, response: Response, { id }: MerchantRow): Promise<Html | false> {
+  const { length: n } = await listWaiting(context, context.db, { merchant: id });
+  if (n === 0) return false;
+  const text = plural(
+    n,
+    'Uma mudança de endereço, pedida no portal, espera.',
+    '{n} mudanças de endereço, pedidas no portal, esperam.',
+  );
+  const link = hasRole(response, 'admin') && html` <a href="/merchants/${id}/decide-address">${t('Decidir')}</a>`;
+  return html`<p class="explain">${text}${link}</p>`;
+}
+
 function renderFacts(context: Context, merchant: PresentedMerchant, names: PlatformNames): Html {
   const { url, backfill } = merchant;
   return facts([
     // the path may hold a secret of the merchant's
     ['Endereço', renderUrl(url)],
+    ['Endereço de teste', merchant.test_url && renderUrl(merchant.test_url)],
     [
       'Última busca',
       url === null ? (merchant.pulled_at ? moment(context.calendar, merchant.pulled_at) : t('nunca')) : null,

@@ -228,6 +228,11 @@ const DONE = words({
   merchant_changed: 'Lojista salvo.',
   examples: 'Exemplos na fila: recarregue a página para ver o resultado de cada um.',
   filter_chosen: 'Filtro salvo: o que já foi enfileirado segue como está.',
+  address_asked: 'Pedido feito: nada muda até a confirmação.',
+  address_agreed: 'Confirmado: falta o link que vai para o e-mail novo.',
+  address_changed: 'Confirmado: a mudança está feita.',
+  address_refused: 'Nada muda: o pedido acabou.',
+  address_decided: 'Decisão gravada.',
   token_revoked: 'Token de busca revogado: não abre mais os eventos.',
   replayed: 'Os callbacks voltaram para a fila, com os mesmos webhook-ids.',
   repeated:

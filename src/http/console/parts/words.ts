@@ -10,6 +10,8 @@ import { words, wordsBy } from '../../../texts/translate.ts';
 export const STATUS_WORDS = reportWords('statuses');
 export const OPERATION_WORDS = reportWords('operations');
 export const SEVERITY_WORDS = reportWords('severities');
+/** Accounts of the ledger, without their platforms. */
+export const ACCOUNT_WORDS = reportWords('accounts');
 export const ORDER_STATE_WORDS = reportWords('orderStates');
 export const MISMATCH_STATE_WORDS = reportWords('mismatchStates');
 export const ADJUSTMENT_WORDS = reportWords('adjustmentKinds');
@@ -136,6 +138,7 @@ export const CHECK_WORDS: Record<string, string> = words({
 });
 
 type ReportWords =
+  | 'accounts'
   | 'statuses'
   | 'operations'
   | 'severities'

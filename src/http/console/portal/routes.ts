@@ -21,7 +21,9 @@ import { requireLogin } from '../parts/require-session.ts';
 import { setSecurityHeaders } from '../parts/set-security-headers.ts';
 import { showErrors } from '../parts/show-error.ts';
 import { openapiPages } from '../system/show-openapi.ts';
+import { addressForm } from './change-addresses.ts';
 import { filterForm } from './choose-filter.ts';
+import { confirmLink } from './confirm-link.ts';
 import { ownCallbackPages } from './list-own-callbacks.ts';
 import { createPortalForms } from './portal-form.ts';
 import { replayForm } from './replay-own.ts';
@@ -51,7 +53,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
   const errors = showErrors(context);
   router.use(chooseLanguage(), setSecurityHeaders(), answerWithoutDatabase(context, errors));
   router.use(express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
-  router.use(logoRoutes(logo), portalLogin(context, guard));
+  router.use(logoRoutes(logo), portalLogin(context, guard), confirmLink(context, guard));
   router.use(
     requireLogin(context, guard, findScopeBySession, (response, scope) => {
       keepScope(response, scope);
@@ -67,6 +69,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     filterForm(form),
     replayForm(context, form),
     rotateForm(context, form),
+    addressForm(form),
     serveButton(context, pauseOwn, { address: '/portal/pause', to: toHome('paused') }),
     serveButton(context, resumeOwn, { address: '/portal/resume', to: toHome('enabled') }),
     serveButton(context, testOwn, {

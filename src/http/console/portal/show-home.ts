@@ -14,6 +14,7 @@ import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, idText, say } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
+import { renderAddresses } from './change-addresses.ts';
 import { ownCallbackTable } from './list-own-callbacks.ts';
 import { CALLBACKS, HOME } from './site.ts';
 
@@ -38,6 +39,7 @@ export function homePage(context: PortalContext): Router {
 <p class="sub">${idText(merchant.id)}</p>
 ${renderActions(response, scope)}
 ${delivery}
+${await renderAddresses(context, scope)}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, scope)}</section>
 <section><h2>${t('Últimos callbacks')}</h2>${ownCallbackTable(context, callbacks, 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.')}
 <p><a href="${CALLBACKS.address}">${t('Todos os callbacks')}</a></p></section>`;
@@ -65,13 +67,11 @@ ${postForm(response, '/portal/test', buttons)}
 function renderFacts({ calendar }: PortalContext, { merchant: row }: MerchantScope): Html {
   const merchant = presentOwnMerchant(row);
   return facts([
-    ['Endereço', merchant.url === null ? t('busca os eventos pela API') : idText(merchant.url)],
     [
       'Última busca',
       merchant.url === null ? (merchant.pulled_at ? moment(calendar, merchant.pulled_at) : t('nunca')) : null,
     ],
     ...describeRequest(merchant),
-    ['E-mail', merchant.email],
     ['Desativado porque', merchant.disabled_reason && say(readDisabledReason(merchant.disabled_reason))],
     ['Falhando desde', merchant.failing_since && moment(calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],

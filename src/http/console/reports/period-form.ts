@@ -1,6 +1,7 @@
 import type { Context } from '../../../context.ts';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
 import { FILE_FORMATS, type FileFormat } from '../../../reports/plan/report-plan.ts';
+import { FORMAT_FACTS } from '../../../reports/render/formats/formats.ts';
 import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
@@ -22,9 +23,10 @@ export function isFormat(value: unknown): value is FileFormat {
   return (FILE_FORMATS as readonly unknown[]).includes(value);
 }
 
-export type Period = { from: Day; to: Day; platform: string; format?: FileFormat };
+export type Period = { from: Day; to: Day; platform: string; format?: FileFormat; group?: 'day' | undefined };
 
-export function findPeriodFault(context: Context, { from, to }: Period): string | undefined {
+export function findPeriodFault(context: Context, { from, to, format = 'xlsx', group }: Period): string | undefined {
+  if (group && !FORMAT_FACTS[format].canGroup) return t('Só os lançamentos se somam por dia.');
   if (!isDay(from) || !isDay(to)) return t('Escolha o primeiro e o último dia.');
   if (from > to) return t('O primeiro dia vem depois do último.');
   if (to > context.calendar.dayOf(context.clock.now())) return t('O último dia ainda não começou.');
@@ -40,6 +42,7 @@ export function renderPeriodForm(context: Context, period: Period, fault: string
   return html`<p class="hint">${t('Um arquivo de até {max} dias, feito a pedido num só corte do razão. Não é uma revisão e não fica guardado.', { max: RANGE_DAYS_MAX })}</p>
 <form method="get" action="/reports/period"><div class="fields">${field(t('De'), 'from')}${field(t('Até'), 'to')}
 <label><span>${t('Formato')}</span><select name="format">${FILE_FORMATS.map((format) => html`<option value="${format}"${format === period.format && html` selected`}>${FORMAT_WORDS[format]}</option>`)}</select></label>
+<label><span>${t('Lançamentos')}</span><select name="group"><option value="">${t('Um por um')}</option><option value="day"${period.group && html` selected`}>${t('Somados por dia, plataforma e conta')}</option></select></label>
 ${period.platform !== '' && html`<input type="hidden" name="platform" value="${period.platform}">`}<div class="actions"><button>${t('Baixar')}</button></div></div>${
     fault !== undefined && html`<p class="fault" id="range-fault" role="alert">${fault}</p>`
   }</form>

@@ -17,6 +17,7 @@ import { findMonthClose } from '../../../reports/plan/find-month-close.ts';
 import { FORMATS } from '../../../reports/plan/report-plan.ts';
 import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
 import { listReportDays, type ReportDay } from '../../../reports/serve/list-report-days.ts';
+import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
 import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
@@ -26,6 +27,7 @@ import { formatDay } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { readFormLines, readQuery } from '../parts/parse-filters.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { ACCOUNT_WORDS } from '../parts/words.ts';
 import { makeDays } from './make-days.ts';
 import { nameMonth, parseMonth } from './month.ts';
 import { FORMAT_WORDS, findPeriodFault, isFormat, type Period, renderPeriodForm } from './period-form.ts';
@@ -65,12 +67,15 @@ export function monthPages(context: Context): Router {
     const [from, to] = [readQuery(request, 'from'), readQuery(request, 'to')];
     const named = readQuery(request, 'format');
     const format = isFormat(named) ? named : 'xlsx';
-    const period: Period = { from, to, platform: readQuery(request, 'platform'), format };
+    const grouped = readQuery(request, 'group');
+    const group = grouped === 'day' ? grouped : undefined;
+    const period: Period = { from, to, platform: readQuery(request, 'platform'), format, group };
     const platform = period.platform === '' ? undefined : period.platform;
     const fault =
       (named === '' || named === format ? undefined : t('Este formato não existe.')) ??
+      (grouped === (group ?? '') ? undefined : t('Escolha um da lista.')) ??
       findPeriodFault(context, period) ??
-      (await findAccountFault(() => sendRange(context, response, { from, to, platform, format })));
+      (await findAccountFault(() => sendRange(context, response, { from, to, platform, format, group })));
     if (fault === undefined) return;
     const month = isDay(from) ? monthOf(from) : monthOf(context.calendar.dayOf(context.clock.now()));
     await sendMonth(context, request, response, { month, period, faults: { period: fault } });
@@ -86,7 +91,9 @@ async function findAccountFault(send: () => Promise<void>): Promise<string | und
   } catch (error) {
     const accounts = error instanceof ConfereError ? error.fields?.accounts : undefined;
     if (!accounts) throw error;
-    return t('Faltam contas no plano de contas: {accounts}.', { accounts: accounts.join(', ') });
+    return t('Faltam contas no plano de contas: {accounts}.', {
+      accounts: accounts.map((one) => describeCode(ACCOUNT_WORDS, one)).join(', '),
+    });
   }
 }
 

@@ -1,11 +1,10 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
-import { ConfereError } from '../../../domain/errors.ts';
 import { parseSum } from '../../../domain/money.ts';
 import type { Operation } from '../../../domain/statuses.ts';
 import { readSearchTotal, type SearchTotal, sumByOutcome } from '../../../ledger/read/read-search-total.ts';
-import { SEARCH_MS_MAX } from '../../../ledger/read/search-transactions.ts';
+import { isTooWide, SEARCH_MS_MAX } from '../../../ledger/read/search-transactions.ts';
 import { readFound } from '../../../operations/books/transactions.ts';
 import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
@@ -30,6 +29,7 @@ import {
   renderTotal,
   searchFields,
 } from './render-search.ts';
+import { PROOF } from './show-proof.ts';
 
 const LIST = { title: 'Transações', address: '/transactions' } as const;
 const EXPORT = '/transactions/export';
@@ -91,7 +91,7 @@ async function sendFound(context: Context, request: Request, response: Response,
     ...LIST,
     filters: { ...form(response, draft, choices), areSet: isFiltered(filters) },
     lead: html`<div class="about">${renderChips(given, choices, { addressOf, today })}${renderReadings(search.readings, given, { addressOf, full })}
-${shown.length > 0 && html`${renderTotal(total, filters.from === filters.to ? filters.from : undefined)}${renderExports(given, exportOf, full)}`}</div>`,
+${shown.length > 0 && html`${renderTotal(total, filters.from === filters.to ? filters.from : undefined)}${renderExports(given, exportOf, full)}`}<p class="hint"><a href="${PROOF.address}">${t(PROOF.title)}</a></p></div>`,
     rows: foundTable(context, shown, { names: await readPlatformNames(context, response), empty }),
     next,
   });
@@ -122,8 +122,4 @@ function sumShown(shown: { operation: Operation; status: string; amount: string 
 /** Filters alone: the place in the list and the file's format do not lead to another search. */
 function withoutPage({ cursor: _, limit: __, done: ___, format: ____, ...filters }: Filters): Filters {
   return filters;
-}
-
-function isTooWide(error: unknown): boolean {
-  return error instanceof ConfereError && error.code === 'invalid_request' && error.fields?.from !== undefined;
 }

@@ -88,9 +88,9 @@ export type SearchFilters = z.infer<typeof searchSchema>;
 /** A search as its address gives it. */
 export type Asked = { filters: SearchFilters; draft: Draft; given: Filters };
 
-/** An amount of an address: as the page writes it, or with a decimal point. */
-function parseLocal(value: string): bigint | undefined {
-  return parseTypedAmount(value, language()) ?? parseAmount(value);
+/** An amount of an address, which may have been typed in either language, or has a decimal point: no text is one in both with another value. */
+export function parseLocal(value: string): bigint | undefined {
+  return parseTypedAmount(value, 'pt-BR') ?? parseTypedAmount(value, 'en') ?? parseAmount(value);
 }
 
 export type Search = {

@@ -17,12 +17,14 @@ import { type PlatformNames, readPlatformNames, spellPlatform } from '../parts/r
 import { sendPage } from '../parts/send-page.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 import { renderTimeline } from './render-timeline.ts';
+import { PROOF, proofPages } from './show-proof.ts';
 
 type Shown = Awaited<ReturnType<typeof oneTransaction.read>>;
 
-/** The page of a transaction: its facts, and the timeline of its events and entries. */
+/** The page of a transaction: its facts, and the timeline of its events and entries; and the proof of a payment. */
 export function transactionPages(context: Context): Router {
   const router = createRouter();
+  router.use(proofPages(context));
   router.get('/transactions/:id', async (request: Request<{ id: string }>, response) => {
     const by = { caller: getCaller(response), id: request.params.id, via: 'console' } as const;
     const shown = await oneTransaction.read(context, by);
@@ -30,7 +32,7 @@ export function transactionPages(context: Context): Router {
     const names = await readPlatformNames(context, response);
     const body = html`<p class="crumb"><a href="/transactions">${t('Transações')}</a></p>
 <div class="head"><h1>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, shown.operation), amount: moneyOf(shown.amount) })}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
-<p class="sub">${idText(shown.id)}</p>
+<p class="sub">${idText(shown.id)}${shown.e2e_id && html` <a href="${PROOF.address}?e2e_id=${encodeURIComponent(shown.e2e_id)}">${t(PROOF.title)}</a>`}</p>
 ${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${await mismatchTable(context, response, mismatches)}</section>`}
 ${renderOrders(shown)}${await offerMatch(context, response, shown)}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names)}

@@ -1,7 +1,8 @@
 /**
  * The formats of a report's files, one row each. The command line, the API and the console offer what is in this table.
  */
-import type { FileFormat } from '../../plan/report-plan.ts';
+import { refuseField } from '../../../texts/refuse.ts';
+import { FILE_FORMATS, type FileFormat } from '../../plan/report-plan.ts';
 import { CALIMA, CONTA_AZUL, GENERIC, type Layout } from './layouts.ts';
 import { openLancamentos } from './open-lancamentos.ts';
 import { openOfx } from './open-ofx.ts';
@@ -16,6 +17,8 @@ type FormatFacts = {
   contentType: string;
   /** Writes the movements; without it the file is the workbook, whose sheets show more than movements. */
   open?: OpenOutput;
+  /** Its postings can be added up by day. */
+  canGroup?: true;
   /** The command line takes a range of any length: programs read years of it. */
   anyLength?: true;
 };
@@ -47,5 +50,11 @@ function journal(extension: string, open: OpenOutput): FormatFacts {
 /** A journal in the customer's own accounts: one that the account map lacks is an error. */
 function lancamentos(layout: Layout, extension: string): FormatFacts {
   const open: OpenOutput = (work, file) => openLancamentos(work, file, layout);
-  return { extension, contentType: `text/csv; charset=${layout.charset}`, open };
+  return { extension, contentType: `text/csv; charset=${layout.charset}`, open, canGroup: true };
+}
+
+/** @throws ConfereError `invalid_request` for a format whose postings are not added up. */
+export function assertGroup(format: FileFormat, group: 'day' | undefined): void {
+  const formats = FILE_FORMATS.filter((one) => FORMAT_FACTS[one].canGroup).join(', ');
+  if (group && !FORMAT_FACTS[format].canGroup) throw refuseField('group', 'group_of_entries', { formats });
 }

@@ -9,6 +9,7 @@ import { isBalanceAccount } from '../../read/read-accounts.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
 import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
 import { fitWindows1252 } from './encode-windows-1252.ts';
+import { groupByDay } from './group-day.ts';
 import type { Layout, MappedLeg } from './layouts.ts';
 import { openTextFile } from './open-text-file.ts';
 import type { FormatWork, Output } from './output.ts';
@@ -47,11 +48,13 @@ export async function openMapped(
     for (const cells of layout.listRows(booking, legs, rendering))
       file.add(cells.map((cell) => renderInLine(cell, layout)).join(';') + LINE_END);
   }
+  const group = plan.group === 'day' ? groupByDay(rendering, book) : { add: book, end: () => undefined };
   return {
-    add: ({ movement }) => book(bookMovement(movement, rendering.texts)),
-    addEarlier: (movement) => book(bookEarlier(movement, rendering.texts, firstDay)),
+    add: ({ movement }) => group.add(bookMovement(movement, rendering.texts)),
+    addEarlier: (movement) => group.add(bookEarlier(movement, rendering.texts, firstDay)),
     drain: () => file.drain(),
     async end() {
+      group.end();
       await file.end();
       if (unmapped.size > 0) throw refuseUnmapped(unmapped, { layout, accounts, masked: plan.masked });
     },

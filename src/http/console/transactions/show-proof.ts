@@ -1,0 +1,137 @@
+import type { Request, Response, Router } from 'express';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { parseE2eId } from '../../../domain/e2e-id.ts';
+import { formatAmount } from '../../../domain/money.ts';
+import { type AskedPayment, PAYMENTS_SHOWN_MAX, paymentProof } from '../../../operations/books/payment-proof.ts';
+import { sayPaymentProof } from '../../../operations/books/say-payment-proof.ts';
+import type { PaymentProof } from '../../../operations/rows/payment-proof.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { plural, t, words } from '../../../texts/translate.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { encryptAddress, encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
+import { choiceField, type Draft, dayField, inputField } from '../parts/fields.ts';
+import { formatCount, formatDay, moment, moneyOf } from '../parts/format.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
+import { badge, facts, filterForm, idText } from '../parts/page-components.ts';
+import { filterChoice, isFiltered } from '../parts/parse-filters.ts';
+import { formTokenField, sendPage } from '../parts/send-page.ts';
+import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
+import { parseLocal, searchSchema } from './read-search.ts';
+import { renderSource } from './render-timeline.ts';
+
+export const PROOF = { title: 'Prova de um pagamento', address: '/transactions/proof' } as const;
+const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour));
+const CONCLUSION_WORDS = words<PaymentProof['conclusion']>({ has: 'Tem', none: 'Não tem', unknown: 'Sem conclusão' });
+const { amount, name, e2e_id, from: day } = searchSchema.shape;
+
+const schema = z
+  .object({ day, hour: filterChoice(HOURS), amount, name, e2e_id, masked: filterChoice(['true', 'false']) })
+  .superRefine((given, issues) => {
+    const refuse = (field: string, message: string) => issues.addIssue({ code: 'custom', path: [field], message });
+    if (!isFiltered(given)) return;
+    if ((given.amount ?? given.name ?? given.e2e_id) === undefined)
+      refuse('amount', t('Escreva o valor, o nome ou o id E2E.'));
+    if (!given.day && !parseE2eId(given.e2e_id ?? null)) refuse('day', t('Escolha um dia.'));
+    if (given.hour && given.e2e_id) refuse('hour', t('O id E2E já diz o minuto.'));
+  });
+
+/** The page that proves what the provider's list of a day says of a payment; it prints without the form. */
+export function proofPages(context: Context): Router {
+  const router = createRouter();
+  const refuse = (request: Request, response: Response, draft: Draft) => send(request, response, draft, undefined);
+  const list = { schema, field: 'amount', refuse };
+  router.all(PROOF.address, encryptFilters(context, list));
+  router.get(PROOF.address, async (request, response) => {
+    const { filters, draft, given } = readSealedFilters(context, request, list);
+    if (!filters || !isFiltered(filters)) {
+      send(request, response, draft, undefined);
+      return;
+    }
+    const { amount: typed, hour, ...rest } = filters;
+    const cents = typed === undefined ? undefined : parseLocal(typed);
+    const asked: AskedPayment = {
+      ...rest,
+      ...(hour === undefined ? {} : { hour: Number(hour) }),
+      ...(cents === undefined ? {} : { amount: formatAmount(cents) }),
+    };
+    const proof = await paymentProof.read(context, { caller: getCaller(response), id: '', via: 'console' }, asked);
+    const masked = asked.masked === 'true';
+    const other = encryptAddress(context, request, PROOF.address, { ...given, masked: masked ? '' : 'true' });
+    send(
+      request,
+      response,
+      draft,
+      html`${renderProof(context, proof)}
+${canSeePersonalData(response) && html`<p class="act-hint"><a href="${other}">${masked ? t('Mostrar os dados pessoais') : t('Mascarar os dados pessoais, para enviar')}</a></p>`}
+<p class="hint act-hint">${t('Imprima a página, ou salve-a em PDF. A API dá o mesmo em JSON: GET /api/v1/transactions/proof.')}</p>`,
+    );
+  });
+  return router;
+}
+
+function send(request: Request, response: Response, draft: Draft, proof: Html | undefined): void {
+  const fields = html`${dayField(draft, { name: 'day', label: 'Dia do pagamento' })}
+${choiceField(draft, { name: 'hour', label: 'Hora', words: Object.fromEntries(HOURS.map((hour) => [hour, `${hour} h`])), any: 'Qualquer' })}
+${inputField(draft, { name: 'amount', label: 'Valor' })}
+${canSeePersonalData(response) && inputField(draft, { name: 'name', label: 'Nome' })}
+${inputField(draft, { name: 'e2e_id', label: 'Id E2E', hint: 'Basta ele: sem dia.' })}`;
+  const isWrong = Object.keys(draft.faults).length > 0;
+  const body = html`<p class="crumb"><a href="/transactions">${t('Transações')}</a></p><h1>${t(PROOF.title)}</h1>
+${!proof && html`<p class="lead">${t('O que a lista do provedor diz de um pagamento, e como o sabemos: para responder a quem pergunta por ele.')}</p>`}
+${filterForm(PROOF.address, fields, proof !== undefined, formTokenField(response))}
+${proof}`;
+  sendPage(request, response, { title: t(PROOF.title), body, status: isWrong ? 422 : 200 });
+}
+
+function renderProof(context: Context, proof: PaymentProof): Html {
+  const { list, payments, other_hours: others } = proof;
+  const [ofList, ofOlder] = sayPaymentProof(context.calendar, proof);
+  const bad = list.conclusion === 'unknown' && ' bad';
+  return html`<section><h2>${t('Lista do provedor de {day}', { day: formatDay(list.day) })} ${badge(CONCLUSION_WORDS, list.conclusion)}</h2>
+<div class="explain${bad}"><p>${ofList}</p><p>${ofOlder}</p>
+${!!others && html`<p>${plural(others, 'Em outras horas do dia, há uma.', 'Em outras horas do dia, há {n}.')}</p>`}
+${proof.more && html`<p>${t('Aqui estão {count}.', { count: formatCount(PAYMENTS_SHOWN_MAX) })}</p>`}</div>
+${payments.map((one) => renderPayment(context, one))}</section>
+<section><h2>${t('Como sabemos')}</h2>${renderHow(context, proof)}</section>`;
+}
+
+function renderPayment({ calendar }: Context, row: PaymentProof['payments'][number]): Html {
+  const { paid, webhook } = row;
+  return html`<article class="payment"><h3>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, row.operation), amount: moneyOf(row.amount) })} ${badge(STATUS_WORDS, row.status)}</h3>${facts(
+    [
+      ['Criada em', moment(calendar, row.created_at)],
+      ['Paga em', paid ? moment(calendar, paid.at) : t('não foi paga')],
+      ['Nome', row.name],
+      ['Referência', row.reference && idText(row.reference)],
+      ['Id E2E', row.e2e_id && idText(row.e2e_id)],
+      ['Transação', html`<a class="id" href="/transactions/${row.id}">${row.id}</a>`],
+      [
+        'Soubemos em',
+        html`${moment(calendar, paid?.seen_at ?? row.first_seen_at)}${paid && html`, ${renderSource(paid.source)}`}`,
+      ],
+      [
+        'Webhook recebido',
+        webhook ? html`<a href="/inbox/${webhook.id}">${moment(calendar, webhook.received_at)}</a>` : t('nenhum'),
+      ],
+    ],
+  )}</article>`;
+}
+
+function renderHow({ calendar }: Context, { list: { reading }, older, log, made_at: madeAt }: PaymentProof): Html {
+  const count = reading && {
+    ...{ listed: formatCount(reading.listed), from: formatDay(reading.from), to: formatDay(reading.to) },
+    announced: reading.announced === null ? '–' : formatCount(reading.announced),
+  };
+  return facts([
+    ['Lida inteira em', reading && moment(calendar, reading.read_at)],
+    ['Conferência', reading && html`<a href="/reconciliations/${reading.run_id}">${reading.run_id}</a>`],
+    ['Contagem', count && t('{listed} transações, de {from} a {to}; o provedor anunciou {announced}', count)],
+    ['Dias antes, não lidos desde então', formatCount(older.unread)],
+    ['Posição do razão', log?.position],
+    ['Hash da cadeia nessa posição', log && idText(log.hash)],
+    ['Checkpoint publicado', log?.checkpoint && html`<pre>${log.checkpoint}</pre>`],
+    ['Feita em', moment(calendar, madeAt)],
+  ]);
+}

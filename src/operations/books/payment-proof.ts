@@ -1,0 +1,174 @@
+/**
+ * Whether the provider's list of a day has a payment, and how that is known: the answer to a customer who asks.
+ *
+ * A customer names the day on which they paid; a list has what was created on its day. So there are two conclusions: of the
+ * list of the day, and of those of the days before, whose charges may have been paid on it. One from the list of the day alone
+ * would be false for a charge of the evening before; one from all lists would wait for the weekly reading.
+ */
+import { z } from 'zod';
+import type { Caller } from '../../access/tokens.ts';
+import type { Context } from '../../context.ts';
+import { addDays, type Day } from '../../domain/calendar.ts';
+import { parseE2eId } from '../../domain/e2e-id.ts';
+import { LATE_DAYS } from '../../domain/late-days.ts';
+import { parseAmount } from '../../domain/money.ts';
+import { listWebhooks } from '../../inbox/manage/read-webhooks.ts';
+import { describeTransaction } from '../../ledger/read/describe-transaction.ts';
+import { isTooWide, searchTransactions } from '../../ledger/read/search-transactions.ts';
+import type { SearchTerms, TransactionQuery } from '../../ledger/read/transaction-query.ts';
+import { type ListProof, readListProof } from '../../reports/serve/read-list-proof.ts';
+import { readHead } from '../../seal/read-seals.ts';
+import { runInLanguage } from '../../texts/language.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
+import { readPublished } from '../../tlog/prove.ts';
+import { authorizeSearch, describeFilters } from '../authorize-search.ts';
+import { defineItem, type ReadBy } from '../define-item.ts';
+import { day } from '../fields.ts';
+import { paymentProof as item, type PaymentProof } from '../rows/payment-proof.ts';
+import { sayPaymentProof } from './say-payment-proof.ts';
+import { paymentTerms, presentTransactionTo, readFound } from './transactions.ts';
+
+/** A question that finds more than this is too wide to be about one payment. */
+export const PAYMENTS_SHOWN_MAX = 20;
+const PAGE = { by: 'created', limit: PAYMENTS_SHOWN_MAX, after: undefined } as const;
+/** How many webhooks of a transaction are read to find the first one. */
+const WEBHOOKS_READ_MAX = 50;
+
+const query = z
+  .object({
+    day: day.optional().describe('of the payment, at the provider; default: the day in e2e_id'),
+    hour: z
+      .string()
+      .regex(/^(?:[01]?\d|2[0-3])$/, 'must be an hour from 0 to 23')
+      .transform(Number)
+      .optional()
+      .describe('0 to 23 on the clock of the provider: created or paid within it'),
+    ...paymentTerms,
+    masked: z
+      .enum(['true', 'false'], 'must be true or false')
+      .optional()
+      .describe('true: personal data as a viewer sees it'),
+  })
+  .refine((one) => (one.amount ?? one.name ?? one.e2e_id) !== undefined, {
+    ...{ path: ['amount'], error: 'is required, or name, or e2e_id' },
+  })
+  .refine((one) => one.day !== undefined || parseE2eId(one.e2e_id ?? null) !== undefined, {
+    ...{ path: ['day'], error: 'is required, or an e2e_id that names its minute' },
+  })
+  .refine((one) => one.hour === undefined || one.e2e_id === undefined, {
+    ...{ path: ['hour'], error: 'goes without e2e_id, which names its minute' },
+  });
+
+/** The question, parsed. */
+export type AskedPayment = z.infer<typeof query>;
+
+export const paymentProof = defineItem({
+  route: '/transactions/proof',
+  summary: "Whether the provider's list of a day has a payment, and how that is known",
+  query,
+  item,
+  async read(context, by, asked: AskedPayment) {
+    const proof = await prove(context, by, asked);
+    const say = () => sayPaymentProof(context.calendar, proof).join(' ');
+    return { ...proof, text: { 'pt-BR': runInLanguage('pt-BR', say), en: runInLanguage('en', say) } };
+  },
+});
+
+async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPayment): Promise<PaymentProof> {
+  const { caller, via } = by;
+  const { day: from, hour = null, amount = null, name = null, e2e_id = null } = asked;
+  await authorizeSearch(context, caller, asked);
+  const terms = { name: asked.name, e2eId: asked.e2e_id, amountCents: parseAmount(amount ?? '') };
+  const named = from ?? context.calendar.dayOf(parseE2eId(e2e_id)?.minute ?? context.clock.now());
+  const span = spanOf(named, asked.hour);
+  const target = describeFilters({ ...asked, from });
+  const query = { ...terms, ...(e2e_id === null ? span : {}), ...PAGE };
+  const reading = readFound(context, query, { caller, named: asked, target, via });
+  const { rows, next } = await reading.catch(throwNarrower);
+  // the list that answers is of the day on which the end-to-end id finds it
+  const list = await readListProof(context, (e2e_id !== null && rows[0] && dayOf(rows[0])) || named);
+  const reader = masked === 'true' ? ({ id: caller.id, role: 'viewer' } as const) : caller;
+  const payments = await Promise.all(rows.map(({ id }) => readPayment(context, reader, id, list.day)));
+  const own = payments.filter((one) => !one.is_older);
+  const readUntil = list.whole?.finished_at;
+  const isLate = own.some((one) => readUntil && new Date(one.first_seen_at) > readUntil);
+  const doubt = list.doubt ?? (isLate ? 'late_entry' : null);
+  const lacks = payments.length === 0 && !doubt && (await isAnyHidden(context, terms, span));
+  const isElsewhere = hour !== null && payments.length === 0;
+  return {
+    asked: { day: named, hour, amount, name, e2e_id },
+    ...conclude(list, { doubt, lacks, own: own.length, older: payments.length - own.length }),
+    ...{ payments, more: next !== undefined },
+    other_hours: isElsewhere ? (await search(context, { ...terms, ...spanOf(named) })).length : null,
+    ...{ log: await readLog(context), made_at: context.clock.now().toISOString() },
+  };
+}
+
+type Span = Pick<TransactionQuery, 'from' | 'to' | 'happened'>;
+
+/** The span of a search for what was created or paid on a day, or in an hour of it: it may be up to LATE_DAYS older. */
+function spanOf(of: Day, hour?: number): Span {
+  const at = (n: number): string =>
+    n === 24 ? `${addDays(of, 1)} 00:00:00` : `${of} ${String(n).padStart(2, '0')}:00:00`;
+  const happened = { from: at(hour ?? 0), end: at(hour === undefined ? 24 : hour + 1) };
+  return { from: addDays(of, -LATE_DAYS), to: of, happened };
+}
+
+async function search({ db, keys }: Context, query: Omit<TransactionQuery, 'by' | 'limit'>) {
+  return (await searchTransactions(db, keys, { ...query, ...PAGE }).catch(throwNarrower)).transactions;
+}
+
+function throwNarrower(error: unknown): never {
+  throw isTooWide(error) ? refuseField('amount', 'narrower_payment') : error;
+}
+
+const dayOf = ({ created_at }: { created_at: string }): Day => created_at.slice(0, 10);
+
+/** Whether something was paid that has no name, or no end-to-end id, and so may be what was asked for. */
+async function isAnyHidden(context: Context, { name, e2eId, ...terms }: SearchTerms, span: Span): Promise<boolean> {
+  const hidden = async (lacks: 'name' | 'e2e_id') => (await search(context, { ...terms, ...span, lacks })).length > 0;
+  return (name !== undefined && (await hidden('name'))) || (e2eId !== undefined && (await hidden('e2e_id')));
+}
+
+/** Reads a payment as this reader may see it, and how and when we learnt of it. */
+async function readPayment(context: Context, reader: Caller, id: string, listDay: Day) {
+  const timeline = await describeTransaction(context.db, context.calendar, id);
+  if (!timeline) throw refuse('transaction_unknown');
+  const shown = presentTransactionTo(context, reader, timeline.transaction);
+  const webhook = (await listWebhooks(context.db, { transactionId: id, limit: WEBHOOKS_READ_MAX })).at(-1);
+  const paid = timeline.events.findLast(({ status }) => status === 'paid');
+  const [first_seen_at = ''] = timeline.events.map((event) => event.seen_at).sort();
+  return {
+    ...{ ...shown, is_older: dayOf(shown) < listDay, first_seen_at },
+    paid: paid ? { at: paid.at, seen_at: paid.seen_at, source: paid.source } : null,
+    webhook: webhook ? { id: webhook.id, received_at: webhook.received_at } : null,
+  };
+}
+
+type Conclusion = PaymentProof['conclusion'];
+type Reason = PaymentProof['list']['reason'];
+type Known = { doubt: Reason; lacks: boolean; own: number; older: number };
+
+/** Decides what the list, and those of the days before, say. An absence is concluded only from what was read. Pure. */
+function conclude({ day: of, whole, refusedRows, olderUnread }: ListProof, { doubt, lacks, own, older }: Known) {
+  const hidden: Reason = refusedRows > 0 ? 'rows_refused' : lacks ? 'rows_hidden' : null;
+  const reason = doubt ?? (own > 0 ? null : hidden);
+  const ofList: Conclusion = reason !== null ? 'unknown' : own > 0 ? 'has' : 'none';
+  const isOlderRead = olderUnread === 0 && !hidden && doubt !== 'time_zone';
+  const ofOlder: Conclusion = older > 0 ? 'has' : isOlderRead ? 'none' : 'unknown';
+  const order: Conclusion[] = ['has', 'unknown', 'none'];
+  const reading = whole?.asked_at && {
+    ...{ read_at: whole.asked_at.toISOString(), run_id: whole.id, from: whole.from_day, to: whole.to_day },
+    ...{ announced: whole.total, listed: whole.seen },
+  };
+  return {
+    conclusion: order.find((one) => one === ofList || one === ofOlder) ?? 'unknown',
+    list: { day: of, conclusion: ofList, reason, reading: reading ?? null },
+    older: { conclusion: ofOlder, days: LATE_DAYS, unread: olderUnread },
+  };
+}
+
+async function readLog(context: Context): Promise<PaymentProof['log']> {
+  const [head, published] = await Promise.all([readHead(context.db), readPublished(context)]);
+  return head ? { ...head, hash: head.hash.toString('hex'), checkpoint: published?.note ?? null } : null;
+}

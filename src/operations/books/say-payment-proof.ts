@@ -1,0 +1,61 @@
+import type { Calendar } from '../../domain/calendar.ts';
+import { formatDay, formatWallTime } from '../../domain/language/language.ts';
+import { formatMoney, parseSum } from '../../domain/money.ts';
+import { language } from '../../texts/language.ts';
+import { plural, type Translated, t, words } from '../../texts/translate.ts';
+import type { PaymentProof } from '../rows/payment-proof.ts';
+
+const REASONS = words<NonNullable<PaymentProof['list']['reason']>>({
+  not_over: 'o dia ainda não terminou no provedor',
+  not_read: 'ela não foi lida inteira desde o fim do dia',
+  only_counted: 'desde o fim do dia ela só foi contada, e uma contagem não diz de quem é cada transação',
+  reopened: 'a leitura mais nova já não conseguiu prová-la',
+  late_entry: 'depois da leitura apareceu uma transação que ela não tinha',
+  before_books: 'o dia é de antes dos livros, e ela não foi lida',
+  time_zone: 'o fuso horário do provedor está em dúvida, e com ele o dia de cada pagamento',
+  rows_refused: 'ela tem linhas que o Confere não conseguiu ler',
+  rows_hidden: 'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este',
+});
+
+/** Says in the language of the request what the list of the day says, and what those of the days before say. */
+export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): [list: Translated, older: Translated] {
+  const { asked, list, older, payments } = proof;
+  const [day, ofDay] = [list.day, asked.day].map((one) => formatDay(one, language())) as [string, string];
+  const olderCount = payments.filter((one) => one.is_older).length;
+  const values = { day, asked: sayAsked(proof), has: sayCount(payments.length - olderCount) };
+  const at = formatWallTime(calendar.toWallTime(new Date(list.reading?.read_at ?? 0)), language());
+  const ofList = list.reason
+    ? t(
+        'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), mas ela pode ter outras.',
+        { ...values, reason: REASONS[list.reason] },
+      )
+    : t('A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.', { ...values, at });
+  const ofOlder =
+    older.conclusion === 'unknown'
+      ? t(
+          'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos desde então.',
+          { day: ofDay, days: older.days, n: older.unread },
+        )
+      : t('O que foi criado nos {days} dias antes {has} assim, paga em {day}.', {
+          day: ofDay,
+          days: older.days,
+          has: sayCount(olderCount),
+        });
+  return [ofList, ofOlder];
+}
+
+function sayCount(count: number): Translated {
+  return count === 0 ? t('não tem nenhuma transação') : plural(count, 'tem uma transação', 'tem {n} transações');
+}
+
+/** `R$ 150,00, entre 14 e 15 h`. */
+function sayAsked({ asked: { amount, hour, name, e2e_id: id } }: PaymentProof): string {
+  const cents = amount === null ? undefined : parseSum(amount);
+  const parts = [
+    cents === undefined ? '' : formatMoney(cents, language()),
+    name === null ? '' : t('nome {name}', { name }),
+    id === null ? '' : t('id E2E {id}', { id }),
+    hour === null ? '' : t('entre {from} e {to} h', { from: hour, to: hour + 1 }),
+  ];
+  return parts.filter(Boolean).join(', ');
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { ListDoubt } from '../../reports/serve/read-list-proof.ts';
+import { source, transaction } from './ledger.ts';
+import { component, day, instant, nullableText } from './row-fields.ts';
+
+const REASONS = [
+  ...(['not_over', 'not_read', 'only_counted', 'reopened', 'before_books', 'time_zone'] as const satisfies ListDoubt[]),
+  ...(['late_entry', 'rows_refused', 'rows_hidden'] as const),
+] as const;
+const conclusion = z.enum(['has', 'none', 'unknown']);
+
+const payment = component('ProvenPayment', {
+  ...transaction.shape,
+  is_older: z.boolean().describe('paid on the day, and created before: of the list of that day'),
+  first_seen_at: instant.describe('when we learnt of it'),
+  paid: z.object({ at: instant, seen_at: instant, source }).nullable(),
+  webhook: z.object({ id: z.string(), received_at: instant }).nullable().describe('the first; null: none came'),
+});
+
+const reading = z.object({
+  read_at: instant.describe('when the reading began: after the day'),
+  run_id: z.string(),
+  from: day,
+  to: day.describe('several days are read as one list until its bounds are learnt'),
+  announced: z
+    .int()
+    .nullable()
+    .describe('its total, as the provider says; more than listed: a person accepted the surplus'),
+  listed: z.int(),
+});
+
+export const paymentProof = component('PaymentProof', {
+  asked: z.object({ day, hour: z.int().nullable(), amount: nullableText, name: nullableText, e2e_id: nullableText }),
+  conclusion: conclusion.describe('has: in the list of the day or of one before; none: all of these were read'),
+  list: z.object({
+    day,
+    conclusion: conclusion.describe('of what was created on the day'),
+    reason: z.enum(REASONS).nullable().describe('why nothing is concluded'),
+    reading: reading.nullable().describe('the newest that read the list whole'),
+  }),
+  older: z
+    .object({ conclusion, days: z.int(), unread: z.int().describe('days not read or counted since') })
+    .describe('of what was created in the days before and paid on the day'),
+  payments: z.array(payment).describe('all that we know of, for every conclusion; at most 20'),
+  more: z.boolean(),
+  other_hours: z.int().nullable().describe('of the day, where the hour has none; up to 21'),
+  log: z
+    .object({ position: z.int(), hash: z.string(), checkpoint: nullableText.describe('a signed note') })
+    .nullable()
+    .describe('the newest sealed position and published checkpoint: docs/log.md'),
+  made_at: instant,
+  text: z.object({ 'pt-BR': z.string(), en: z.string() }).describe('the conclusions in words'),
+});
+
+export type PaymentProof = Omit<z.infer<typeof paymentProof>, 'text'>;

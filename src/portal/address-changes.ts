@@ -1,0 +1,200 @@
+/**
+ * Changes of address that a merchant asks for in its portal: of its URL, its e-mail, and its address for tests. The token of a
+ * portal may have leaked, and must not redirect payers' data: a change waits until the link mailed to the e-mail on file is
+ * used, or an admin confirms it. An e-mail is also proven by a link mailed to it; an address answers a signed challenge first.
+ *
+ * A change that waits is void once it is 48 hours old, what it replaces has changed, a later one of its kind was asked for, the
+ * token that asked is revoked, the merchant is removed, or the database was restored since.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import { HEALTHY } from '../merchants/change-merchants.ts';
+import { lockMerchant } from '../merchants/change-own.ts';
+import { findMerchantFaults } from '../merchants/check-merchant.ts';
+import { findMerchant, type MerchantRow } from '../merchants/read-merchants.ts';
+import { refuse, refuseField, refuseFields } from '../texts/refuse.ts';
+
+export const ADDRESS_KINDS = ['url', 'email', 'test_url'] as const;
+export type AddressKind = (typeof ADDRESS_KINDS)[number];
+export const ADDRESS_DECISIONS = ['confirm', 'refuse'] as const;
+export type AddressDecision = (typeof ADDRESS_DECISIONS)[number];
+
+/** How long a change waits, and its links are valid. */
+export const CHANGE_HOURS_MAX = 48;
+const HOUR_MS = 3_600_000;
+/** Each change sends a mail. */
+const ASKED_A_DAY_MAX = 10;
+const ID_BYTES = 12;
+
+export type AddressChange = Awaited<ReturnType<typeof listWaiting>>[number];
+/** `value` null: no test address any more. */
+export type AskedAddress = { kind: AddressKind; value: string | null };
+
+/** Whether a link can be mailed to a merchant's e-mail on file; else an admin confirms. */
+export function isMailed({ config }: Pick<Context, 'config'>, { email }: Pick<MerchantRow, 'email'>): boolean {
+  return email !== null && config.SMTP_URL !== undefined;
+}
+
+/** @throws ConfereError `invalid_request`; `conflict` for an address of a merchant that fetches. */
+export function checkAddress(context: Context, merchant: MerchantRow, { kind, value }: AskedAddress): void {
+  const given = kind === 'test_url' ? value : (value ?? '');
+  const faults = findMerchantFaults(context, kind === 'email' ? { email: given } : { url: given });
+  if (faults.length > 0) throw refuseFields(faults.map((fault) => ({ ...fault, field: 'value' })));
+  if (kind === 'email' && !value) throw refuseField('value', 'email_wrong');
+  if (merchant[kind] === value) throw refuseField('value', 'address_same');
+  if (kind !== 'email' && merchant.url === null) throw refuse('merchant_fetches');
+}
+
+/**
+ * Asks for a change, which replaces one of its kind that waits. A new address has answered the challenge already.
+ * @param tokenId of the portal. @throws as `checkAddress`; `too_many_requests` beyond ten a day.
+ */
+export async function askAddressChange(
+  context: Context,
+  merchantId: string,
+  { kind, value, tokenId }: AskedAddress & { tokenId: string },
+): Promise<AddressChange> {
+  const id = `mac_${randomBytes(ID_BYTES).toString('hex')}`;
+  const now = context.clock.now();
+  return await transact(context.db, async (trx) => {
+    const { seq } = await lockMerchant(trx, merchantId);
+    const merchant = await findMerchant(trx, merchantId);
+    checkAddress(context, merchant, { kind, value });
+    const asked = await trx
+      .selectFrom('merchant_address_changes')
+      .select((eb) => eb.fn.countAll().as('count'))
+      .where('merchant_seq', '=', seq)
+      .where('asked_at', '>', new Date(now.getTime() - 24 * HOUR_MS))
+      .executeTakeFirst();
+    if (Number(asked?.count) >= ASKED_A_DAY_MAX) throw refuse('address_changes_spent', { n: ASKED_A_DAY_MAX });
+    await trx
+      .updateTable('merchant_address_changes')
+      .set({ ended_at: now })
+      .where('merchant_seq', '=', seq)
+      .where('kind', '=', kind)
+      .where('applied_at', 'is', null)
+      .where('ended_at', 'is', null)
+      .execute();
+    const mail = isMailed(context, merchant) ? { mail: 'agree', next_attempt_at: now } : {};
+    const row = { id, merchant_seq: seq, kind, value, old_value: merchant[kind], asked_at: now, asked_by: tokenId };
+    const proven_at = kind === 'email' ? null : now;
+    await trx
+      .insertInto('merchant_address_changes')
+      .values({ ...row, ...mail, proven_at })
+      .execute();
+    return await findWaiting(context, trx, id, merchantId);
+  });
+}
+
+/** Decides a change: an admin does both, the merchant refuses alone. @throws ConfereError `not_found` if it does not wait. */
+export async function decideAddressChange(
+  context: Context,
+  merchantId: string,
+  { id, decision }: { id: string; decision: AddressDecision },
+): Promise<AddressChange> {
+  return await transact(context.db, async (trx) => {
+    await lockMerchant(trx, merchantId);
+    const change = await findWaiting(context, trx, id, merchantId);
+    if (decision === 'confirm') await apply(context, trx, change);
+    else await mark(trx, change, { ended_at: context.clock.now() });
+    return change;
+  });
+}
+
+/**
+ * Notes that a side has used its link, and applies the change once both sides have. A new e-mail gets its link only now: Confere mails
+ * no stranger for a token that leaked. @returns whether it is applied.
+ */
+export async function agreeByLink(
+  context: Context,
+  { id, merchant, side }: { id: string; merchant: string; side: 'agree' | 'prove' },
+): Promise<boolean> {
+  return await transact(context.db, async (trx) => {
+    await lockMerchant(trx, merchant);
+    const change = await findWaiting(context, trx, id, merchant);
+    const other = side === 'agree' ? change.proven_at : change.agreed_at;
+    const now = context.clock.now();
+    const next = { agreed_at: now, ...(other ? {} : { mail: 'prove', next_attempt_at: now }) };
+    await mark(trx, change, side === 'agree' ? next : { proven_at: now });
+    if (other) await apply(context, trx, change);
+    return other !== null;
+  });
+}
+
+/** Applies a change. A new URL begins healthy; the one before takes what it has failed to take, unless it was failing (readCredentials). */
+async function apply(context: Context, trx: Transaction<Database>, change: AddressChange): Promise<void> {
+  const now = context.clock.now();
+  const { kind, value, old_value: old, failing_since: failing } = change;
+  const set =
+    kind === 'url'
+      ? { url: value, old_url: failing === null ? old : null, url_changed_at: now, ...HEALTHY }
+      : { [kind]: value };
+  await trx.updateTable('merchants').set(set).where('seq', '=', change.merchant_seq).execute();
+  const by = { proven_at: change.proven_at ?? now, agreed_at: change.agreed_at ?? now };
+  await mark(trx, change, { ...by, applied_at: now, mail: 'applied', next_attempt_at: now });
+  context.wakeUps.callbacks.notify();
+}
+
+type Mark = Partial<Record<'proven_at' | 'agreed_at' | 'applied_at' | 'ended_at' | 'next_attempt_at', Date>>;
+
+async function mark(trx: Transaction<Database>, { seq }: AddressChange, set: Mark & { mail?: string }): Promise<void> {
+  await trx.updateTable('merchant_address_changes').set(set).where('seq', '=', seq).execute();
+}
+
+async function findWaiting(context: Context, db: Reader, id: string, merchant: string): Promise<AddressChange> {
+  const found = (await listWaiting(context, db, { merchant })).find((one) => one.id === id);
+  if (!found) throw refuse('address_change_unknown');
+  return found;
+}
+
+/** Lists the changes that wait, of a merchant or by id, the oldest first. */
+export async function listWaiting(
+  context: Pick<Context, 'clock' | 'config'>,
+  db: Reader,
+  of: { merchant: string } | { id: string },
+) {
+  const rows = await db
+    .selectFrom('merchant_address_changes as change')
+    .innerJoin('merchants', 'merchants.seq', 'change.merchant_seq')
+    .innerJoin('tokens', 'tokens.id', 'change.asked_by')
+    .selectAll('change')
+    .select(['merchants.id as merchant', 'merchants.name as merchant_name', 'url', 'email', 'test_url'])
+    .select(['failing_since', 'state', 'paused_by', 'tokens.name as asked_by_name'])
+    .where('merchant' in of ? 'merchants.id' : 'change.id', '=', 'merchant' in of ? of.merchant : of.id)
+    .where('change.applied_at', 'is', null)
+    .where('change.ended_at', 'is', null)
+    .where('change.asked_at', '>', new Date(context.clock.now().getTime() - CHANGE_HOURS_MAX * HOUR_MS))
+    .where('deleted_at', 'is', null)
+    .where('tokens.revoked_at', 'is', null)
+    .where((eb) =>
+      eb.not(eb.exists(eb.selectFrom('restores').select('seq').whereRef('restored_at', '>=', 'change.asked_at'))),
+    )
+    .orderBy('change.seq')
+    .execute();
+  // cast: only these kinds are stored
+  return rows
+    .map((row) => ({ ...row, kind: row.kind as AddressKind, isMailed: isMailed(context, row) }))
+    .filter((row) => row.old_value === row[row.kind]);
+}
+
+/** A change that waits, as the merchant and admins see it. */
+export function presentAddressChange(change: AddressChange) {
+  return {
+    id: change.id,
+    kind: change.kind,
+    value: change.value,
+    old_value: change.old_value,
+    asked_at: change.asked_at.toISOString(),
+    asked_by: change.asked_by_name,
+    expires_at: new Date(change.asked_at.getTime() + CHANGE_HOURS_MAX * HOUR_MS).toISOString(),
+    /** The confirmations that are missing. An admin stands for both. */
+    waits_for: [
+      ...(change.agreed_at ? [] : [change.isMailed ? ('email_on_file' as const) : ('admin' as const)]),
+      ...(change.proven_at || !change.isMailed ? [] : ['new_email' as const]),
+    ],
+  };
+}

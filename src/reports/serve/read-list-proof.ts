@@ -1,0 +1,72 @@
+import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
+import { findFirstDay } from '../../seal/find-first-day.ts';
+import { listUnread } from '../revisions/classify-day.ts';
+import { readProofWindows } from '../revisions/read-proof-windows.ts';
+
+/**
+ * Why the list of a day allows no conclusion: the day is not over; no reading since was whole; it was counted alone, and a count
+ * names no transaction; a newer reading could not prove it; its day is before the books; each payment may be on the wrong day.
+ */
+export type ListDoubt = 'not_over' | 'not_read' | 'only_counted' | 'reopened' | 'before_books' | 'time_zone';
+export type ListProof = Awaited<ReturnType<typeof readListProof>>;
+
+/**
+ * Reads what is known of the provider's list of a day. `whole`: the newest whole reading that was asked for after the day.
+ * `refusedRows`: rows that may be of it, and could not be read. `olderUnread`: those of the days before whose transactions may
+ * have been paid on it, and that were not read or counted since.
+ */
+export async function readListProof({ db, calendar, clock }: Context, day: Day) {
+  const since = calendar.provableFrom(day);
+  const [whole, last, isInDoubt, firstDay, windows, refusedRows] = await Promise.all([
+    readNewest(db, day, since, ['complete']),
+    readNewest(db, day, since, ['complete', 'counted', 'incomplete']),
+    isZoneAlertFiring(db),
+    findFirstDay(db),
+    readProofWindows(db, { from: day, to: day }),
+    countRefused(db, day),
+  ]);
+  function decideDoubt(): ListDoubt | null {
+    if (clock.now() < since) return 'not_over';
+    if (isInDoubt) return 'time_zone';
+    if (last?.state === 'incomplete') return whole ? 'reopened' : 'not_read';
+    if (whole) return null;
+    return last ? 'only_counted' : firstDay !== undefined && day < firstDay ? 'before_books' : 'not_read';
+  }
+  const olderUnread = listUnread(day, windows, since).filter((one) => one !== day).length;
+  return { day, doubt: decideDoubt(), whole, refusedRows, olderUnread };
+}
+
+async function readNewest(db: Reader, day: Day, since: Date, states: readonly string[]) {
+  return await db
+    .selectFrom('run_windows')
+    .innerJoin('runs', 'runs.seq', 'run_windows.run_seq')
+    .select(['runs.id', 'runs.finished_at', 'run_windows.from_day', 'run_windows.to_day', 'run_windows.state'])
+    .select(['asked_at', 'run_windows.total', 'run_windows.seen'])
+    .where('run_windows.state', 'in', states)
+    .where('run_windows.platform', 'is', null)
+    .where('run_windows.from_day', '<=', day)
+    .where('run_windows.to_day', '>=', day)
+    .where('run_windows.asked_at', '>=', since)
+    .orderBy('run_windows.asked_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Counts open `row_refused` that may be of a day: by the days of the row, else of the run that met it; else of any day. */
+async function countRefused(db: Reader, day: Day): Promise<number> {
+  const rows = await db
+    .selectFrom('mismatches')
+    .leftJoin('runs', 'runs.seq', 'mismatches.run_seq')
+    .select(['actual', 'from_day', 'to_day'])
+    .where('kind', '=', 'row_refused')
+    .where('mismatches.state', '!=', 'resolved')
+    .execute();
+  return rows.filter(({ actual, from_day, to_day }) => {
+    const { days } = JSON.parse(actual ?? '{}') as { days?: { from: Day; to: Day } };
+    const [from, to] = [days?.from ?? from_day, days?.to ?? to_day];
+    return from === null || to === null || (from <= day && to >= day);
+  }).length;
+}

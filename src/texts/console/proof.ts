@@ -1,0 +1,61 @@
+/** The proof of a payment: its page, and its words, which the API has too. */
+export const PROOF_EN = {
+  'Prova de um pagamento': 'Proof of a payment',
+  'O que a lista do provedor diz de um pagamento, e como o sabemos: para responder a quem pergunta por ele.':
+    "What the provider's list says of a payment, and how we know: the answer to somebody who asks for it.",
+  'Dia do pagamento': 'Day of the payment',
+  Hora: 'Hour',
+  Qualquer: 'Any',
+  'Basta ele: sem dia.': 'It is enough: no day.',
+  'Escreva o valor, o nome ou o id E2E.': 'Write the amount, the name or the E2E id.',
+  'O id E2E já diz o minuto.': 'The E2E id names its minute.',
+  Tem: 'Has it',
+  'Não tem': 'Has none',
+  'Sem conclusão': 'No conclusion',
+  'Lista do provedor de {day}': "The provider's list of {day}",
+  'Em outras horas do dia, há uma.': 'There is one in other hours of the day.',
+  'Em outras horas do dia, há {n}.': 'There are {n} in other hours of the day.',
+  'Paga em': 'Paid at',
+  'não foi paga': 'it was not paid',
+  'Soubemos em': 'We learnt of it',
+  'Webhook recebido': 'Webhook received',
+  nenhum: 'none',
+  'Como sabemos': 'How we know',
+  'Lida inteira em': 'Read whole at',
+  Contagem: 'Count',
+  '{listed} transações, de {from} a {to}; o provedor anunciou {announced}':
+    '{listed} transactions, from {from} to {to}; the provider announced {announced}',
+  'Dias antes, não lidos desde então': 'Days before, not read since',
+  'Checkpoint publicado': 'Published checkpoint',
+  'Mostrar os dados pessoais': 'Show personal data',
+  'Mascarar os dados pessoais, para enviar': 'Mask personal data, to send it',
+  'Imprima a página, ou salve-a em PDF. A API dá o mesmo em JSON: GET /api/v1/transactions/proof.':
+    'Print the page, or save it as PDF. The API gives the same as JSON: GET /api/v1/transactions/proof.',
+  'o dia ainda não terminou no provedor': 'the day is not over at the provider',
+  'ela não foi lida inteira desde o fim do dia': 'it was not read whole since the day ended',
+  'desde o fim do dia ela só foi contada, e uma contagem não diz de quem é cada transação':
+    'since the day ended it was only counted, and a count does not say whose each transaction is',
+  'a leitura mais nova já não conseguiu prová-la': 'the newest reading could not prove it any more',
+  'depois da leitura apareceu uma transação que ela não tinha':
+    'after the reading a transaction appeared that it did not have',
+  'o dia é de antes dos livros, e ela não foi lida': 'the day is before the books, and it was not read',
+  'o fuso horário do provedor está em dúvida, e com ele o dia de cada pagamento':
+    "the provider's time zone is in doubt, and with it the day of each payment",
+  'ela tem linhas que o Confere não conseguiu ler': 'it has rows that Confere could not read',
+  'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este':
+    'it has payments without a name or an E2E id, and one of them may be this one',
+  'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), mas ela pode ter outras.':
+    "Nothing is concluded from the provider's list of {day}: {reason}. Confere {has} like this ({asked}), but it may have others.",
+  'A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.':
+    "The provider's list of {day} was read whole at {at} and {has} like this: {asked}.",
+  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos desde então.':
+    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read since.',
+  'O que foi criado nos {days} dias antes {has} assim, paga em {day}.':
+    'What was created in the {days} days before {has} like this, paid on {day}.',
+  'não tem nenhuma transação': 'has no transaction',
+  'tem uma transação': 'has one transaction',
+  'tem {n} transações': 'has {n} transactions',
+  'nome {name}': 'name {name}',
+  'id E2E {id}': 'E2E id {id}',
+  'entre {from} e {to} h': 'between {from}:00 and {to}:00',
+};

@@ -1,0 +1,396 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listAudit } from '../../../src/access/list-audit.ts';
+import { revokeToken } from '../../../src/access/tokens.ts';
+import { setMerchantState, updateMerchant } from '../../../src/merchants/change-merchants.ts';
+import { eraseFromMerchants } from '../../../src/merchants/erase-from-merchants.ts';
+import { findMerchant } from '../../../src/merchants/read-merchants.ts';
+import { OLD_ADDRESS_MS, readCredentials } from '../../../src/merchants/secrets.ts';
+import { CHANGE_HOURS_MAX } from '../../../src/portal/address-changes.ts';
+import { mailAddressChanges } from '../../../src/portal/mail-address-changes.ts';
+import { applyRetention } from '../../../src/retention/apply-retention.ts';
+import { callApi } from '../../support/call-api.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { type MailSink, openMailSink } from '../../support/open-mail-sink.ts';
+import {
+  type Behaviour,
+  type Call,
+  type MerchantServer,
+  openMerchantServer,
+} from '../../support/open-merchant-server.ts';
+import { createMerchantToken } from '../../support/open-scopes.ts';
+import { openSurfaces, type Surfaces } from '../../support/open-surfaces.ts';
+
+type Change = { id: string; waits_for: string[] };
+
+let env: CallbackEnvironment;
+let surfaces: Surfaces;
+let sink: MailSink;
+let shop: MerchantServer;
+let paths = 0;
+
+beforeAll(async () => {
+  sink = await openMailSink();
+  shop = await openMerchantServer();
+  const SMTP_URL = `smtp://127.0.0.1:${sink.port}`;
+  env = await openCallbackEnvironment({
+    SMTP_URL,
+    ALERT_EMAIL_FROM: 'confere@example.com',
+    TRUST_PROXY: '127.0.0.0/8',
+  });
+  surfaces = await openSurfaces(env);
+  const mailing = mailAddressChanges(env.context);
+  env.use({ [Symbol.asyncDispose]: () => mailing });
+  env.deliverHere();
+});
+afterAll(async () => {
+  await env[Symbol.asyncDispose]();
+  await shop[Symbol.asyncDispose]();
+  await sink[Symbol.asyncDispose]();
+});
+
+/** Answers a challenge as the documentation says, and takes other messages. */
+const answers: Behaviour =
+  ({ body }) =>
+  (_request, response) => {
+    const { type, data } = JSON.parse(body) as { type: string; data: { challenge?: string } };
+    response.end(type === 'confere.challenge' ? JSON.stringify({ challenge: data.challenge }) : '');
+  };
+
+function newPath(behaviour: Behaviour = answers): string {
+  const path = `/shop/${paths++}`;
+  shop.behaviours[path] = behaviour;
+  return path;
+}
+
+async function addShop(email: string | null = `owner${paths}@example.com`) {
+  const path = newPath();
+  const { merchant, secret } = await env.addMerchant(`${shop.url}${path}`, { email });
+  const token = await createMerchantToken(env.context, merchant.id);
+  const call = async (method: string, address: string, body?: object) => {
+    await env.timers.advance(1_000);
+    return await callApi<Change & { secret: string }>(
+      { url: `${surfaces.url}/api/v1/portal`, token },
+      method,
+      address,
+      body,
+    );
+  };
+  return {
+    ...{ id: merchant.id, seq: merchant.seq, path, token, secret, email, call },
+    ask: (kind: string, value: string | null) => call('POST', '/address-changes', { kind, value }),
+    row: () => findMerchant(env.context.db, merchant.id),
+  };
+}
+
+/** The link in the newest mail to an address, which is waited for. */
+async function linkTo(email: string): Promise<string> {
+  const mail = await env.advanceUntil(`a link to ${email}`, () =>
+    sink.mails.find(({ to, text }) => to.includes(email) && text.includes('/portal/confirm')),
+  );
+  sink.mails.splice(sink.mails.indexOf(mail), 1);
+  const token = /portal\/confirm\?token=(\S+)/.exec(mail.text)?.[1] ?? '';
+  expect(mail.text).not.toContain(shop.url);
+  return token;
+}
+
+async function open(token: string, language = 'en'): Promise<{ status: number; html: string }> {
+  const headers = { 'accept-language': language };
+  const response = await fetch(`${surfaces.url}/portal/confirm?token=${token}`, { headers });
+  return { status: response.status, html: await response.text() };
+}
+
+async function post(token: string, decision: string): Promise<{ status: number; to: string | null }> {
+  const response = await fetch(`${surfaces.url}/portal/confirm`, {
+    ...{ method: 'POST', redirect: 'manual', headers: { origin: surfaces.url } },
+    body: new URLSearchParams({ token, decision }),
+  });
+  return { status: response.status, to: response.headers.get('location') };
+}
+
+const CONFIRMED = { status: 303, to: '/portal/confirm?done=address_changed' };
+
+function verify({ headers, body }: Call, secret: string): boolean {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  return headers['webhook-signature'] === `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+}
+
+test('a new URL answers a signed challenge, and changes once the link mailed to the e-mail on file is used, once', async () => {
+  const own = await addShop();
+  await updateMerchant(env.context, own.id, { bearerToken: 'of-the-merchant' });
+  const path = newPath();
+  const { status, json } = await own.ask('url', `${shop.url}${path}`);
+  expect([status, json.waits_for]).toEqual([202, ['email_on_file']]);
+  const [challenge] = shop.callsTo(path);
+  expect(challenge && verify(challenge, own.secret)).toBe(true);
+  expect(JSON.parse(challenge?.body ?? '')).toMatchObject({ type: 'confere.challenge', test: true });
+  expect(challenge?.headers.authorization).toBeUndefined();
+  const link = await linkTo(own.email ?? '');
+  const page = await open(link, 'pt-BR');
+  expect(page.html).toContain(`${shop.url}${path}`);
+  expect(page.html).toContain('Confirmar uma mudança');
+  // a scanner of mails opens links
+  expect((await own.row()).url).toBe(`${shop.url}${own.path}`);
+  expect((await own.call('GET', '/address-changes')).json).toMatchObject({ address_changes: [{ id: json.id }] });
+  expect(await post(link, 'confirm')).toEqual(CONFIRMED);
+  expect(await own.row()).toMatchObject({ url: `${shop.url}${path}`, old_url: `${shop.url}${own.path}` });
+  expect([(await open(link)).status, (await post(link, 'confirm')).status]).toEqual([404, 404]);
+  await env.advanceUntil('the notice', () =>
+    sink.mails.some(({ to, text }) => to.includes(own.email ?? '') && text.includes('What changed is')),
+  );
+  const audit = await listAudit(env.context.db, { target: json.id }, { limit: 10, before: undefined });
+  expect(audit.map(({ action }) => action).sort()).toEqual(['merchant.address_asked', 'merchant.address_changed']);
+  expect(JSON.stringify(audit)).not.toContain(path);
+});
+
+test('an address that does not answer the challenge is refused, as is one that repeats what it is sent', async () => {
+  const own = await addShop();
+  const refusals: Behaviour[] = [
+    () => 200,
+    () => 500,
+    ({ body }) =>
+      (_request, response) =>
+        void response.end(body),
+    () => (_request, response) => void response.end(`{"challenge":"${'0'.repeat(64)}"}`),
+  ];
+  for (const refusal of refusals) {
+    await env.timers.advance(30_000);
+    const { status, text } = await own.ask('url', `${shop.url}${newPath(refusal)}`);
+    expect([status, text.includes('did not answer the challenge (no_answer)')]).toEqual([422, true]);
+  }
+  await env.timers.advance(60_000);
+  // where no callback goes, no challenge goes
+  for (const value of ['http://169.254.169.254/latest', 'ftp://example.com', `${shop.url}${own.path}`])
+    expect((await own.ask('url', value)).status).toBe(422);
+  expect((await own.ask('email', '')).status).toBe(422);
+  expect((await own.call('GET', '/address-changes')).json).toEqual({ address_changes: [] });
+});
+
+test('a new e-mail needs both links: of the e-mail on file, and its own', async () => {
+  const own = await addShop();
+  const next = `new${paths}@example.com`;
+  expect((await own.ask('email', next)).json.waits_for).toEqual(['email_on_file', 'new_email']);
+  const agree = await linkTo(own.email ?? '');
+  // Confere mails no stranger for a token that leaked
+  expect(sink.mails.some(({ to }) => to.includes(next))).toBe(false);
+  expect((await post(agree, 'confirm')).to).toContain('address_agreed');
+  expect((await own.row()).email).toBe(own.email);
+  const prove = await linkTo(next);
+  // who reads the new mailbox alone cannot confirm for the old one
+  expect((await open(prove.replace('.prove.', '.agree.'))).status).toBe(404);
+  // the page of the new e-mail does not show the one on file
+  expect((await open(prove)).html).not.toContain(own.email);
+  expect(await post(prove, 'confirm')).toEqual(CONFIRMED);
+  expect((await own.row()).email).toBe(next);
+  await env.advanceUntil('the notice goes to both', () =>
+    sink.mails.some(({ to }) => to.includes(own.email ?? '') && to.includes(next)),
+  );
+});
+
+test('without an e-mail on file, an admin decides, by the API, a command, or a form', async () => {
+  const own = await addShop(null);
+  const changes: [string, (id: string) => Promise<unknown>][] = [
+    [
+      'first@example.com',
+      (change) => surfaces.api('admin', 'POST', `/merchants/${own.id}/address-changes`, { change, decision: 'refuse' }),
+    ],
+    [
+      'second@example.com',
+      (change) => surfaces.confere('merchants', 'decide-address', own.id, '--change', change, '--decision', 'confirm'),
+    ],
+  ];
+  for (const [value, decide] of changes) {
+    const { json } = await own.ask('email', value);
+    expect(json.waits_for).toEqual(['admin']);
+    expect((await surfaces.api('viewer', 'GET', `/merchants/${own.id}/address-changes`)).text).not.toContain(value);
+    expect((await surfaces.api('admin', 'GET', `/merchants/${own.id}/address-changes`)).text).toContain(value);
+    expect((await surfaces.api('operator', 'POST', `/merchants/${own.id}/address-changes`, {})).status).toBe(403);
+    await decide(json.id);
+  }
+  expect((await own.row()).email).toBe('second@example.com');
+  const { json } = await own.ask('email', 'third@example.com');
+  const admin = await surfaces.console('admin');
+  expect((await admin.get(`/merchants/${own.id}`)).html).toContain(`/merchants/${own.id}/decide-address`);
+  const fields = { change: json.id, decision: 'confirm' };
+  const preview = await admin.post(`/merchants/${own.id}/decide-address`, fields);
+  expect(preview.html).toContain('third@example.com');
+  expect((await admin.confirm(`/merchants/${own.id}/decide-address`, preview)).status).toBe(303);
+  expect((await own.row()).email).toBe('third@example.com');
+});
+
+test('a change is void once a later one, an admin, a revoked token, time or a restore came between', async () => {
+  const between: Record<string, (own: Awaited<ReturnType<typeof addShop>>, id: string) => Promise<unknown>> = {
+    'a later change': (own) => own.ask('url', `${shop.url}${newPath()}`),
+    'another URL by an admin': ({ id }) => updateMerchant(env.context, id, { url: 'http://127.0.0.1:9/by-admin' }),
+    'another e-mail by an admin': ({ id }) => updateMerchant(env.context, id, { email: 'by-admin@example.com' }),
+    'a revoked token': async ({ seq }) => {
+      const row = env.context.db.selectFrom('tokens').select('id').where('merchant_seq', '=', seq);
+      await revokeToken(env.context, (await row.executeTakeFirstOrThrow()).id);
+    },
+    'a pause by operators': ({ id }) => setMerchantState(env.context, id, 'paused'),
+    'a restore': async () => {
+      const now = env.context.clock.now();
+      await env.context.db
+        .insertInto('restores')
+        .values({ gap_from: now, gap_to: now, restored_at: now, head_position: 0, confirmed_at: now })
+        .execute();
+    },
+    'two days': () => env.timers.advance(CHANGE_HOURS_MAX * 3_600_000),
+  };
+  for (const [name, come] of Object.entries(between)) {
+    const own = await addShop();
+    const { json } = await own.ask('url', `${shop.url}${newPath()}`);
+    const link = await linkTo(own.email ?? '');
+    expect([name, (await open(link)).status]).toEqual([name, 200]);
+    const before = (await own.row()).url;
+    await come(own, json.id);
+    expect([name, (await post(link, 'confirm')).status]).toEqual([name, 404]);
+    const { url } = await own.row();
+    expect([name, [before, 'http://127.0.0.1:9/by-admin'].includes(url ?? '')]).toEqual([name, true]);
+  }
+});
+
+test('a merchant asks for ten changes a day, and a link of other letters opens nothing', async () => {
+  const own = await addShop();
+  for (let number = 0; number < 10; number++) {
+    await env.timers.advance(20_000);
+    expect((await own.ask('email', `n${number}@example.com`)).status).toBe(202);
+  }
+  await env.timers.advance(20_000);
+  expect((await own.ask('email', 'more@example.com')).status).toBe(429);
+  const link = await linkTo(own.email ?? '');
+  const other = link.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+  expect((await open(other)).status).toBe(404);
+  expect((await open("' OR 1=1")).status).toBe(404);
+});
+
+test('what failed at the old URL is tried there until it refuses; the rest goes to the new one', async () => {
+  const own = await addShop();
+  shop.behaviours[own.path] = () => 500;
+  const paid = await env.applyTransaction(['paid']);
+  const isOf = (path: string) => shop.callsTo(path).filter(({ json }) => json.data.transaction?.id === paid.id);
+  await env.advanceUntil('it fails', () => isOf(own.path).length > 0);
+  const path = newPath();
+  await move(own, path);
+  // failing_since was set: the old URL is not tried again
+  await env.advanceUntil('it arrives at the new one', () => isOf(path).length > 0);
+
+  const third = newPath();
+  const before = await env.applyTransaction(['paid']);
+  await env.advanceUntil('it arrives', () =>
+    shop.callsTo(path).some(({ json }) => json.data.transaction?.id === before.id),
+  );
+  let isUp = false;
+  shop.behaviours[path] = ({ json }) => (!isUp && json.data.transaction ? 500 : 200);
+  const [late, lost] = [await env.applyTransaction(['paid']), await env.applyTransaction(['paid'])];
+  const at = (one: string, id: string) =>
+    shop.callsTo(one).filter(({ json }) => json.data.transaction?.id === id).length;
+  await env.advanceUntil('both fail', () => at(path, late.id) > 0 && at(path, lost.id) > 0);
+  // as one that refuses single messages: its health is good
+  await env.context.db
+    .updateTable('merchants')
+    .set({ failing_since: null, failures: 0 })
+    .where('seq', '=', own.seq)
+    .execute();
+  isUp = true;
+  shop.behaviours[path] = ({ json }) => (json.data.transaction?.id === lost.id ? 500 : 200);
+  await move(own, third);
+  const fresh = await env.applyTransaction(['paid']);
+  await env.advanceUntil(
+    'all have arrived',
+    () => at(third, lost.id) > 0 && at(third, fresh.id) > 0 && at(path, late.id) + at(third, late.id) > 1,
+  );
+  // each once before the change
+  expect(at(path, late.id) + at(path, lost.id)).toBeGreaterThan(2);
+  expect(at(path, fresh.id)).toBe(0);
+  expect(await own.row()).toMatchObject({ old_url: null, failing_since: null });
+});
+
+/** Changes the URL by an admin's confirmation. */
+async function move(own: Awaited<ReturnType<typeof addShop>>, path: string): Promise<void> {
+  const { json } = await own.ask('url', `${shop.url}${path}`);
+  await surfaces.api('admin', 'POST', `/merchants/${own.id}/address-changes`, { change: json.id, decision: 'confirm' });
+  expect((await own.row()).url).toBe(`${shop.url}${path}`);
+}
+
+test('an old URL that took its messages in time takes none after three days', async () => {
+  const own = await addShop();
+  await move(own, newPath());
+  expect((await own.row()).old_url).not.toBeNull();
+  await env.timers.advance(OLD_ADDRESS_MS);
+  expect((await readCredentials(env.context, env.context.db, [own.seq])).get(own.seq)?.before).toBeUndefined();
+});
+
+test('tests and examples go to the test address with its own secret and no header, and say nothing of the URL’s health', async () => {
+  const own = await addShop();
+  await updateMerchant(env.context, own.id, { bearerToken: 'of-the-merchant' });
+  const path = newPath();
+  const asked = { kind: 'test_url', value: `${shop.url}${path}`, dry_run: true };
+  const { secret } = (await own.call('POST', '/address-changes', asked)).json;
+  const { json } = await own.ask('test_url', `${shop.url}${path}`);
+  await surfaces.api('admin', 'POST', `/merchants/${own.id}/address-changes`, { change: json.id, decision: 'confirm' });
+  await own.call('POST', '/test');
+  await own.call('POST', '/examples', { types: ['pix.cashin.paid'] });
+  await env.advanceUntil('both came', () => shop.callsTo(path).length === 3);
+  await env.applyTransaction(['paid']);
+  await env.advanceUntil('a real one came', () => shop.callsTo(own.path).length === 1);
+  expect(shop.callsTo(path).map((call) => [verify(call, secret), call.headers.authorization])).toEqual(
+    Array.from({ length: 3 }, () => [true, undefined]),
+  );
+  const [real] = shop.callsTo(own.path);
+  expect(real?.headers.authorization).toBe('Bearer of-the-merchant');
+  expect(real && verify(real, own.secret)).toBe(true);
+  const open = env.context.db.selectFrom('callbacks').select('seq').where('merchant_seq', '=', own.seq);
+  await env.advanceUntil(
+    'all are recorded',
+    async () => !(await open.where('state', '=', 'pending').executeTakeFirst()),
+  );
+  // it stays failing though the test address answers
+  await env.context.db
+    .updateTable('merchants')
+    .set({ failing_since: env.context.clock.now() })
+    .where('seq', '=', own.seq)
+    .execute();
+  await own.call('POST', '/test');
+  await env.advanceUntil('it came', () => shop.callsTo(path).length === 4);
+  await env.timers.advance(2_000);
+  expect((await own.row()).failing_since).not.toBeNull();
+  const none = (await own.ask('test_url', null)).json;
+  await surfaces.api('admin', 'POST', `/merchants/${own.id}/address-changes`, { change: none.id, decision: 'confirm' });
+  await own.call('POST', '/test');
+  await env.advanceUntil('it came to the URL', () => shop.callsTo(own.path).length === 2);
+});
+
+test('a merchant that fetches its events has no address to change', async () => {
+  const { merchant } = await env.addMerchant('', { url: null });
+  const token = await createMerchantToken(env.context, merchant.id);
+  const body = { kind: 'url', value: `${shop.url}${newPath()}` };
+  const api = { url: `${surfaces.url}/api/v1/portal`, token };
+  expect((await callApi(api, 'POST', '/address-changes', body)).status).toBe(409);
+});
+
+test('changes, the test address and the URL before end with a person who is forgotten; changes after a week', async () => {
+  const own = await addShop();
+  await own.ask('email', 'maria.silva@example.com');
+  const named = { test_url: 'https://maria.silva.example/', old_url: 'https://maria.silva.example/' };
+  await env.context.db.updateTable('merchants').set(named).where('seq', '=', own.seq).execute();
+  const erase = eraseFromMerchants(env.context) as (...args: unknown[]) => Promise<number>;
+  const redact = (text: string) => (text.includes('maria.silva') ? '***' : undefined);
+  const count = async () =>
+    (
+      await env.context.db
+        .selectFrom('merchant_address_changes')
+        .select('id')
+        .where('merchant_seq', '=', own.seq)
+        .execute()
+    ).length;
+  const person = { redact, onLeft: () => undefined };
+  expect([await erase(person, { write: false }), await count()]).toEqual([2, 1]);
+  expect([await erase(person, { write: true }), await count()]).toEqual([2, 0]);
+  expect(await own.row()).toMatchObject({ test_url: null, old_url: null, email: own.email });
+  await own.ask('email', 'joao@example.com');
+  await env.timers.advance(8 * 24 * 3_600_000);
+  await applyRetention(env.context);
+  expect(await count()).toBe(0);
+});

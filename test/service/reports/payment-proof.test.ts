@@ -1,0 +1,187 @@
+/** The proof of a payment: what it says of a list that was read whole, and that it concludes nothing from any other. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { addDays, type Day } from '../../../src/domain/calendar.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import type { PaymentProof } from '../../../src/operations/rows/payment-proof.ts';
+import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { observe, type ShownTransaction } from '../../support/make-observations.ts';
+import { recordReadDays } from '../../support/make-report-transactions.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+
+type Answer = PaymentProof & { text: { 'pt-BR': string; en: string }; errors?: Record<string, string[]> };
+
+const NAME = 'Zélia Prado';
+let env: ConsoleEnvironment;
+let day: Day;
+let payment: ShownTransaction;
+beforeAll(async () => {
+  env = await openConsoleEnvironment();
+  day = addDays(env.today, -20);
+  payment = of('0f0e0d0c-0000-4000-8000-0000000000aa', `${day} 14:30:07`);
+  await apply(payment);
+  await sealNow(env.context);
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+function of(id: string, at: string, more: Partial<ShownTransaction> = {}): ShownTransaction {
+  const e2e_id = `E12345678${at.slice(0, 16).replace(/\D/g, '')}${id.slice(-11)}`;
+  const events = [{ status: 'paid', date_created: at }];
+  return { ...env.paid, id, e2e_id, name: NAME, amount: '321.45', reference: id, date_created: at, events, ...more };
+}
+
+const apply = (one: ShownTransaction) => applyObservations(env.context, [observe(one, env.context.clock.now())]);
+
+async function ask(query: Record<string, string>, role: 'operator' | 'viewer' = 'operator') {
+  const response = await fetch(`${env.url}/api/v1/transactions/proof?${new URLSearchParams(query)}`, {
+    headers: { authorization: `Bearer ${env.tokens[role]}` },
+  });
+  return { status: response.status, proof: (await response.json()) as Answer };
+}
+const prove = async (query: Record<string, string>) => (await ask({ day, ...query })).proof;
+const ids = ({ payments }: PaymentProof) => payments.map(({ id }) => id);
+
+it('a list that nobody read whole after its day proves no absence, and no presence of all', async () => {
+  const known = await prove({ amount: '321.45' });
+  expect(known).toMatchObject({
+    conclusion: 'unknown',
+    list: { conclusion: 'unknown', reason: 'not_read', reading: null },
+  });
+  expect(ids(known)).toEqual([payment.id]);
+  const other = await prove({ amount: '9.99' });
+  expect(other).toMatchObject({ conclusion: 'unknown', payments: [], older: { conclusion: 'unknown', days: 95 } });
+  expect(other.text.en).toMatch(/has no transaction like this \(R\$.9\.99\), but it may have others/);
+  expect((await ask({ day: env.today, amount: '9.99' })).proof.list.reason).toBe('not_over');
+  expect((await ask({ day: '2021-01-01', amount: '9.99' })).proof.list.reason).toBe('before_books');
+});
+
+it('a list that was read whole after its day has the payment, or has none, and the answer says how that is known', async () => {
+  const readAt = new Date(env.context.clock.now().getTime() - 3_600_000);
+  const run = await recordReadDays(env.context, day, day, readAt);
+  const has = await prove({ amount: '321.45' });
+  expect(has).toMatchObject({ conclusion: 'has', list: { reading: { read_at: readAt.toISOString(), run_id: run } } });
+  expect(has.payments[0]).toMatchObject({
+    id: payment.id,
+    name: NAME,
+    webhook: null,
+    paid: { source: { kind: 'show' } },
+  });
+  expect(has.log?.position).toBeGreaterThan(0);
+  expect(has.text['pt-BR']).toMatch(/foi lida inteira em .* e tem uma transação assim: R\$.321,45/);
+  const none = await prove({ amount: '9.99' });
+  // the list of the day alone: a charge of a day before may have been paid on it
+  expect(none).toMatchObject({ conclusion: 'unknown', list: { conclusion: 'none', reason: null } });
+  expect(none.text.en).toMatch(
+    /was read whole at .* and has no transaction like this: R\$.9\.99\..* 95 days before, 95 were not read since/,
+  );
+  await recordReadDays(env.context, addDays(day, -95), addDays(day, -1), readAt);
+  expect(await prove({ amount: '9.99' })).toMatchObject({
+    conclusion: 'none',
+    older: { conclusion: 'none', unread: 0 },
+  });
+});
+
+it('a payment is found by its hour, its name and its end-to-end id', async () => {
+  expect(ids(await prove({ amount: '321.45', hour: '14' }))).toEqual([payment.id]);
+  expect(await prove({ amount: '321.45', hour: '15' })).toMatchObject({ conclusion: 'none', other_hours: 1 });
+  expect(ids(await prove({ name: 'zelia' }))).toEqual([payment.id]);
+  const { proof } = await ask({ e2e_id: payment.e2e_id ?? '' });
+  expect(proof).toMatchObject({ conclusion: 'has', asked: { day }, payments: [{ id: payment.id }] });
+  const absent = (payment.e2e_id ?? '').slice(0, -3).concat('zzz');
+  expect((await ask({ e2e_id: absent })).proof).toMatchObject({ conclusion: 'none', asked: { day } });
+});
+
+it('a payment of an older charge is of the day on which it was paid', async () => {
+  const created = addDays(day, -2);
+  const events = [
+    { status: 'refund', date_created: `${addDays(day, 3)} 10:00:00` },
+    { status: 'paid', date_created: `${day} 23:59:59` },
+  ];
+  const older = of('0f0e0d0c-0000-4000-8000-0000000000bb', `${created} 09:00:00`, {
+    amount: '77.01',
+    status: 'refund',
+    events,
+  });
+  await apply(older);
+  const proof = await prove({ amount: '77.01' });
+  expect(proof).toMatchObject({ conclusion: 'has', list: { conclusion: 'none' }, older: { conclusion: 'has' } });
+  expect(proof.payments).toMatchObject([{ id: older.id, is_older: true }]);
+  expect(ids((await ask({ day: addDays(day, 1), amount: '77.01' })).proof)).toEqual([]);
+});
+
+it('rows that could not be read, or found, allow no conclusion about what is absent', async () => {
+  const {
+    name: _,
+    e2e_id: __,
+    ...bare
+  } = of('0f0e0d0c-0000-4000-8000-0000000000cc', `${day} 08:00:00`, { amount: '55.00' });
+  await apply(bare);
+  expect((await prove({ amount: '55.00', name: 'Otto' })).list).toMatchObject({
+    conclusion: 'unknown',
+    reason: 'rows_hidden',
+  });
+  expect((await prove({ amount: '54.00', name: 'Otto' })).list.conclusion).toBe('none');
+  const row = {
+    id: 'mm_row',
+    kind: 'row_refused',
+    scope: 'row:1',
+    severity: 'high',
+    state: 'open',
+    baseline: 0,
+    opened_at: new Date(),
+  };
+  const actual = JSON.stringify({ days: { from: day, to: day } });
+  await env.context.db
+    .insertInto('mismatches')
+    .values({ ...row, actual })
+    .execute();
+  expect((await prove({ amount: '9.99' })).list).toMatchObject({ conclusion: 'unknown', reason: 'rows_refused' });
+  expect((await prove({ amount: '321.45' })).list.conclusion).toBe('has');
+  await env.context.db.updateTable('mismatches').set({ state: 'resolved' }).where('id', '=', 'mm_row').execute();
+});
+
+it('a later reading that proves nothing, and a later transaction of the day, take the conclusion back', async () => {
+  const { db, clock } = env.context;
+  const run = await recordReadDays(env.context, day, day, clock.now());
+  await db.updateTable('runs').set({ finished_at: clock.now() }).where('id', '=', run).execute();
+  const late = of('0f0e0d0c-0000-4000-8000-0000000000dd', `${day} 08:10:00`, { amount: '66.00' });
+  env.timers.freeze();
+  await env.timers.advance(60_000);
+  await apply(late);
+  expect((await prove({ amount: '66.00' })).list).toMatchObject({ conclusion: 'unknown', reason: 'late_entry' });
+  const broken = await recordReadDays(env.context, day, day, clock.now());
+  const { seq } = await db.selectFrom('runs').select('seq').where('id', '=', broken).executeTakeFirstOrThrow();
+  await db.updateTable('run_windows').set({ state: 'incomplete' }).where('run_seq', '=', seq).execute();
+  expect((await prove({ amount: '9.99' })).list).toMatchObject({ conclusion: 'unknown', reason: 'reopened' });
+  await db.updateTable('run_windows').set({ state: 'counted' }).where('run_seq', '=', seq).execute();
+  expect((await prove({ amount: '9.99' })).list.conclusion).toBe('none');
+});
+
+it('a viewer sees no person and asks for none by name, and the question is audited as a search', async () => {
+  expect((await ask({ day, name: 'zelia' }, 'viewer')).status).toBe(403);
+  const masked = (await ask({ day, amount: '321.45' }, 'viewer')).proof;
+  expect(masked.payments[0]?.name).not.toBe(NAME);
+  expect((await prove({ amount: '321.45', masked: 'true' })).payments[0]?.name).toBe(masked.payments[0]?.name);
+  const rows = await env.context.db
+    .selectFrom('audit')
+    .select(['target', 'detail'])
+    .where('action', '=', 'transactions.list')
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .execute();
+  expect(rows).toEqual([{ target: '["amount","from"]', detail: JSON.stringify({ transactions: [payment.id] }) }]);
+});
+
+it.each([
+  [{}, 'amount'],
+  [{ amount: '1.00' }, 'day'],
+  [{ e2e_id: 'E123' }, 'day'],
+  [{ day: '2026-11-31', amount: '1.00' }, 'day'],
+  [{ day: '2026-11-01', amount: '-1' }, 'amount'],
+  [{ day: '2026-11-01', amount: '1.00', hour: '24' }, 'hour'],
+  [{ e2e_id: 'E123', day: '2026-11-01', hour: '1' }, 'hour'],
+  [{ day: '2026-11-01', amount: '1.00', when: 'now' }, 'when'],
+])('the question %j is refused by its field %s', async (query, field) => {
+  const { status, proof } = await ask(query);
+  expect(status).toBe(422);
+  expect(Object.keys(proof.errors ?? {})).toContain(field);
+});
