@@ -2,11 +2,11 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { generateWebhookId } from '../queue/derive-webhook-id.ts';
+import { CHALLENGE_TYPE } from '../render/renderable.ts';
 import { sign } from '../render/sign.ts';
 import { composeOwnHeaders } from './attempt-headers.ts';
 import { openSender } from './send-attempt.ts';
 
-export const CHALLENGE_TYPE = 'confere.challenge';
 const CHALLENGE_BYTES = 32;
 const answered = z.object({ challenge: z.string() });
 

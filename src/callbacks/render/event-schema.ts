@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { MANIFEST_TYPE } from './render-manifests.ts';
-import { TEST_TYPE } from './renderable.ts';
+import { CHALLENGE_TYPE, TEST_TYPE } from './renderable.ts';
 
 const amount = z
   .string()
@@ -147,6 +147,15 @@ export const testEventSchema = z
   })
   .meta({ title: 'A test: answer it with 2xx and do nothing' });
 
+export const challengeEventSchema = z
+  .object({
+    type: z.literal(CHALLENGE_TYPE),
+    timestamp: instant,
+    test: z.literal(true),
+    data: z.object({ challenge: z.string() }),
+  })
+  .meta({ title: 'A challenge of a new address: answer 2xx and {"challenge": data.challenge}' });
+
 /** A day manifest's text. */
 export const manifestSchema = z.object({
   version: z.union([z.literal(1), z.literal(2)]).describe('1: signed by itself; 2: in the log'),
@@ -207,6 +216,7 @@ export const callbackBodySchema = z.union([
   expectedEventSchema,
   manifestEventSchema,
   testEventSchema,
+  challengeEventSchema,
 ]);
 
 /** The flat body that the provider posts, as its public clients read it. A text that is not known is empty. */

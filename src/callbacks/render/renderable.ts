@@ -2,6 +2,8 @@ import type { Selectable } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 
 export const TEST_TYPE = 'confere.test';
+/** Sent at once to a new address (`deliver/challenge-address.ts`): it is no callback. */
+export const CHALLENGE_TYPE = 'confere.challenge';
 
 /** A callback, as far as its body needs it. */
 export type Renderable = {

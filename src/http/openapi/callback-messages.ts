@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EXPECTED_TYPE } from '../../callbacks/health/callback-sources.ts';
 import {
+  challengeEventSchema,
   correctedFactsSchema,
   correctionEventSchema,
   eventTransactionSchema,
@@ -12,7 +13,7 @@ import {
   transactionEventSchema,
 } from '../../callbacks/render/event-schema.ts';
 import { MANIFEST_TYPE } from '../../callbacks/render/render-manifests.ts';
-import { TEST_TYPE } from '../../callbacks/render/renderable.ts';
+import { CHALLENGE_TYPE, TEST_TYPE } from '../../callbacks/render/renderable.ts';
 import { OPERATIONS, STATUSES } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
 import { components } from '../../operations/rows/row-fields.ts';
@@ -51,6 +52,7 @@ export const CALLBACK_MESSAGES: readonly CallbackMessage[] = [
   })),
   { type: MANIFEST_TYPE, summary: 'What you were sent of an ended day, signed', body: manifestEventSchema },
   { type: TEST_TYPE, summary: 'A test: answer it with 2xx and do nothing', body: testEventSchema },
+  { type: CHALLENGE_TYPE, summary: 'A challenge of a new address: answer its value', body: challengeEventSchema },
   {
     type: 'provider',
     summary: 'In the format provider: any change of a transaction, or a test, as the provider posts it',

@@ -1,4 +1,4 @@
-/** What people say of the company's bank accounts. The newest row of an account counts. */
+/** The company's bank accounts, as people describe them. The newest row of an account counts. */
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';

@@ -6,32 +6,31 @@
  * would be false for a charge of the evening before; one from all lists would wait for the weekly reading.
  */
 import { z } from 'zod';
-import { auditShown } from '../../access/audit.ts';
-import { seesPersons } from '../../access/tokens.ts';
+import type { Caller } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
 import { LATE_DAYS } from '../../domain/late-days.ts';
 import { parseAmount } from '../../domain/money.ts';
-import type { LedgerTransaction } from '../../domain/present-transaction.ts';
 import { listWebhooks } from '../../inbox/manage/read-webhooks.ts';
 import { describeTransaction } from '../../ledger/read/describe-transaction.ts';
 import { isTooWide, searchTransactions } from '../../ledger/read/search-transactions.ts';
 import type { SearchTerms, TransactionQuery } from '../../ledger/read/transaction-query.ts';
-import { type ListDoubt, type ListProof, readListProof } from '../../reports/serve/read-list-proof.ts';
+import { type ListProof, readListProof } from '../../reports/serve/read-list-proof.ts';
 import { readHead } from '../../seal/read-seals.ts';
 import { runInLanguage } from '../../texts/language.ts';
-import { refuseField } from '../../texts/refuse.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
 import { readPublished } from '../../tlog/prove.ts';
-import { auditWithheldMatches, authorizeSearch, describeFilters } from '../authorize-search.ts';
+import { authorizeSearch, describeFilters } from '../authorize-search.ts';
 import { defineItem, type ReadBy } from '../define-item.ts';
 import { day } from '../fields.ts';
 import { paymentProof as item, type PaymentProof } from '../rows/payment-proof.ts';
 import { sayPaymentProof } from './say-payment-proof.ts';
-import { paymentTerms, presentTransactionTo } from './transactions.ts';
+import { paymentTerms, presentTransactionTo, readFound } from './transactions.ts';
 
 /** A question that finds more than this is too wide to be about one payment. */
 export const PAYMENTS_SHOWN_MAX = 20;
+const PAGE = { by: 'created', limit: PAYMENTS_SHOWN_MAX, after: undefined } as const;
 /** How many webhooks of a transaction are read to find the first one. */
 const WEBHOOKS_READ_MAX = 50;
 
@@ -76,133 +75,100 @@ export const paymentProof = defineItem({
 });
 
 async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPayment): Promise<PaymentProof> {
-  const { day: _, hour = null, amount = null, name = null, e2e_id = null } = asked;
-  await authorizeSearch(context, by.caller, asked);
+  const { caller, via } = by;
+  const { day: from, hour = null, amount = null, name = null, e2e_id = null } = asked;
+  await authorizeSearch(context, caller, asked);
   const terms = { name: asked.name, e2eId: asked.e2e_id, amountCents: parseAmount(amount ?? '') };
-  const { list, found, span } = await find(context, terms, asked);
-  const reader = masked === 'true' ? ({ id: by.caller.id, role: 'viewer' } as const) : by.caller;
-  const payments = await Promise.all(
-    found.slice(0, PAYMENTS_SHOWN_MAX).map(async (one) => {
-      return { ...presentTransactionTo(context, reader, one), ...(await readHow(context, one, list.day)) };
-    }),
-  );
-  await auditFound(context, by, asked, payments);
+  const named = from ?? context.calendar.dayOf(parseE2eId(e2e_id)?.minute ?? context.clock.now());
+  const span = spanOf(named, asked.hour);
+  const target = describeFilters({ ...asked, from });
+  const query = { ...terms, ...(e2e_id === null ? span : {}), ...PAGE };
+  const reading = readFound(context, query, { caller, named: asked, target, via });
+  const { rows, next } = await reading.catch(throwNarrower);
+  // the list that answers is of the day on which the end-to-end id finds it
+  const list = await readListProof(context, (e2e_id !== null && rows[0] && dayOf(rows[0])) || named);
+  const reader = masked === 'true' ? ({ id: caller.id, role: 'viewer' } as const) : caller;
+  const payments = await Promise.all(rows.map(({ id }) => readPayment(context, reader, id, list.day)));
   const own = payments.filter((one) => !one.is_older);
-  const isLate = own.some((one) => list.reading?.endedAt && new Date(one.first_seen_at) > list.reading.endedAt);
+  const readUntil = list.whole?.finished_at;
+  const isLate = own.some((one) => readUntil && new Date(one.first_seen_at) > readUntil);
   const doubt = list.doubt ?? (isLate ? 'late_entry' : null);
   const lacks = payments.length === 0 && !doubt && (await isAnyHidden(context, terms, span));
+  const isElsewhere = hour !== null && payments.length === 0;
   return {
-    asked: { day: list.day, hour, amount, name, e2e_id },
+    asked: { day: named, hour, amount, name, e2e_id },
     ...conclude(list, { doubt, lacks, own: own.length, older: payments.length - own.length }),
-    payments,
-    more: found.length > payments.length,
-    other_hours:
-      asked.hour === undefined || found.length > 0 ? null : (await search(context, terms, spanOf(list.day))).length,
-    log: await presentLog(context),
-    made_at: context.clock.now().toISOString(),
+    ...{ payments, more: next !== undefined },
+    other_hours: isElsewhere ? (await search(context, { ...terms, ...spanOf(named) })).length : null,
+    ...{ log: await readLog(context), made_at: context.clock.now().toISOString() },
   };
 }
 
 type Span = Pick<TransactionQuery, 'from' | 'to' | 'happened'>;
 
-/** Finds the payments, and the list that answers: of the day that was given, or of the one that an end-to-end id finds or names. */
-async function find(context: Context, terms: SearchTerms, { day: given, hour, e2e_id: e2eId }: AskedPayment) {
-  const { calendar } = context;
-  const minute = parseE2eId(e2eId ?? null)?.minute;
-  const named = given ?? calendar.dayOf(minute ?? context.clock.now());
-  const span = spanOf(named, hour);
-  const found = await search(context, terms, e2eId === undefined ? span : {});
-  const [first] = e2eId === undefined ? [] : found;
-  const list = await readListProof(context, first ? dayOf(first) : named);
-  return { found, list, span };
-}
-
 /** The span of a search for what was created or paid on a day, or in an hour of it: it may be up to LATE_DAYS older. */
 function spanOf(of: Day, hour?: number): Span {
   const at = (n: number): string =>
     n === 24 ? `${addDays(of, 1)} 00:00:00` : `${of} ${String(n).padStart(2, '0')}:00:00`;
-  const [from, end] = hour === undefined ? [at(0), at(24)] : [at(hour), at(hour + 1)];
-  return { from: addDays(of, -LATE_DAYS), to: of, happened: { from, end } };
+  const happened = { from: at(hour ?? 0), end: at(hour === undefined ? 24 : hour + 1) };
+  return { from: addDays(of, -LATE_DAYS), to: of, happened };
 }
 
-async function search({ db, keys }: Context, terms: SearchTerms, span: Partial<TransactionQuery>) {
-  const wanted = { ...terms, ...span, by: 'created', limit: PAYMENTS_SHOWN_MAX + 1 } as const;
-  try {
-    return (await searchTransactions(db, keys, wanted)).transactions;
-  } catch (error) {
-    throw isTooWide(error) ? refuseField('amount', 'narrower_payment') : error;
-  }
+async function search({ db, keys }: Context, query: Omit<TransactionQuery, 'by' | 'limit'>) {
+  return (await searchTransactions(db, keys, { ...query, ...PAGE }).catch(throwNarrower)).transactions;
 }
 
-const dayOf = ({ createdWall }: LedgerTransaction): Day => createdWall.slice(0, 10);
+function throwNarrower(error: unknown): never {
+  throw isTooWide(error) ? refuseField('amount', 'narrower_payment') : error;
+}
+
+const dayOf = ({ created_at }: { created_at: string }): Day => created_at.slice(0, 10);
 
 /** Whether something was paid that has no name, or no end-to-end id, and so may be what was asked for. */
 async function isAnyHidden(context: Context, { name, e2eId, ...terms }: SearchTerms, span: Span): Promise<boolean> {
-  for (const lacks of [name && ('name' as const), e2eId && ('e2e_id' as const)])
-    if (lacks && (await search(context, terms, { ...span, lacks })).length > 0) return true;
-  return false;
+  const hidden = async (lacks: 'name' | 'e2e_id') => (await search(context, { ...terms, ...span, lacks })).length > 0;
+  return (name !== undefined && (await hidden('name'))) || (e2eId !== undefined && (await hidden('e2e_id')));
 }
 
-/** How and when we learnt of a payment. */
-async function readHow({ db, calendar }: Context, one: LedgerTransaction, listDay: Day) {
-  const { events = [] } = (await describeTransaction(db, calendar, one.id)) ?? {};
-  const webhook = (await listWebhooks(db, { transactionId: one.id, limit: WEBHOOKS_READ_MAX })).at(-1);
-  const paid = events.findLast(({ status }) => status === 'paid');
-  const [first = ''] = events.map((event) => event.seen_at).sort();
+/** Reads a payment as this reader may see it, and how and when we learnt of it. */
+async function readPayment(context: Context, reader: Caller, id: string, listDay: Day) {
+  const timeline = await describeTransaction(context.db, context.calendar, id);
+  if (!timeline) throw refuse('transaction_unknown');
+  const shown = presentTransactionTo(context, reader, timeline.transaction);
+  const webhook = (await listWebhooks(context.db, { transactionId: id, limit: WEBHOOKS_READ_MAX })).at(-1);
+  const paid = timeline.events.findLast(({ status }) => status === 'paid');
+  const [first_seen_at = ''] = timeline.events.map((event) => event.seen_at).sort();
   return {
-    is_older: dayOf(one) < listDay,
-    first_seen_at: first,
+    ...{ ...shown, is_older: dayOf(shown) < listDay, first_seen_at },
     paid: paid ? { at: paid.at, seen_at: paid.seen_at, source: paid.source } : null,
     webhook: webhook ? { id: webhook.id, received_at: webhook.received_at } : null,
   };
 }
 
-/** Counts and audits the question as a search. */
-async function auditFound(
-  context: Context,
-  { caller, via }: ReadBy,
-  asked: AskedPayment,
-  payments: PaymentProof['payments'],
-): Promise<void> {
-  const { day: from, ...filters } = asked;
-  const done = {
-    actor: caller.id,
-    action: 'transactions.list',
-    target: describeFilters({ ...filters, from }),
-  } as const;
-  if (seesPersons(caller)) await auditShown(context, done, { transactions: payments.map(({ id }) => id), via });
-  await auditWithheldMatches(context, caller, asked, payments);
-}
-
 type Conclusion = PaymentProof['conclusion'];
-type Known = { doubt: ListDoubt | 'late_entry' | null; lacks: boolean; own: number; older: number };
+type Reason = PaymentProof['list']['reason'];
+type Known = { doubt: Reason; lacks: boolean; own: number; older: number };
 
 /** Decides what the list, and those of the days before, say. An absence is concluded only from what was read. Pure. */
-function conclude(list: ListProof, { doubt, lacks, own, older }: Known) {
-  const { reading, refusedRows, olderUnread, provenAt } = list;
-  const hidden: PaymentProof['list']['reason'] = refusedRows > 0 ? 'rows_refused' : lacks ? 'rows_hidden' : null;
-  const reason: PaymentProof['list']['reason'] = doubt ?? (own > 0 ? null : hidden);
+function conclude({ day: of, whole, refusedRows, olderUnread }: ListProof, { doubt, lacks, own, older }: Known) {
+  const hidden: Reason = refusedRows > 0 ? 'rows_refused' : lacks ? 'rows_hidden' : null;
+  const reason = doubt ?? (own > 0 ? null : hidden);
   const ofList: Conclusion = reason !== null ? 'unknown' : own > 0 ? 'has' : 'none';
-  const ofOlder: Conclusion =
-    older > 0 ? 'has' : olderUnread === 0 && !hidden && doubt !== 'time_zone' ? 'none' : 'unknown';
-  const both = [ofList, ofOlder];
+  const isOlderRead = olderUnread === 0 && !hidden && doubt !== 'time_zone';
+  const ofOlder: Conclusion = older > 0 ? 'has' : isOlderRead ? 'none' : 'unknown';
+  const order: Conclusion[] = ['has', 'unknown', 'none'];
+  const reading = whole?.asked_at && {
+    ...{ read_at: whole.asked_at.toISOString(), run_id: whole.id, from: whole.from_day, to: whole.to_day },
+    ...{ announced: whole.total, listed: whole.seen },
+  };
   return {
-    conclusion: both.includes('has') ? 'has' : both.includes('unknown') ? 'unknown' : 'none',
-    list: {
-      ...{ day: list.day, conclusion: ofList, reason, refused_rows: refusedRows },
-      reading: reading && {
-        ...{ read_at: reading.askedAt.toISOString(), run_id: reading.runId, from: reading.from, to: reading.to },
-        ...{ passes: reading.passes, announced: reading.announced, listed: reading.listed, surplus: reading.surplus },
-      },
-      proven_at: provenAt?.toISOString() ?? null,
-    },
+    conclusion: order.find((one) => one === ofList || one === ofOlder) ?? 'unknown',
+    list: { day: of, conclusion: ofList, reason, reading: reading ?? null },
     older: { conclusion: ofOlder, days: LATE_DAYS, unread: olderUnread },
-  } as const;
+  };
 }
 
-async function presentLog(context: Context) {
-  const [head, checkpoint] = await Promise.all([readHead(context.db), readPublished(context)]);
-  return head
-    ? { position: head.position, hash: head.hash.toString('hex'), checkpoint: checkpoint?.note ?? null }
-    : null;
+async function readLog(context: Context): Promise<PaymentProof['log']> {
+  const [head, published] = await Promise.all([readHead(context.db), readPublished(context)]);
+  return head ? { ...head, hash: head.hash.toString('hex'), checkpoint: published?.note ?? null } : null;
 }

@@ -1,4 +1,3 @@
-/** The words of a proof, in the language of the request. */
 import type { Calendar } from '../../domain/calendar.ts';
 import { formatDay, formatWallTime } from '../../domain/language/language.ts';
 import { formatMoney, parseSum } from '../../domain/money.ts';
@@ -6,9 +5,7 @@ import { language } from '../../texts/language.ts';
 import { plural, type Translated, t, words } from '../../texts/translate.ts';
 import type { PaymentProof } from '../rows/payment-proof.ts';
 
-type Reason = NonNullable<PaymentProof['list']['reason']>;
-
-const REASONS: Record<Reason, string> = words({
+const REASONS = words<NonNullable<PaymentProof['list']['reason']>>({
   not_over: 'o dia ainda não terminou no provedor',
   not_read: 'ela não foi lida inteira desde o fim do dia',
   only_counted: 'desde o fim do dia ela só foi contada, e uma contagem não diz de quem é cada transação',
@@ -20,77 +17,45 @@ const REASONS: Record<Reason, string> = words({
   rows_hidden: 'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este',
 });
 
-/** Says what the list of the day says, and what those of the days before say. */
+/** Says in the language of the request what the list of the day says, and what those of the days before say. */
 export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): [list: Translated, older: Translated] {
-  return [sayList(calendar, proof), sayOlder(proof)];
-}
-
-function sayList(calendar: Calendar, proof: PaymentProof): Translated {
-  const { list, payments } = proof;
-  const own = payments.filter((one) => !one.is_older).length;
-  const day = formatDay(list.day, language());
-  const asked = sayAsked(proof);
-  const at = list.reading && formatWallTime(calendar.toWallTime(new Date(list.reading.read_at)), language());
-  if (list.conclusion === 'unknown' || at === null) {
-    const reason = list.reason === null ? '' : REASONS[list.reason];
-    return own === 0
+  const { asked, list, older, payments } = proof;
+  const [day, ofDay] = [list.day, asked.day].map((one) => formatDay(one, language())) as [string, string];
+  const olderCount = payments.filter((one) => one.is_older).length;
+  const values = { day, asked: sayAsked(proof), has: sayCount(payments.length - olderCount) };
+  const at = formatWallTime(calendar.toWallTime(new Date(list.reading?.read_at ?? 0)), language());
+  const ofList = list.reason
+    ? t(
+        'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), mas ela pode ter outras.',
+        { ...values, reason: REASONS[list.reason] },
+      )
+    : t('A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.', { ...values, at });
+  const ofOlder =
+    older.conclusion === 'unknown'
       ? t(
-          'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere não conhece nenhuma transação assim ({asked}), o que não prova que não exista.',
-          { day, reason, asked },
+          'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos desde então.',
+          { day: ofDay, days: older.days, n: older.unread },
         )
-      : plural(
-          own,
-          'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere conhece uma transação assim ({asked}); pode haver outras.',
-          'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere conhece {n} transações assim ({asked}); pode haver outras.',
-          { day, reason, asked },
-        );
-  }
-  if (list.conclusion === 'none')
-    return t('A lista do provedor de {day} foi lida inteira em {at}: não tem nenhuma transação assim: {asked}.', {
-      day,
-      at,
-      asked,
-    });
-  return plural(
-    own,
-    'A lista do provedor de {day} foi lida inteira em {at}: tem uma transação assim: {asked}.',
-    'A lista do provedor de {day} foi lida inteira em {at}: tem {n} transações assim: {asked}.',
-    { day, at, asked },
-  );
+      : t('O que foi criado nos {days} dias antes {has} assim, paga em {day}.', {
+          day: ofDay,
+          days: older.days,
+          has: sayCount(olderCount),
+        });
+  return [ofList, ofOlder];
 }
 
-function sayOlder({ asked, older, payments }: PaymentProof): Translated {
-  const day = formatDay(asked.day, language());
-  const n = payments.filter((one) => one.is_older).length;
-  if (older.conclusion === 'none')
-    return t(
-      'Das transações criadas nos {days} dias antes, nenhuma assim foi paga em {day}: as suas listas foram lidas ou contadas depois desse dia.',
-      { day, days: older.days },
-    );
-  if (older.conclusion === 'has')
-    return plural(
-      n,
-      'Uma transação assim, criada antes de {day}, foi paga nesse dia.',
-      '{n} transações assim, criadas antes de {day}, foram pagas nesse dia.',
-      { day },
-    );
-  return plural(
-    older.unread,
-    'Sobre transações criadas antes e pagas em {day} nada se conclui: a lista de um dos {days} dias antes não foi lida depois desse dia.',
-    'Sobre transações criadas antes e pagas em {day} nada se conclui: as listas de {n} dos {days} dias antes não foram lidas depois desse dia.',
-    { day, days: older.days },
-  );
+function sayCount(count: number): Translated {
+  return count === 0 ? t('não tem nenhuma transação') : plural(count, 'tem uma transação', 'tem {n} transações');
 }
 
 /** `R$ 150,00, entre 14 e 15 h`. */
-function sayAsked({ asked: { amount, hour, name, e2e_id: e2eId } }: PaymentProof): string {
+function sayAsked({ asked: { amount, hour, name, e2e_id: id } }: PaymentProof): string {
   const cents = amount === null ? undefined : parseSum(amount);
-  return [
+  const parts = [
     cents === undefined ? '' : formatMoney(cents, language()),
     name === null ? '' : t('nome {name}', { name }),
-    e2eId === null ? '' : t('id E2E {id}', { id: e2eId }),
+    id === null ? '' : t('id E2E {id}', { id }),
     hour === null ? '' : t('entre {from} e {to} h', { from: hour, to: hour + 1 }),
-  ]
-    .filter((part) => part !== '')
-    .join(', ');
+  ];
+  return parts.filter(Boolean).join(', ');
 }

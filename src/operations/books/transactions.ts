@@ -96,7 +96,7 @@ export const transactions = defineSearch({
 export async function readFound(
   context: Context,
   { after, ...query }: Omit<TransactionQuery, 'after'> & { after: string | undefined },
-  { caller, named, target, via }: { caller: Caller; named: PersonFilters; target: string; via?: 'console' },
+  { caller, named, target, via }: { caller: Caller; named: PersonFilters; target: string; via?: string | undefined },
 ) {
   const page = { ...query, after: parseSearchCursor(after) };
   const { transactions: found, next } = await searchTransactions(context.db, context.keys, page);

@@ -1,6 +1,6 @@
 import { EXPECTED_TYPE } from '../../callbacks/health/callback-sources.ts';
 import { MANIFEST_TYPE } from '../../callbacks/render/render-manifests.ts';
-import { TEST_TYPE } from '../../callbacks/render/renderable.ts';
+import { CHALLENGE_TYPE, TEST_TYPE } from '../../callbacks/render/renderable.ts';
 import { OPERATIONS, STATUSES } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
 
@@ -10,7 +10,8 @@ export const MESSAGE_TYPES: readonly string[] = [
   ...EXPECTED_STATES.filter((state) => state !== 'not_proven').map((state) => `${EXPECTED_TYPE}${state}`),
   MANIFEST_TYPE,
   TEST_TYPE,
+  CHALLENGE_TYPE,
 ];
 
 /** Types that a merchant gets an example of: a test is one by itself. */
-export const EXAMPLE_TYPES = MESSAGE_TYPES.filter((type) => type !== TEST_TYPE);
+export const EXAMPLE_TYPES = MESSAGE_TYPES.filter((type) => !type.startsWith('confere.'));

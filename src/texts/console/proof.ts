@@ -4,7 +4,6 @@ export const PROOF_EN = {
   'O que a lista do provedor diz de um pagamento, e como o sabemos: para responder a quem pergunta por ele.':
     "What the provider's list says of a payment, and how we know: the answer to somebody who asks for it.",
   'Dia do pagamento': 'Day of the payment',
-  Hora: 'Hour',
   Qualquer: 'Any',
   'Basta ele: sem dia.': 'It is enough: no day.',
   'Escreva o valor, o nome ou o id E2E.': 'Write the amount, the name or the E2E id.',
@@ -19,14 +18,11 @@ export const PROOF_EN = {
   'não foi paga': 'it was not paid',
   'Soubemos em': 'We learnt of it',
   'Webhook recebido': 'Webhook received',
-  nenhum: 'none',
   'Como sabemos': 'How we know',
   'Lida inteira em': 'Read whole at',
   Contagem: 'Count',
-  '{listed} transações; o provedor anunciou {announced}': '{listed} transactions; the provider announced {announced}',
-  '{listed} transações, de {from} a {to}': '{listed} transactions, from {from} to {to}',
-  'Excedente aceito por uma pessoa': 'Surplus accepted by a person',
-  'Provada de novo em': 'Proven again at',
+  '{listed} transações, de {from} a {to}; o provedor anunciou {announced}':
+    '{listed} transactions, from {from} to {to}; the provider announced {announced}',
   'Dias antes, não lidos desde então': 'Days before, not read since',
   'Checkpoint publicado': 'Published checkpoint',
   'Mostrar os dados pessoais': 'Show personal data',
@@ -46,28 +42,17 @@ export const PROOF_EN = {
   'ela tem linhas que o Confere não conseguiu ler': 'it has rows that Confere could not read',
   'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este':
     'it has payments without a name or an E2E id, and one of them may be this one',
-  'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere não conhece nenhuma transação assim ({asked}), o que não prova que não exista.':
-    "Nothing is concluded from the provider's list of {day}: {reason}. Confere knows no such transaction ({asked}), which does not prove that there is none.",
-  'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere conhece uma transação assim ({asked}); pode haver outras.':
-    "Nothing is concluded from the provider's list of {day}: {reason}. Confere knows one such transaction ({asked}); there may be others.",
-  'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere conhece {n} transações assim ({asked}); pode haver outras.':
-    "Nothing is concluded from the provider's list of {day}: {reason}. Confere knows {n} such transactions ({asked}); there may be others.",
-  'A lista do provedor de {day} foi lida inteira em {at}: não tem nenhuma transação assim: {asked}.':
-    "The provider's list of {day} was read whole at {at}: it has no such transaction: {asked}.",
-  'A lista do provedor de {day} foi lida inteira em {at}: tem uma transação assim: {asked}.':
-    "The provider's list of {day} was read whole at {at}: it has one such transaction: {asked}.",
-  'A lista do provedor de {day} foi lida inteira em {at}: tem {n} transações assim: {asked}.':
-    "The provider's list of {day} was read whole at {at}: it has {n} such transactions: {asked}.",
-  'Das transações criadas nos {days} dias antes, nenhuma assim foi paga em {day}: as suas listas foram lidas ou contadas depois desse dia.':
-    'Of the transactions created in the {days} days before, none like it was paid on {day}: their lists were read or counted after that day.',
-  'Uma transação assim, criada antes de {day}, foi paga nesse dia.':
-    'One transaction like it, created before {day}, was paid on that day.',
-  '{n} transações assim, criadas antes de {day}, foram pagas nesse dia.':
-    '{n} transactions like it, created before {day}, were paid on that day.',
-  'Sobre transações criadas antes e pagas em {day} nada se conclui: a lista de um dos {days} dias antes não foi lida depois desse dia.':
-    'Nothing is concluded about transactions that were created before and paid on {day}: the list of one of the {days} days before was not read after that day.',
-  'Sobre transações criadas antes e pagas em {day} nada se conclui: as listas de {n} dos {days} dias antes não foram lidas depois desse dia.':
-    'Nothing is concluded about transactions that were created before and paid on {day}: the lists of {n} of the {days} days before were not read after that day.',
+  'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), mas ela pode ter outras.':
+    "Nothing is concluded from the provider's list of {day}: {reason}. Confere {has} like this ({asked}), but it may have others.",
+  'A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.':
+    "The provider's list of {day} was read whole at {at} and {has} like this: {asked}.",
+  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos desde então.':
+    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read since.',
+  'O que foi criado nos {days} dias antes {has} assim, paga em {day}.':
+    'What was created in the {days} days before {has} like this, paid on {day}.',
+  'não tem nenhuma transação': 'has no transaction',
+  'tem uma transação': 'has one transaction',
+  'tem {n} transações': 'has {n} transactions',
   'nome {name}': 'name {name}',
   'id E2E {id}': 'E2E id {id}',
   'entre {from} e {to} h': 'between {from}:00 and {to}:00',

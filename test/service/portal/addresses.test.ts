@@ -370,9 +370,11 @@ test('a merchant that fetches its events has no address to change', async () => 
   expect((await callApi(api, 'POST', '/address-changes', body)).status).toBe(409);
 });
 
-test('changes end with a person who is forgotten, and after a week', async () => {
+test('changes, the test address and the URL before end with a person who is forgotten; changes after a week', async () => {
   const own = await addShop();
   await own.ask('email', 'maria.silva@example.com');
+  const named = { test_url: 'https://maria.silva.example/', old_url: 'https://maria.silva.example/' };
+  await env.context.db.updateTable('merchants').set(named).where('seq', '=', own.seq).execute();
   const erase = eraseFromMerchants(env.context) as (...args: unknown[]) => Promise<number>;
   const redact = (text: string) => (text.includes('maria.silva') ? '***' : undefined);
   const count = async () =>
@@ -384,8 +386,9 @@ test('changes end with a person who is forgotten, and after a week', async () =>
         .execute()
     ).length;
   const person = { redact, onLeft: () => undefined };
-  expect([await erase(person, { write: false }), await count()]).toEqual([1, 1]);
-  expect([await erase(person, { write: true }), await count()]).toEqual([1, 0]);
+  expect([await erase(person, { write: false }), await count()]).toEqual([2, 1]);
+  expect([await erase(person, { write: true }), await count()]).toEqual([2, 0]);
+  expect(await own.row()).toMatchObject({ test_url: null, old_url: null, email: own.email });
   await own.ask('email', 'joao@example.com');
   await env.timers.advance(8 * 24 * 3_600_000);
   await applyRetention(env.context);

@@ -49,7 +49,7 @@ it('a list that nobody read whole after its day proves no absence, and no presen
   expect(ids(known)).toEqual([payment.id]);
   const other = await prove({ amount: '9.99' });
   expect(other).toMatchObject({ conclusion: 'unknown', payments: [], older: { conclusion: 'unknown', days: 95 } });
-  expect(other.text.en).toContain('which does not prove that there is none');
+  expect(other.text.en).toMatch(/has no transaction like this \(R\$.9\.99\), but it may have others/);
   expect((await ask({ day: env.today, amount: '9.99' })).proof.list.reason).toBe('not_over');
   expect((await ask({ day: '2021-01-01', amount: '9.99' })).proof.list.reason).toBe('before_books');
 });
@@ -66,12 +66,12 @@ it('a list that was read whole after its day has the payment, or has none, and t
     paid: { source: { kind: 'show' } },
   });
   expect(has.log?.position).toBeGreaterThan(0);
-  expect(has.text['pt-BR']).toMatch(/foi lida inteira em .* tem uma transação assim: R\$.321,45/);
+  expect(has.text['pt-BR']).toMatch(/foi lida inteira em .* e tem uma transação assim: R\$.321,45/);
   const none = await prove({ amount: '9.99' });
   // the list of the day alone: a charge of a day before may have been paid on it
   expect(none).toMatchObject({ conclusion: 'unknown', list: { conclusion: 'none', reason: null } });
   expect(none.text.en).toMatch(
-    /was read whole at .* it has no such transaction: R\$.9\.99\..* were not read after that day/,
+    /was read whole at .* and has no transaction like this: R\$.9\.99\..* 95 days before, 95 were not read since/,
   );
   await recordReadDays(env.context, addDays(day, -95), addDays(day, -1), readAt);
   expect(await prove({ amount: '9.99' })).toMatchObject({
@@ -153,8 +153,7 @@ it('a later reading that proves nothing, and a later transaction of the day, tak
   await db.updateTable('run_windows').set({ state: 'incomplete' }).where('run_seq', '=', seq).execute();
   expect((await prove({ amount: '9.99' })).list).toMatchObject({ conclusion: 'unknown', reason: 'reopened' });
   await db.updateTable('run_windows').set({ state: 'counted' }).where('run_seq', '=', seq).execute();
-  const again = await prove({ amount: '9.99' });
-  expect(again.list).toMatchObject({ conclusion: 'none', proven_at: clock.now().toISOString() });
+  expect((await prove({ amount: '9.99' })).list.conclusion).toBe('none');
 });
 
 it('a viewer sees no person and asks for none by name, and the question is audited as a search', async () => {

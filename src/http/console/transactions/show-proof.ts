@@ -86,7 +86,7 @@ ${proof}`;
 }
 
 function renderProof(context: Context, proof: PaymentProof): Html {
-  const { list, older, payments, other_hours: others } = proof;
+  const { list, payments, other_hours: others } = proof;
   const [ofList, ofOlder] = sayPaymentProof(context.calendar, proof);
   const bad = list.conclusion === 'unknown' && ' bad';
   return html`<section><h2>${t('Lista do provedor de {day}', { day: formatDay(list.day) })} ${badge(CONCLUSION_WORDS, list.conclusion)}</h2>
@@ -94,7 +94,7 @@ function renderProof(context: Context, proof: PaymentProof): Html {
 ${!!others && html`<p>${plural(others, 'Em outras horas do dia, há uma.', 'Em outras horas do dia, há {n}.')}</p>`}
 ${proof.more && html`<p>${t('Aqui estão {count}.', { count: formatCount(PAYMENTS_SHOWN_MAX) })}</p>`}</div>
 ${payments.map((one) => renderPayment(context, one))}</section>
-<section><h2>${t('Como sabemos')}</h2>${renderHow(context, proof, older.unread)}</section>`;
+<section><h2>${t('Como sabemos')}</h2>${renderHow(context, proof)}</section>`;
 }
 
 function renderPayment({ calendar }: Context, row: PaymentProof['payments'][number]): Html {
@@ -119,29 +119,16 @@ function renderPayment({ calendar }: Context, row: PaymentProof['payments'][numb
   )}</article>`;
 }
 
-function renderHow({ calendar }: Context, { list, log, made_at: madeAt }: PaymentProof, unread: number): Html {
-  const { reading } = list;
-  const listed = reading && formatCount(reading.listed);
+function renderHow({ calendar }: Context, { list: { reading }, older, log, made_at: madeAt }: PaymentProof): Html {
+  const count = reading && {
+    ...{ listed: formatCount(reading.listed), from: formatDay(reading.from), to: formatDay(reading.to) },
+    announced: reading.announced === null ? '–' : formatCount(reading.announced),
+  };
   return facts([
     ['Lida inteira em', reading && moment(calendar, reading.read_at)],
     ['Conferência', reading && html`<a href="/reconciliations/${reading.run_id}">${reading.run_id}</a>`],
-    [
-      'Contagem',
-      reading && reading.from === reading.to
-        ? t('{listed} transações; o provedor anunciou {announced}', {
-            listed: listed ?? '',
-            announced: reading.announced === null ? '–' : formatCount(reading.announced),
-          })
-        : reading &&
-          t('{listed} transações, de {from} a {to}', {
-            listed: listed ?? '',
-            from: formatDay(reading.from),
-            to: formatDay(reading.to),
-          }),
-    ],
-    ['Excedente aceito por uma pessoa', reading !== null && reading.surplus > 0 && formatCount(reading.surplus)],
-    ['Provada de novo em', list.proven_at !== reading?.read_at && list.proven_at && moment(calendar, list.proven_at)],
-    ['Dias antes, não lidos desde então', formatCount(unread)],
+    ['Contagem', count && t('{listed} transações, de {from} a {to}; o provedor anunciou {announced}', count)],
+    ['Dias antes, não lidos desde então', formatCount(older.unread)],
     ['Posição do razão', log?.position],
     ['Hash da cadeia nessa posição', log && idText(log.hash)],
     ['Checkpoint publicado', log?.checkpoint && html`<pre>${log.checkpoint}</pre>`],

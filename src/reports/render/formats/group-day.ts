@@ -4,7 +4,7 @@ import { AVAILABLE, splitAccount } from '../../read/read-accounts.ts';
 import { type RenderContext, showPlatform } from '../columns.ts';
 import type { Booking } from './book-movement.ts';
 
-/** What single movements say of themselves, and their sum does not. */
+/** Fields of a single movement that a sum does not have. */
 const NOBODY = { reference: null, transactionId: null, name: null, document: null, forgotten: false } as const;
 
 type Sums = { first: Booking; count: number; cents: Map<string, bigint> };
