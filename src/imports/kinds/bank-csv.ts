@@ -21,7 +21,7 @@ const CSV_COLUMNS = {
   balance: askedColumn(COLUMNS.balance, 'csv_amount', ''),
 };
 
-/** Reads a CSV of the bank's own, whose columns are known. @returns undefined: no account has these columns. */
+/** Reads a CSV of the bank's own, whose columns are known. @returns undefined: it has none that are known. */
 export async function readForeign(db: Reader, bytes: Buffer, account: string | undefined) {
   const known = await readBankAccounts(db);
   if (account === undefined) {
