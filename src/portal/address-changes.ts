@@ -125,13 +125,13 @@ export async function agreeByLink(
   });
 }
 
-/** Applies a change. A new URL begins healthy; the one before takes what it has failed to take, unless it was failing (readCredentials). */
+/** Applies a change. A new URL begins healthy; the one before is tried with what it failed to take, unless its breaker was open (readCredentials). */
 async function apply(context: Context, trx: Transaction<Database>, change: AddressChange): Promise<void> {
   const now = context.clock.now();
-  const { kind, value, old_value: old, failing_since: failing } = change;
+  const { kind, value, old_value: old, breaker_opened_at: brokenAt } = change;
   const set =
     kind === 'url'
-      ? { url: value, old_url: failing === null ? old : null, url_changed_at: now, ...HEALTHY }
+      ? { url: value, old_url: brokenAt === null ? old : null, url_changed_at: now, ...HEALTHY }
       : { [kind]: value };
   await trx.updateTable('merchants').set(set).where('seq', '=', change.merchant_seq).execute();
   const by = { proven_at: change.proven_at ?? now, agreed_at: change.agreed_at ?? now };
@@ -163,7 +163,7 @@ export async function listWaiting(
     .innerJoin('tokens', 'tokens.id', 'change.asked_by')
     .selectAll('change')
     .select(['merchants.id as merchant', 'merchants.name as merchant_name', 'url', 'email', 'test_url'])
-    .select(['failing_since', 'state', 'paused_by', 'tokens.name as asked_by_name'])
+    .select(['breaker_opened_at', 'state', 'paused_by', 'tokens.name as asked_by_name'])
     .where('merchant' in of ? 'merchants.id' : 'change.id', '=', 'merchant' in of ? of.merchant : of.id)
     .where('change.applied_at', 'is', null)
     .where('change.ended_at', 'is', null)

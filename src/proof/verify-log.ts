@@ -180,29 +180,42 @@ async function verifyEnd({ context, state: { log }, proof, report }: Verificatio
 
 type End = { log: CheckState['log']; before: Date };
 
-/** Reports day manifests without a leaf. Those up to `log.days` have theirs: a leaf that goes is found in the tree. */
+/**
+ * Reports day manifests whose leaf is neither in the log nor in its queue. Those up to `log.days` have theirs: a leaf that goes
+ * is found in the tree.
+ */
 async function verifyDays(db: Reader, { log, before }: End, report: ReportBreak): Promise<void> {
   const old = db.selectFrom('day_manifests').select('seq').where('made_at', '<', before);
   const rows = await old
     .where('seq', '>', log.days)
     .where('payload', 'like', '{"version":2,%')
     .where((eb) => {
-      const leaf = eb.selectFrom('log_hashes').select('ref').where('kind', '=', 'day').whereRef('ref', '=', 'seq');
-      return eb.not(eb.exists(leaf));
+      const of = eb.ref('day_manifests.seq');
+      const leaf = eb.selectFrom('log_hashes').select('ref').where('kind', '=', 'day').where('ref', '=', of);
+      const waiting = eb.selectFrom('log_queue').select('ref').where('kind', '=', 'day').where('ref', '=', of);
+      return eb.not(eb.or([eb.exists(leaf), eb.exists(waiting)]));
     })
     .orderBy('seq')
     .limit(BREAKS_KEPT_MAX)
     .execute();
   for (const { seq } of rows) report({ scope: `day manifest ${seq}`, says: NO_LEAF });
   const newest = await old.orderBy('seq', 'desc').limit(1).executeTakeFirst();
-  log.days = Math.max(log.days, (newest?.seq ?? 0) - UNCOMMITTED_MAX);
+  const waiting = await db
+    .selectFrom('log_queue')
+    .select('ref')
+    .where('kind', '=', 'day')
+    .orderBy('ref')
+    .executeTakeFirst();
+  log.days = Math.max(log.days, Math.min(newest?.seq ?? 0, waiting?.ref ?? Number.POSITIVE_INFINITY) - UNCOMMITTED_MAX);
 }
 
-/** Reports closes of months without a leaf, from the position on with which the log begins. */
+/** Likewise of closes of months, from the position on with which the log begins. */
 async function verifyCloses(db: Reader, before: Date, report: ReportBreak): Promise<void> {
   const leaves = db.selectFrom('log_hashes').select('ref');
   const first = await leaves.where('level', '=', 0).where('position', '=', 0).executeTakeFirst();
-  const logged = new Set((await leaves.where('kind', '=', 'month').execute()).map(({ ref }) => ref));
+  // a close leaves the queue for the log
+  const waiting = await db.selectFrom('log_queue').select('ref').where('kind', '=', 'month').execute();
+  const logged = new Set([...waiting, ...(await leaves.where('kind', '=', 'month').execute())].map(({ ref }) => ref));
   for (const { seq, position, at } of await readMonthChanges(db))
     if (first && position !== null && position >= (first.ref ?? 0) && at < before && !logged.has(seq))
       report({ scope: `month close ${seq}`, says: NO_LEAF });

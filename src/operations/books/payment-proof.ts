@@ -1,10 +1,4 @@
-/**
- * Whether the provider's list of a day has a payment, and how that is known: the answer to a customer who asks.
- *
- * A customer names the day on which they paid; a list has what was created on its day. So there are two conclusions: of the
- * list of the day, and of those of the days before, whose charges may have been paid on it. One from the list of the day alone
- * would be false for a charge of the evening before; one from all lists would wait for the weekly reading.
- */
+/** The answer to a customer who asks for a payment: what the provider's list says of it, and how that is known (decision 100). */
 import { z } from 'zod';
 import type { Caller } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';

@@ -126,7 +126,7 @@ export function writeMismatches(
     const worst = ones.some((one) => one.severity === 'critical') ? 'critical' : (ones[0]?.severity ?? 'medium');
     const style = worst === 'critical' ? 'bad' : 'text';
     sheet.addRow([
-      { text: kind, style: 'label' },
+      { text: describeCode(texts.mismatchTitles, kind), style: 'label' },
       { count: ones.reduce((sum, one) => sum + one.count, 0) },
       { cents: ones.reduce((sum, one) => sum + one.stakeCents, 0n) },
       { text: describeCode(texts.severities, worst), style },

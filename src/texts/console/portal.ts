@@ -22,7 +22,6 @@ export const PORTAL_EN = {
   // addresses
   Espera: 'Waits for',
   Recusar: 'Refuse',
-  Decidir: 'Decide',
   Endereços: 'Addresses',
   'Endereço de teste': 'Address for tests',
   'Mudar um endereço': 'Change an address',
@@ -52,8 +51,6 @@ export const PORTAL_EN = {
   'Pedida no portal. Confirme só o que o lojista disse por outro meio: um token do portal pode ter vazado.':
     'Asked for in the portal. Confirm only what the merchant said by other means: a token of the portal may have leaked.',
   'Nenhuma mudança espera.': 'No change waits.',
-  'Uma mudança de endereço, pedida no portal, espera.': 'A change of address, asked for in the portal, waits.',
-  '{n} mudanças de endereço, pedidas no portal, esperam.': '{n} changes of address, asked for in the portal, wait.',
   'Pedido feito: nada muda até a confirmação.': 'It is asked for: nothing changes until it is confirmed.',
   'Confirmado: falta o link que vai para o e-mail novo.': 'Confirmed: the link to the new e-mail is missing.',
   'Confirmado: a mudança está feita.': 'Confirmed: the change is made.',

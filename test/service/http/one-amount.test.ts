@@ -174,7 +174,7 @@ test('the sheet has both columns, its total and Resumo have the same sums', () =
   const total = sheet.rows.findLast((row) => String(row[0]?.value ?? '').startsWith('Total'));
   expect(centsOf(total?.[column])).toBe(atStake(open));
   for (const [kind, ones = []] of Object.entries(Object.groupBy(open, ({ kind }) => kind))) {
-    const [count, stake] = lineOf(sheetOf(sheets, 'Resumo'), kind) ?? [];
+    const [count, stake] = lineOf(sheetOf(sheets, 'Resumo'), titleOf(kind)) ?? [];
     expect([kind, count?.value, centsOf(stake)]).toEqual([kind, ones.length, atStake(ones)]);
   }
 });

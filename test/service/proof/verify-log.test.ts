@@ -77,14 +77,16 @@ test('a day and a close of a month without a leaf are found after ten minutes, w
   const { found, state } = await check();
   expect(found).toEqual([]);
   await writeOthers(8);
-  await sql`DELETE FROM log_queue`.execute(context.db);
-  expect((await check()).found).toEqual([]);
   await env.timers.advance(SEALED_WITHIN_MS + 1_000);
+  // as in a restored database, before a worker runs
+  expect((await check()).found).toEqual([]);
+  await writeOthers(9);
+  await sql`DELETE FROM log_queue`.execute(context.db);
   const missing = ['day manifest 8: it has no leaf in the log', 'month close 8: it has no leaf in the log'];
   expect((await check()).found).toEqual(missing);
   expect((await check(context, state)).found).toEqual(missing);
-  await sql`DELETE FROM day_manifests WHERE seq = 8`.execute(context.db);
-  await sql`DELETE FROM month_closes WHERE seq = 8`.execute(context.db);
+  await sql`DELETE FROM day_manifests WHERE seq > 7`.execute(context.db);
+  await sql`DELETE FROM month_closes WHERE seq > 7`.execute(context.db);
 });
 
 test('lines of a witness that were signed with another key are counted, and not called broken', async () => {

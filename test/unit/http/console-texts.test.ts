@@ -15,7 +15,11 @@ const read = (folder: string) =>
     .map((name) => ({ name: path.join(folder, name), text: readFileSync(path.join(SRC, folder, name), 'utf8') }));
 
 test('every text of the catalogue is used', () => {
-  const code = [...read('http/console'), ...read('texts').filter(({ name }) => !name.startsWith(CATALOGUE))]
+  const code = [
+    ...read('http/console'),
+    ...read('operations'),
+    ...read('texts').filter(({ name }) => !name.startsWith(CATALOGUE)),
+  ]
     .map(({ text }) => text)
     .join('\n');
   expect(entries.length).toBeGreaterThan(100);

@@ -7,11 +7,17 @@ import { t, words } from '../../../texts/translate.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange } from '../forms/two-step-form.ts';
 import { choiceField } from '../parts/fields.ts';
-import { html } from '../parts/html.ts';
-import { facts } from '../parts/page-components.ts';
+import { EMPTY_VALUE, moment } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { facts, idText } from '../parts/page-components.ts';
 import { ofMerchant } from './merchant-forms.ts';
-import { ADDRESS_WORDS, renderChange } from './render-address-change.ts';
 
+export const ADDRESS_WORDS = words({ url: 'Endereço', email: 'E-mail', test_url: 'Endereço de teste' });
+const WAITS_WORDS = words({
+  email_on_file: 'o link no e-mail cadastrado',
+  admin: 'a operação',
+  new_email: 'o link no e-mail novo',
+});
 const DECISION_WORDS = words({ confirm: 'Confirmar', refuse: 'Recusar' });
 
 /** The form by which an admin confirms or refuses a change of address that a merchant asked for. */
@@ -45,4 +51,21 @@ ${choiceField(draft, { name: 'decision', label: 'Decisão', words: DECISION_WORD
     },
     done: 'address_decided',
   });
+}
+
+/** A change of address that waits. @param hidesOld from a reader of the new e-mail, who has not proven more. */
+export function renderChange(
+  { calendar }: Pick<Context, 'calendar'>,
+  change: ReturnType<typeof presentAddressChange>,
+  hidesOld = false,
+): Html {
+  const show = (value: string | null) => (value === null ? EMPTY_VALUE : idText(value));
+  return facts([
+    ['O que muda', ADDRESS_WORDS[change.kind]],
+    ['Hoje', !hidesOld && show(change.old_value)],
+    ['Depois', show(change.value)],
+    ['Pedido por', html`${change.asked_by}, ${moment(calendar, change.asked_at)}`],
+    ['Espera', change.waits_for.map((side) => WAITS_WORDS[side]).join(', ')],
+    ['Vale até', moment(calendar, change.expires_at)],
+  ]);
 }

@@ -7,8 +7,12 @@ import { type Html, html, tHtml } from '../parts/html.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { ROLE_WORDS } from '../parts/words.ts';
 
-/** Renders the actions that this caller may take with a merchant. @param hasToken whether it has a pull token. */
-export function merchantActions(response: Response, merchant: PresentedMerchant, hasToken: boolean): Html | undefined {
+/** Renders the actions that this caller may take with a merchant. @param has a pull token, and a change of address that waits. */
+export function merchantActions(
+  response: Response,
+  merchant: PresentedMerchant,
+  { hasToken, isAsking }: { hasToken: boolean; isAsking: boolean },
+): Html | undefined {
   const [isAdmin, isOperator] = [hasRole(response, 'admin'), hasRole(response, 'operator')];
   if (!isAdmin && !isOperator) return undefined;
   const address = `/merchants/${merchant.id}`;
@@ -18,6 +22,7 @@ export function merchantActions(response: Response, merchant: PresentedMerchant,
     isAdmin && ['rotate-secret', 'Trocar o segredo'],
     isAdmin && ['pull-token', hasToken ? 'Trocar o token de busca' : 'Dar um token de busca'],
     isAdmin && hasToken && ['revoke-pull-token', 'Revogar o token'],
+    isAdmin && isAsking && ['decide-address', 'Decidir uma mudança de endereço'],
     isAdmin && ['portal-token', 'Dar acesso ao portal'],
   ];
   return html`<section class="act bare" aria-label="${t('Ações')}">${isAdmin && postForm(response, `${address}/enable`, buttons(merchant))}

@@ -1,15 +1,15 @@
-import type { Request, Response, Router } from 'express';
+import type { Request, Router } from 'express';
 import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
 import { readDelivery } from '../../../callbacks/manage/read-delivery.ts';
 import type { Context } from '../../../context.ts';
 import { readDisabledReason } from '../../../merchants/disabled-reasons.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
-import { findMerchant, type MerchantRow } from '../../../merchants/read-merchants.ts';
+import { findMerchant } from '../../../merchants/read-merchants.ts';
 import { presentMerchantTo } from '../../../operations/mask-texts.ts';
 import { enableMerchant, pauseMerchant, testMerchant } from '../../../operations/merchants/merchants.ts';
 import { listWaiting } from '../../../portal/address-changes.ts';
-import { plural, t, words } from '../../../texts/translate.ts';
+import { t, words } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { serveButton } from '../forms/serve-button.ts';
@@ -17,7 +17,7 @@ import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, idText, say } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames } from '../parts/read-platform-names.ts';
-import { hasRole, sendPage } from '../parts/send-page.ts';
+import { sendPage } from '../parts/send-page.ts';
 import { addressForm } from './decide-address.ts';
 import { callbackTable } from './list-callbacks.ts';
 import { merchantBadges } from './list-merchants.ts';
@@ -37,12 +37,12 @@ export function merchantPages(context: Context): Router {
     const merchant = presentMerchantTo(getCaller(response), row);
     const page = { limit: CALLBACKS_SHOWN, before: undefined };
     const callbacks = await listCallbacks(context.db, { merchant: merchant.id }, page);
+    const isAsking = (await listWaiting(context, context.db, { merchant: row.id })).length > 0;
     const body = html`<p class="crumb"><a href="/merchants">${t('Lojistas')}</a></p>
 <div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
 ${explainWhoMayChange(context, response, merchant)}
-${merchantActions(response, merchant, row.pull_token_hash !== null)}
-${await explainWaiting(context, response, row)}
+${merchantActions(response, merchant, { hasToken: row.pull_token_hash !== null, isAsking })}
 ${renderDelivery(context, merchant, await readDelivery(context, row), {
   list: (state) => `/callbacks?merchant=${merchant.id}&state=${state}`,
   item: ({ callback }) => `/callbacks/${callback}`,
@@ -64,19 +64,6 @@ ${renderDelivery(context, merchant, await readDelivery(context, row), {
     }),
   ]);
   return router;
-}
-
-/** Links an admin to what the merchant asked to change. */
-async function explainWaiting(context: Context, response: Response, { id }: MerchantRow): Promise<Html | false> {
-  const { length: n } = await listWaiting(context, context.db, { merchant: id });
-  if (n === 0) return false;
-  const text = plural(
-    n,
-    'Uma mudança de endereço, pedida no portal, espera.',
-    '{n} mudanças de endereço, pedidas no portal, esperam.',
-  );
-  const link = hasRole(response, 'admin') && html` <a href="/merchants/${id}/decide-address">${t('Decidir')}</a>`;
-  return html`<p class="explain">${text}${link}</p>`;
 }
 
 function renderFacts(context: Context, merchant: PresentedMerchant, names: PlatformNames): Html {

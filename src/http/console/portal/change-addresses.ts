@@ -4,7 +4,7 @@ import { ADDRESS_KINDS } from '../../../portal/address-changes.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { t } from '../../../texts/translate.ts';
 import { ofChange } from '../forms/two-step-form.ts';
-import { ADDRESS_WORDS, renderChange } from '../merchants/render-address-change.ts';
+import { ADDRESS_WORDS, renderChange } from '../merchants/decide-address.ts';
 import { choiceField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';

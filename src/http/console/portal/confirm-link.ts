@@ -5,7 +5,7 @@ import { type AddressLink, findLink, useLink } from '../../../portal/address-lin
 import { t } from '../../../texts/translate.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { createRouter } from '../../create-router.ts';
-import { renderChange } from '../merchants/render-address-change.ts';
+import { renderChange } from '../merchants/decide-address.ts';
 import { html } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { checkOrigin } from '../parts/require-session.ts';
