@@ -26,7 +26,7 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): [list:
   const at = formatWallTime(calendar.toWallTime(new Date(list.reading?.read_at ?? 0)), language());
   const ofList = list.reason
     ? t(
-        'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), mas ela pode ter outras.',
+        'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), e isso pode não ser tudo.',
         { ...values, reason: REASONS[list.reason] },
       )
     : t('A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.', { ...values, at });

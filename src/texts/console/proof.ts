@@ -42,8 +42,8 @@ export const PROOF_EN = {
   'ela tem linhas que o Confere não conseguiu ler': 'it has rows that Confere could not read',
   'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este':
     'it has payments without a name or an E2E id, and one of them may be this one',
-  'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), mas ela pode ter outras.':
-    "Nothing is concluded from the provider's list of {day}: {reason}. Confere {has} like this ({asked}), but it may have others.",
+  'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), e isso pode não ser tudo.':
+    "Nothing is concluded from the provider's list of {day}: {reason}. Confere {has} like this ({asked}), and that may not be all.",
   'A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.':
     "The provider's list of {day} was read whole at {at} and {has} like this: {asked}.",
   'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos desde então.':
