@@ -1,5 +1,6 @@
 /** What a merchant's token expects is decided within that merchant's filter, and disturbs nothing outside of it. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { up as giveMerchants } from '../../../migrations/0130-give-orders-their-merchant.ts';
 import { selectCallbacks } from '../../../src/callbacks/manage/read-callbacks.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { findOrders, joinInvoice } from '../../../src/expected/join-invoice.ts';
@@ -120,4 +121,17 @@ it('an invoice that a merchant names gives it no person, and joins an order of o
   expect(await beta?.read('7')).toMatchObject({ invoice_key: invoice.key, document: null, name: null });
   const ours = await expectOne(context, { references: ['xped-7'] });
   expect(await named()).toBe(ours);
+});
+
+it('an order of the version before becomes that of the token that sent it, and is decided again', async () => {
+  await payOne(env.context, { platform: 'alpha', reference: 'ped-8', amount: '1.00' });
+  await beta?.put('8', { references: ['ped-8'] });
+  const { db } = env.context;
+  await db.updateTable('expected_payments').set({ merchant_seq: null }).where('number', '=', '8').execute();
+  await updateMerchant(env.context, beta?.id ?? '', { filter: { platforms: ['beta'], expected: true } });
+  await payOne(env.context, { platform: 'alpha', reference: 'ped-8', amount: '1.00' });
+  expect(await beta?.read('8')).toMatchObject({ state: 'paid_twice' });
+  // cast: a migration knows no tables
+  await giveMerchants(db as never);
+  expect(await beta?.read('8')).toMatchObject(NOTHING);
 });
