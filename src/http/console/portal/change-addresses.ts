@@ -44,22 +44,23 @@ ${inputField(draft, {
         ['Hoje', scope.merchant[kind] ?? EMPTY_VALUE],
         ['Depois', value ?? EMPTY_VALUE],
         ['Segredo de teste', secret && idText(secret)],
-      ])}${explain(scope)}`;
+      ])}${explain(scope, kind !== 'email' && value !== null)}`;
     },
     done: 'address_asked',
   });
 }
 
 /** Explains the challenge, and then the mailed link, or why the operators confirm. */
-function explain({ isMailed, merchant }: MerchantScope): Html {
+function explain({ isMailed, merchant }: MerchantScope, isChallenged = true): Html {
   const confirms = isMailed
     ? t('Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.')
     : merchant.email === null
       ? t('Depois a operação confirma: não há e-mail cadastrado.')
       : t('Depois a operação confirma: este servidor não envia e-mails.');
-  return html`<p class="explain">${t(
+  const challenge = t(
     'Ao confirmar, uma mensagem assinada vai para o endereço novo, que responde ao desafio como a documentação diz.',
-  )} ${confirms}</p>`;
+  );
+  return html`<p class="explain">${isChallenged && challenge} ${confirms}</p>`;
 }
 
 /** The merchant's addresses, and the changes of them that wait. @param isOwnPage it also shows the secret of tests. */
