@@ -47,7 +47,7 @@ test.each([
     await title('Informar um saldo');
     await page.getByLabel(/^Plataforma/).selectOption(platform);
     await page.getByLabel('Instante').fill(`${day}T18:00:00`);
-    await page.getByLabel('Saldo no painel').fill('12.34');
+    await page.getByLabel('Saldo no painel').fill('12.345');
     await page.getByRole('button', { name: 'Ver o que muda' }).click();
     await page.getByRole('alert').filter({ hasText: 'Escreva um valor como 1.234,56' }).waitFor();
     expect(await page.getByLabel(/^Plataforma/).inputValue()).toBe(platform);

@@ -21,7 +21,7 @@ export type PreviewedEntry = { seq: number; kind: string; platform: string; atWa
 export type ChangePreview = {
   /** At most ENTRIES_MAX, in the order of writing. */
   entries: PreviewedEntry[];
-  /** Ended days with a report that get another revision. */
+  /** Ended days with a report that get another revision: also later ones, whose balances change. */
   days: Day[];
 };
 
@@ -65,9 +65,39 @@ export async function previewChange(
       context.db,
       entries.map(({ atWall }) => ({ atWall, runSeq: undefined })),
     );
-    const days = new Set([...found.map(({ scope }) => scope), ...error.closedDays.filter((day) => !known.has(day))]);
+    const days = new Set([
+      ...found.map(({ scope }) => scope),
+      ...error.closedDays.filter((day) => !known.has(day)),
+      ...(await listLaterDays(context, entries)),
+    ]);
     return { entries, days: [...days].sort() };
   }
+}
+
+/**
+ * Lists the ended days with a report whose balance these entries move, on their own day or an earlier one. Of more entries
+ * than a preview returns it takes every later day.
+ */
+async function listLaterDays({ calendar, clock, db }: Context, entries: PreviewedEntry[]): Promise<Day[]> {
+  const moves = entries.flatMap(({ atWall, postings }) =>
+    postings.filter(({ account }) => account.startsWith('Assets:Provider:')).map((one) => ({ ...one, atWall })),
+  );
+  const [first] = moves.map(({ atWall }) => atWall.slice(0, 10)).sort();
+  if (first === undefined) return [];
+  const rows = await db
+    .selectFrom('reports')
+    .select('day')
+    .distinct()
+    .where('day', '>=', first)
+    .where('day', '<', calendar.dayOf(clock.now()))
+    .where('state', '!=', 'partial')
+    .execute();
+  return rows.flatMap(({ day }) => {
+    const sums = new Map<string, bigint>();
+    for (const { account, cents, atWall } of moves)
+      if (atWall.slice(0, 10) <= day) sums.set(account, (sums.get(account) ?? 0n) + cents);
+    return entries.length === ENTRIES_MAX || [...sums.values()].some((sum) => sum !== 0n) ? [day] : [];
+  });
 }
 
 async function readNewestEntry(db: Reader): Promise<number> {

@@ -161,7 +161,7 @@ test('a day before the books says in the preview what it adds to the days that a
 
 test('a wrong form comes back as typed, with what is wrong by its field', async () => {
   const address = '/balances/adjustments/new';
-  const typed = { platform: A, day: addDays(env.today, 1), kind: 'gift', amount: '1234.56', note: '' };
+  const typed = { platform: A, day: addDays(env.today, 1), kind: 'gift', amount: '1.234', note: '' };
   const { answer, rows } = await added(() => post('accountant', address, { ...typed, step: 'confirm' }));
   expect(rows).toEqual({});
   expect(answer.status).toBe(422);
@@ -173,9 +173,9 @@ test('a wrong form comes back as typed, with what is wrong by its field', async 
   ]) {
     expect(answer.text).toMatch(new RegExp(`id="${name}-fault" role="alert">${fault}`));
   }
-  expect(answer.text).toContain('value="1234.56"');
+  expect(answer.text).toContain('value="1.234"');
   expect(answer.text).toContain(`<option value="${A}" selected>`);
-  for (const amount of ['1,234', '1.23', '1e3', '+5', '0,001', '--1', '1 000', '99999999999999', '10,', ',5']) {
+  for (const amount of ['1,234', '1e3', '+5', '0,001', '--1', '1 000', '99999999999999', '10,', ',5']) {
     const refused = await post('accountant', address, { ...typed, day: env.today, kind: 'fee_in', note: 'x', amount });
     expect(refused.status, amount).toBe(422);
     expect(refused.text, amount).toContain('amount-fault');
@@ -183,6 +183,8 @@ test('a wrong form comes back as typed, with what is wrong by its field', async 
   for (const [amount, shown] of [
     ['1.234.567,8', 'R$ 1.234.567,80'],
     ['1234', 'R$ 1.234,00'],
+    ['1.23', 'R$ 1,23'],
+    ['R$ 49,90', 'R$ 49,90'],
   ]) {
     const taken = await post('accountant', address, {
       ...typed,
@@ -531,4 +533,6 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   expect(page).toContain('Pagamentos fora do contrato');
   expect(page).not.toContain('Informar um contrato');
   expect((await post('accountant', address, { ...typed, percent: '101,00', fixed: '-1,00' })).status).toBe(422);
+  const blank = await post('accountant', address, { ...typed, percent: '', fixed: '' });
+  expect(blank.text).toMatch(/id="percent-fault" role="alert">De 0 a 100 %/);
 });

@@ -2,7 +2,7 @@ import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addMonths, monthOf } from '../../../domain/calendar.ts';
-import { formatAmount } from '../../../domain/money.ts';
+import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { type Fees, readFees } from '../../../ledger/read/read-fees.ts';
 import { addCommission, fees, type PresentedFees } from '../../../operations/books/commissions.ts';
@@ -15,7 +15,7 @@ import { balanceTabs, FEES } from '../balances/describe-stated.ts';
 import { moneyField, readMoney } from '../balances/form-fields.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
-import { choiceField, dayField, inputField } from '../parts/fields.ts';
+import { choiceField, dayField, formatMoneyInput, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, formatWallTime, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { buttonLink, facts, filterForm, table, transactionLink } from '../parts/page-components.ts';
@@ -140,13 +140,14 @@ function contractForm(context: Context): TwoStepForm<Stated, Record<string, stri
     ) => html`<div class="fields">${choiceField(draft, { name: 'platform', label: 'Plataforma', words: platforms, any: 'Todas' })}
 ${choiceField(draft, { name: 'operation', label: 'Operação', words: OPERATION_WORDS })}
 ${moneyField(draft, { name: 'fixed', label: 'Valor fixo, em R$' })}
-${moneyField(draft, { name: 'percent', label: 'Parte do valor, em %', hint: 'Duas casas no máximo.' })}
+${inputField(draft, { name: 'percent', label: 'Parte do valor, em %', hint: 'Duas casas no máximo.' }, html` maxlength="6" placeholder="${formatMoneyInput(99n)}"`)}
 ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to', label: 'Até', hint: 'Vazio: até que outro seja informado.' })}</div>`,
     read(draft) {
       const { platform, operation, from = '', to } = draft.values;
-      const [fixed, points] = [readMoney(draft, 'fixed'), readMoney(draft, 'percent')];
+      const fixed = readMoney(draft, 'fixed');
+      const points = parseTypedAmount(draft.values.percent ?? '') ?? -1n;
       if (fixed < 0n) draft.faults.fixed ??= t('Escreva o valor sem sinal.');
-      if (points < 0n || points > BASIS_POINTS_MAX) draft.faults.percent ??= t('De 0 a 100 %.');
+      if (points < 0n || points > BASIS_POINTS_MAX) draft.faults.percent = t('De 0 a 100 %.');
       if (from === '') draft.faults.from = t('Escolha um dia.');
       if (to && to < from) draft.faults.to = t('Vem antes do primeiro dia.');
       const of = OPERATIONS.find((one) => one === operation) ?? 'cashin';
@@ -168,7 +169,7 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
         ['Plataforma', stated.platform === null ? t('Todas') : (platforms[stated.platform] ?? stated.platform)],
         ['Operação', describeCode(OPERATION_WORDS, stated.operation)],
         ['Valor fixo, em R$', money(stated.fixed)],
-        ['Parte do valor, em %', formatAmount(BigInt(stated.basis_points))],
+        ['Parte do valor, em %', formatMoneyInput(BigInt(stated.basis_points))],
         ['De', formatDay(stated.from)],
         ['Até', stated.to && formatDay(stated.to)],
       ])}<p class="explain">${tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>`;
