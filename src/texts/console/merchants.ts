@@ -130,8 +130,10 @@ export const MERCHANTS_EN = {
   'Último erro em 24 h': 'Last error in 24 h',
   'Última entrega em 24 h': 'Last delivery in 24 h',
   'As últimas 24 horas': 'The last 24 hours',
-  '<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de {after}.':
-    '<b>This address has accepted nothing for {age}.</b> Nothing is lost: callbacks wait. Operators, and the merchant if it gave an e-mail address, are notified after {after}.',
+  '<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam.':
+    '<b>This address has accepted nothing for {age}.</b> Nothing is lost: callbacks wait.',
+  'A operação, e o lojista que deu um e-mail, são avisados depois de {after}.':
+    'Operators, and the merchant if it gave an e-mail address, are notified after {after}.',
   'A resposta que recebemos: {outcome}': 'The answer that we got: {outcome}',
   'nenhuma até que seja reativado': 'none until it is enabled again',
   'nada espera': 'nothing waits',

@@ -90,6 +90,24 @@ export const PORTAL_EN = {
   Esquema: 'Schema',
   'Inventado: você ainda não tem mensagem deste tipo.': 'Invented: you have no message of this type yet.',
   'A sua mensagem mais nova deste tipo.': 'Your newest message of this type.',
+  'Enviar exemplos': 'Send examples',
+  'Sem um endereço de teste, exemplos chegam ao sistema que trata pagamentos.':
+    'Without an address for tests, examples reach the system that handles payments.',
+  'Cada um sai uma vez, assinado.': 'Each is sent once, signed.',
+  'endereço de teste': 'address for tests',
+  'endereço de produção': 'production address',
+  'Vão para': 'They go to',
+  'a sua busca de eventos': 'your feed of events',
+  'Escolha um tipo da lista.': 'Choose a type of the list.',
+  exemplo: 'example',
+  'Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e ative: eles seguem então.':
+    'Disabled: {why}. Nothing is sent, and callbacks are held. Repair the address and enable: they follow then.',
+  'A operação é avisada depois de {after}, e você também, se deu um e-mail.':
+    'Operators are notified after {after}, and so are you if you gave an e-mail address.',
+  'Tentar agora': 'Try now',
+  'Espera uma mensagem anterior da mesma transação ou do mesmo pedido: entregue aquela, e esta segue.':
+    'Waits for an earlier message of the same transaction or order: deliver that one, and this follows.',
+  'espera uma mensagem anterior': 'waits for an earlier message',
   'Exemplos na fila: recarregue a página para ver o resultado de cada um.':
     'The examples are queued: reload the page to see the outcome of each.',
   '{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help':
@@ -100,6 +118,7 @@ export const PORTAL_EN = {
   dado: 'given',
   'Vale até': 'Valid until',
   'Confirmado até o cursor': 'Acknowledged up to the cursor',
+  'Lido até o cursor': 'Read up to the cursor',
   'Último cursor': 'Last cursor',
   'Próximo pedido': 'Next request',
   'Você tem endereço: um cursor não confirma nada.': 'You have an address: a cursor acknowledges nothing.',
@@ -107,6 +126,7 @@ export const PORTAL_EN = {
   'Nenhum manifesto até agora.': 'No manifests so far.',
   Mensagens: 'Messages',
   Arquivos: 'Files',
+  'Para verificar um:': 'To verify one:',
   Assinado: 'Signed',
   'Requisições demais': 'Too many requests',
   'Vieram requisições demais em pouco tempo. Espere um pouco e recarregue a página.':

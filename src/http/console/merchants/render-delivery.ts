@@ -20,8 +20,8 @@ type Clocked = Pick<Context, 'calendar' | 'clock' | 'config'>;
 export type DeliveryLinks = {
   list: (state: Undelivered) => string;
   item: (callback: FailedAttempt) => string;
-  /** Whether the text of the last answer is shown: it may name people. */
-  showsAnswer?: true;
+  /** The page is the merchant's own: it shows the text of the last answer, which may name people. */
+  isOwn?: true;
 };
 
 /** How callbacks reach a merchant: what waits, the last error, and the last 24 hours as charts. */
@@ -34,7 +34,7 @@ export function renderDelivery(
   const { lastFailure, lastSuccessAt, nextAttemptAt, counts } = delivery;
   const now = context.clock.now();
   const covered = html` <span class="hint">${t('entre os {n} callbacks mais novos e os que esperam', { n: formatCount(NEWEST_MAX) })}</span>`;
-  return html`<section><h2>${t('Entrega')}</h2>${describeFailing(context, merchant, links.showsAnswer ? lastFailure : undefined)}
+  return html`<section><h2>${t('Entrega')}</h2>${describeFailing(context, merchant, lastFailure, links)}
 <ul class="tally">${UNDELIVERED.map(
     (state) =>
       html`<li><span>${describeCode(TALLY_WORDS, state)}</span> <a href="${links.list(state)}" aria-label="${describeCode(CALLBACK_STATE_WORDS, state)}: ${formatBounded(counts[state])}"><b>${formatBounded(counts[state])}</b></a></li>`,
@@ -79,15 +79,20 @@ function describeFailing(
   context: Clocked,
   merchant: PresentedMerchant,
   last: FailedAttempt | undefined,
+  { isOwn }: DeliveryLinks,
 ): Html | undefined {
   if (merchant.failing_since === null || merchant.state !== 'enabled') return undefined;
   const failingMs = context.clock.now().getTime() - Date.parse(merchant.failing_since);
   const age = formatDuration(Math.round(failingMs / 1000));
   const after = formatDuration(Math.round(context.config.LIMITS.callbackAlertMs / 1000));
   const answer =
+    isOwn &&
     last &&
     html`<p>${tHtml('A resposta que recebemos: {outcome}', { outcome: describeOutcome(last.status, last.errorClass) })}</p>${last.body !== null && html`<pre>${last.body}</pre>`}`;
-  return html`<div class="explain bad"><p>${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de {after}.', { age, after })}</p>${answer}</div>`;
+  const notified = isOwn
+    ? t('A operação é avisada depois de {after}, e você também, se deu um e-mail.', { after })
+    : t('A operação, e o lojista que deu um e-mail, são avisados depois de {after}.', { after });
+  return html`<div class="explain bad"><p>${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam.', { age })} ${notified}</p>${answer}</div>`;
 }
 
 function describeNext(context: Clocked, merchant: PresentedMerchant, at: Date | undefined): Part {
