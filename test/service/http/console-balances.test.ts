@@ -99,7 +99,9 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   const { answer: preview, rows } = await added(() => post('accountant', address, typed));
   expect(rows).toEqual({});
   expect(preview.status).toBe(200);
-  expect(text(preview)).toContain('Expenses:Fees');
+  expect(text(preview)).toContain('Outras tarifas');
+  expect(text(preview)).toMatch(/Saldo disponível no provedor/);
+  expect(text(preview)).not.toMatch(/Assets:|Expenses:/);
   expect(text(preview)).toContain('-R$ 1.234,56');
   expect(text(preview)).toMatch(/Um dia já relatado ganha uma nova revisão: \d\d\/\d\d\/\d{4}/);
   expect(preview.text).toContain('tarifa de &lt;b&gt;novembro&lt;/b&gt;');
@@ -408,7 +410,7 @@ test('accepting takes a second step that shows the entries and the day, and a no
   );
   expect(rows).toEqual({});
   expect(second.status).toBe(200);
-  expect(text(second)).toContain('Liabilities:Receipts');
+  expect(text(second)).toContain('Recebimentos');
   expect(text(second)).toContain('R$ 819,00');
   expect(text(second)).toContain(`nova revisão: ${changed.date_created.slice(0, 10).split('-').reverse().join('/')}`);
   const bare = await post('operator', `/mismatches/${id}/accept`, { actual, step: 'confirm' });
