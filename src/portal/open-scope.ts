@@ -16,7 +16,7 @@ import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../cal
 import { findHold } from '../callbacks/manage/redeliver.ts';
 import { type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
 import { renderRows } from '../callbacks/render/render-bodies.ts';
-import { type Example, readExamples } from '../callbacks/render/render-examples.ts';
+import { type Example, readExample } from '../callbacks/render/render-examples.ts';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
@@ -100,8 +100,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
 
     /** An example of a message; audited, since the merchant's newest one shows a person. */
     async showExample(type: string): Promise<Example> {
-      const found = await readExamples(reading, seq, [type], (rows) => renderRows(reading, rows));
-      const example = found.get(type) ?? { body: {}, isInvented: true };
+      const example = await readExample(reading, seq, type, (rows) => renderRows(reading, rows));
       const { transaction } = (example.body as { data?: { transaction?: { id: string } } }).data ?? {};
       const transactions = transaction && !example.isInvented ? [transaction.id] : [];
       await auditShown(context, { actor: caller.id, action: 'callbacks.show', target: type }, { transactions, via });

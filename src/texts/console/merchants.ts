@@ -138,7 +138,9 @@ export const MERCHANTS_EN = {
   'um só callback, para ver se o endereço voltou': 'a single callback, to see whether the address is back',
   'mais de {n}': 'more than {n}',
   'Nenhuma tentativa em 24 horas.': 'No attempts in 24 hours.',
-  'De uma amostra de até {n} callbacks por hora.': 'From a sample of up to {n} callbacks per hour.',
+  'Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.':
+    'An estimate, from up to {n} callbacks of each hour and from those that wait or failed: 0 % does not mean that none was accepted.',
+  'entre os {n} callbacks mais novos e os que esperam': 'among the {n} newest callbacks and those that wait',
   'Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou reativa este lojista.':
     'Only the role {role} may correct the address, send a test, pause or enable this merchant.',
   'Você pode {callbacks}.': 'You may {callbacks}.',

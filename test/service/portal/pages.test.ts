@@ -92,6 +92,23 @@ describe('an example of each message', () => {
     expect([own('pix.cashin.paid'), own('pix.cashout.paid')]).toEqual(['Maria', 'Pessoa de Exemplo']);
   });
 
+  it('keeps its body, on its page and when it is delivered again, though a newer message of its type came', async () => {
+    const ask = (method: string, path: string) => callApi({ url: `${url}/api/v1/portal`, token }, method, path);
+    const { json } = await post({ types: ['pix.cashin.paid', 'pix.cashout.paid'] });
+    const made = (json.callbacks as { id: string }[]).map(({ id }) => id);
+    const sent = (id: string) => shop.calls.filter((call) => call.headers['webhook-id'] === id).map(({ body }) => body);
+    const isDelivered = async (id: string) => (await ask('GET', `/callbacks/${id}`)).json.state === 'delivered';
+    for (const id of made) await env.advanceUntil('it is delivered', () => isDelivered(id));
+    await env.applyTransaction(['paid'], { name: 'Joana' });
+    expect((await show(`/portal/callbacks/${made[0]}`)).html).toContain('&quot;Maria&quot;');
+    expect((await show('/portal/messages/pix.cashin.paid')).html).toContain('&quot;Joana&quot;');
+    for (const id of made) {
+      await ask('POST', `/callbacks/${id}/redeliver`);
+      await env.advanceUntil('it came again', () => sent(id).length === 2);
+      expect(sent(id)[1]).toBe(sent(id)[0]);
+    }
+  });
+
   it('is marked in the format of the provider too, and only known types are taken', async () => {
     const body = inventExample('pix.cashin.paid', '2026-11-21T08:00:00-03:00');
     expect(toProviderBody({ ...body, test: true }, 'msg_1')).toMatchObject({ status: 'paid', test: true });
@@ -104,7 +121,7 @@ describe('an example of each message', () => {
     for (const type of MESSAGE_TYPES) expect(list.html).toContain(`/portal/messages/${type}"`);
     const own = await show('/portal/messages/pix.cashin.paid');
     expect(own.html).toMatch(
-      /A sua mensagem mais nova deste tipo[\s\S]*&quot;Maria&quot;[\s\S]*&quot;test&quot;: true[\s\S]*&quot;properties&quot;/,
+      /A sua mensagem mais nova deste tipo[\s\S]*&quot;Joana&quot;[\s\S]*&quot;test&quot;: true[\s\S]*&quot;properties&quot;/,
     );
     expect((await show('/portal/messages/pix.cashout.corrected')).html).toContain('Inventado');
     expect((await show('/portal/messages/pix.cashin.none')).status).toBe(404);

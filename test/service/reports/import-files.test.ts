@@ -296,7 +296,7 @@ async function readSums(format: (typeof BOOKING_FORMATS)[number], wanted: Partia
       if (account !== undefined) sums.set(key, (sums.get(key) ?? 0n) + cents);
     }
   }
-  return { rows, sums: [...sums].filter(([, cents]) => cents !== 0n).sort() };
+  return { rows, sums: [...sums].filter(([, cents]) => cents !== 0n).sort(([one], [other]) => (one < other ? -1 : 1)) };
 }
 
 test.each(BOOKING_FORMATS)(
