@@ -11,6 +11,7 @@ import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { findFirstDay } from '../../../src/seal/find-first-day.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { observe } from '../../support/make-observations.ts';
+import { applyTransactions, transactionOf } from '../../support/make-report-transactions.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields } from '../../support/open-console-session.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
@@ -508,7 +509,8 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const address = '/balances/fees/new';
   const typed = { platform: '', operation: 'cashin', fixed: '0,10', percent: '0,50', from: `${month}-01`, to: '' };
   const preview = await post('accountant', address, typed);
-  expect(text(preview)).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
+  expect(text(preview)).toContain('Parte do valor, em % 0,50');
+  expect(text(preview)).toMatch(/\S+ de \d+ não teve pagamentos que este contrato cobre/);
   expect((await confirm('accountant', address, preview)).to).toBe('/balances/fees?done=contract_stated');
   const answer = await fetch(`${env.url}/api/v1/fees?month=${month}`, {
     headers: { authorization: `Bearer ${env.tokens.accountant}` },
@@ -534,6 +536,16 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const page = text(await get('viewer', `/balances/fees?month=${month}`));
   expect(page).toContain('Pagamentos fora do contrato');
   expect(page).not.toContain('Informar um contrato');
+  const [stated] = await env.context.db.selectFrom('commission_contracts').select(['id', 'actor']).execute();
+  const { name } = await readRow(env.context.db, 'tokens', ['name'], { id: stated?.actor ?? '' });
+  const listed = text(await get('accountant', `/balances/fees?month=${month}`));
+  expect(listed).toMatch(/Contratos informados.* Todas .*R\$ 0,10 0,50 % .*Em vigor/);
+  expect(listed).toContain(` ${name} `);
+  expect(listed).toContain(`confere commissions undo ${stated?.id}`);
+  const paidBefore = transactionOf('cashin', 1_000n, [['paid', `${addDays(`${month}-01`, -1)} 10:00:00`]]);
+  await applyTransactions(env.context, [paidBefore]);
+  const again = await post('accountant', address, typed);
+  expect(text(again)).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
   expect((await post('accountant', address, { ...typed, percent: '101,00', fixed: '-1,00' })).status).toBe(422);
   const blank = await post('accountant', address, { ...typed, percent: '', fixed: '' });
   expect(blank.text).toMatch(/id="percent-fault" role="alert">De 0 a 100 %/);
