@@ -72,7 +72,7 @@ test.each([
     await page.getByLabel('Por quê').fill('tarifa do mês, que a lista não mostra');
     await page.getByRole('button', { name: 'Ver o que muda' }).click();
     await title('Lançar um ajuste: confira');
-    expect(await page.getByRole('main').textContent()).toContain('Expenses:Fees');
+    expect(await page.getByRole('main').textContent()).toContain('Outras tarifas');
     await page.getByRole('button', { name: 'Voltar e corrigir' }).click();
     await title('Lançar um ajuste');
     expect(await page.getByLabel('Por quê').inputValue()).toContain('tarifa do mês');

@@ -9,12 +9,14 @@ import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day, WallTime } from '../../domain/calendar.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
-import type { Posting } from '../journal/plan-entries.ts';
+import { type Posting, splitAccount } from '../journal/plan-entries.ts';
 import { finishReposts } from '../stated/state-opening.ts';
 import { readPostings } from './read-postings.ts';
 
 /** Entries that a preview returns; it counts the others. */
 const ENTRIES_MAX = 2_000;
+/** The accounts of the balance that a report opens and closes with. */
+const BALANCE_ACCOUNTS = new Set(['Assets:Provider:Available', 'Assets:Provider:Held']);
 
 export type PreviewedEntry = { seq: number; kind: string; platform: string; atWall: WallTime; postings: Posting[] };
 
@@ -80,7 +82,9 @@ export async function previewChange(
  */
 async function listLaterDays({ calendar, clock, db }: Context, entries: PreviewedEntry[]): Promise<Day[]> {
   const moves = entries.flatMap(({ atWall, postings }) =>
-    postings.filter(({ account }) => account.startsWith('Assets:Provider:')).map((one) => ({ ...one, atWall })),
+    postings
+      .filter(({ account }) => BALANCE_ACCOUNTS.has(splitAccount(account).account))
+      .map((one) => ({ ...one, atWall })),
   );
   const [first] = moves.map(({ atWall }) => atWall.slice(0, 10)).sort();
   if (first === undefined) return [];
