@@ -190,15 +190,10 @@ async function verifyDays(db: Reader, { log, before }: End, report: ReportBreak)
     .where('seq', '>', log.days)
     .where('payload', 'like', '{"version":2,%')
     .where((eb) => {
-      const isIn = (table: 'log_hashes' | 'log_queue') =>
-        eb.exists(
-          eb
-            .selectFrom(`${table} as one`)
-            .select('ref')
-            .where('kind', '=', 'day')
-            .whereRef('ref', '=', 'day_manifests.seq'),
-        );
-      return eb.not(eb.or([isIn('log_hashes'), isIn('log_queue')]));
+      const of = eb.ref('day_manifests.seq');
+      const leaf = eb.selectFrom('log_hashes').select('ref').where('kind', '=', 'day').where('ref', '=', of);
+      const waiting = eb.selectFrom('log_queue').select('ref').where('kind', '=', 'day').where('ref', '=', of);
+      return eb.not(eb.or([eb.exists(leaf), eb.exists(waiting)]));
     })
     .orderBy('seq')
     .limit(BREAKS_KEPT_MAX)

@@ -56,7 +56,7 @@ export async function logIn(url: string, token: string): Promise<string> {
 
 /** The hidden fields of a page's forms. */
 export function hiddenFields(page: string): Record<string, string> {
-  const found = page.matchAll(/<input type="hidden" name="([a-z_]+)" value="([^"]*)">/g);
+  const found = page.matchAll(/<input type="hidden" name="([a-z0-9_]+)" value="([^"]*)">/g);
   return Object.fromEntries([...found].map(([, name, value]) => [name ?? '', unescapeHtml(value ?? '')]));
 }
 

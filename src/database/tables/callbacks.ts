@@ -47,7 +47,7 @@ export type CallbackTables = {
     id: string;
     merchant_seq: number;
     kind: string;
-    /** Null: no test address any more. */
+    /** Null: no test address any more. Of a notice (note-own-changes.ts): what was done. */
     value: Optional<string>;
     old_value: Optional<string>;
     asked_at: Date;

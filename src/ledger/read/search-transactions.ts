@@ -85,6 +85,7 @@ export async function buildSearch(
   const filters = listFilters(keys, hasBoth ? { ...query, platform: undefined } : query, withheld);
   const ordering = filters.find(({ leads }) => leads === 'both' || leads === query.by);
   const candidates = await findCandidates(db, query, budget);
+  if (query.seqs) candidates.push({ seqs: query.seqs });
   for (const value of listOthers(filters, ordering, query)) candidates.push(await findWithValue(db, value, budget));
   // few rows are read by number and sorted: no index of another value is needed for the order
   const lead = candidates.some(({ seqs }) => seqs) ? undefined : ordering;
@@ -108,8 +109,7 @@ export async function buildSearch(
     select = select.where(sql<boolean>`(${created} OR ${paid})`);
   }
   if (lacks) {
-    const column = lacks === 'name' ? 'parties.name_folded' : 'transactions.e2e_id';
-    select = select.where(column, 'is', null).where(wasPaid());
+    select = select.where(`transactions.${lacks}`, 'is', null).where(wasPaid());
   }
   if (hasBoth) select = select.where(matchesPlatform('transactions.platform', NO_PLATFORM));
   select = orderAndRange(select, query, lead?.column === 'parties.document_hash' ? 'parties' : 'transactions');
@@ -121,7 +121,8 @@ export async function buildSearch(
   return select;
 }
 
-function wasPaid(when = sql``) {
+/** Whether the transaction of a row was ever paid. @param when further conditions of the event. */
+export function wasPaid(when = sql``) {
   return sql<boolean>`EXISTS (SELECT 1 FROM events WHERE events.transaction_seq = transactions.seq
     AND events.status = 'paid' ${when})`;
 }

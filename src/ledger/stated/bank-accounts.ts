@@ -1,4 +1,4 @@
-/** The company's bank accounts, as people describe them. The newest row of an account counts. */
+/** Facts about the company's bank accounts, which people state. The newest row of an account counts. */
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';

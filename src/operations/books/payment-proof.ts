@@ -8,6 +8,7 @@ import { LATE_DAYS } from '../../domain/late-days.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { listWebhooks } from '../../inbox/manage/read-webhooks.ts';
 import { describeTransaction } from '../../ledger/read/describe-transaction.ts';
+import { findNamed } from '../../ledger/read/find-named.ts';
 import { isTooWide, searchTransactions } from '../../ledger/read/search-transactions.ts';
 import type { SearchTerms, TransactionQuery } from '../../ledger/read/transaction-query.ts';
 import { type ListProof, readListProof } from '../../reports/serve/read-list-proof.ts';
@@ -38,6 +39,7 @@ const query = z
       .optional()
       .describe('0 to 23 on the clock of the provider: created or paid within it'),
     ...paymentTerms,
+    name: paymentTerms.name.describe('any part of the name, in any case, with or without accents; not for viewers'),
     masked: z
       .enum(['true', 'false'], 'must be true or false')
       .optional()
@@ -72,11 +74,14 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const { caller, via } = by;
   const { day: from, hour = null, amount = null, name = null, e2e_id = null } = asked;
   await authorizeSearch(context, caller, asked);
-  const terms = { name: asked.name, e2eId: asked.e2e_id, amountCents: parseAmount(amount ?? '') };
+  const terms = { e2eId: asked.e2e_id, amountCents: parseAmount(amount ?? '') };
   const named = from ?? context.calendar.dayOf(parseE2eId(e2e_id)?.minute ?? context.clock.now());
   const span = spanOf(named, asked.hour);
+  const compare = async ({ happened }: Span) =>
+    asked.name === undefined ? undefined : await findNamed(context.db, { ...terms, name: asked.name, happened });
+  const byName = await compare(span);
   const target = describeFilters({ ...asked, from });
-  const query = { ...terms, ...(e2e_id === null ? span : {}), ...PAGE };
+  const query = { ...terms, seqs: byName?.seqs, ...(e2e_id === null ? span : {}), ...PAGE };
   const reading = readFound(context, query, { caller, named: asked, target, via });
   const { rows, next } = await reading.catch(throwNarrower);
   // the list that answers is of the day on which the end-to-end id finds it
@@ -87,13 +92,17 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const readUntil = list.whole?.finished_at;
   const isLate = own.some((one) => readUntil && new Date(one.first_seen_at) > readUntil);
   const doubt = list.doubt ?? (isLate ? 'late_entry' : null);
-  const lacks = payments.length === 0 && !doubt && (await isAnyHidden(context, terms, span));
+  const isHidden = payments.length === 0 && (byName?.isAnyHidden || (await isAnyWithoutE2eId(context, terms, span)));
+  const lacks: Reason = byName?.isWhole === false ? 'names_left' : isHidden ? 'rows_hidden' : null;
+  const wholeDay = spanOf(named);
   const isElsewhere = hour !== null && payments.length === 0;
   return {
     asked: { day: named, hour, amount, name, e2e_id },
     ...conclude(list, { doubt, lacks, own: own.length, older: payments.length - own.length }),
     ...{ payments, more: next !== undefined },
-    other_hours: isElsewhere ? (await search(context, { ...terms, ...spanOf(named) })).length : null,
+    other_hours: isElsewhere
+      ? await listHours(context, { ...terms, ...wholeDay, seqs: (await compare(wholeDay))?.seqs }, named)
+      : null,
     ...{ log: await readLog(context), made_at: context.clock.now().toISOString() },
   };
 }
@@ -118,10 +127,20 @@ function throwNarrower(error: unknown): never {
 
 const dayOf = ({ created_at }: { created_at: string }): Day => created_at.slice(0, 10);
 
-/** Whether something was paid that has no name, or no end-to-end id, and so may be what was asked for. */
-async function isAnyHidden(context: Context, { name, e2eId, ...terms }: SearchTerms, span: Span): Promise<boolean> {
-  const hidden = async (lacks: 'name' | 'e2e_id') => (await search(context, { ...terms, ...span, lacks })).length > 0;
-  return (name !== undefined && (await hidden('name'))) || (e2eId !== undefined && (await hidden('e2e_id')));
+/** Whether something was paid that has no end-to-end id, and so may be the one that was asked for by its own. */
+async function isAnyWithoutE2eId(context: Context, { e2eId, ...terms }: SearchTerms, span: Span): Promise<boolean> {
+  return e2eId !== undefined && (await search(context, { ...terms, ...span, lacks: 'e2e_id' })).length > 0;
+}
+
+/** Lists the hours of a day in which transactions were paid, or created if they were not paid on it, in order. */
+async function listHours(context: Context, query: Parameters<typeof search>[1], of: Day): Promise<number[]> {
+  const hours = new Set<number>();
+  for (const { id, createdWall } of await search(context, query)) {
+    const events = (await describeTransaction(context.db, context.calendar, id))?.events ?? [];
+    const paid = events.find(({ status, at }) => status === 'paid' && at.startsWith(of));
+    hours.add(Number((paid?.at ?? createdWall).slice(11, 13)));
+  }
+  return [...hours].sort((a, b) => a - b);
 }
 
 /** Reads a payment as this reader may see it, and how and when we learnt of it. */
@@ -141,12 +160,12 @@ async function readPayment(context: Context, reader: Caller, id: string, listDay
 
 type Conclusion = PaymentProof['conclusion'];
 type Reason = PaymentProof['list']['reason'];
-type Known = { doubt: Reason; lacks: boolean; own: number; older: number };
+type Known = { doubt: Reason; lacks: Reason; own: number; older: number };
 
 /** Decides what the list, and those of the days before, say. An absence is concluded only from what was read. Pure. */
 function conclude({ day: of, whole, refusedRows, olderUnread }: ListProof, { doubt, lacks, own, older }: Known) {
-  const hidden: Reason = refusedRows > 0 ? 'rows_refused' : lacks ? 'rows_hidden' : null;
-  const reason = doubt ?? (own > 0 ? null : hidden);
+  const hidden: Reason = refusedRows > 0 ? 'rows_refused' : lacks;
+  const reason = doubt ?? (lacks === 'names_left' ? lacks : own > 0 ? null : hidden);
   const ofList: Conclusion = reason !== null ? 'unknown' : own > 0 ? 'has' : 'none';
   const isOlderRead = olderUnread === 0 && !hidden && doubt !== 'time_zone';
   const ofOlder: Conclusion = older > 0 ? 'has' : isOlderRead ? 'none' : 'unknown';

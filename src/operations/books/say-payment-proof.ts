@@ -14,11 +14,12 @@ const REASONS = words<NonNullable<PaymentProof['list']['reason']>>({
   before_books: 'o dia é de antes dos livros, e ela não foi lida',
   time_zone: 'o fuso horário do provedor está em dúvida, e com ele o dia de cada pagamento',
   rows_refused: 'ela tem linhas que o Confere não conseguiu ler',
+  names_left: 'ela tem mais nomes do que os que se comparam; escreva também o valor, a hora ou o id E2E',
   rows_hidden: 'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este',
 });
 
-/** Says in the language of the request what the list of the day says, and what those of the days before say. */
-export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): [list: Translated, older: Translated] {
+/** Says in the language of the request what the list of the day says, what those of the days before say, and in which other hours. */
+export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Translated[] {
   const { asked, list, older, payments } = proof;
   const [day, ofDay] = [list.day, asked.day].map((one) => formatDay(one, language())) as [string, string];
   const olderCount = payments.filter((one) => one.is_older).length;
@@ -26,22 +27,26 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): [list:
   const at = formatWallTime(calendar.toWallTime(new Date(list.reading?.read_at ?? 0)), language());
   const ofList = list.reason
     ? t(
-        'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), mas ela pode ter outras.',
+        'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), e isso pode não ser tudo.',
         { ...values, reason: REASONS[list.reason] },
       )
     : t('A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.', { ...values, at });
   const ofOlder =
     older.conclusion === 'unknown'
-      ? t(
-          'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos desde então.',
-          { day: ofDay, days: older.days, n: older.unread },
-        )
+      ? older.unread === 0
+        ? t('Sobre o que foi criado antes e pago em {day} também nada se conclui.', { day: ofDay })
+        : t(
+            'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde então.',
+            { day: ofDay, days: older.days, n: older.unread },
+          )
       : t('O que foi criado nos {days} dias antes {has} assim, paga em {day}.', {
           day: ofDay,
           days: older.days,
           has: sayCount(olderCount),
         });
-  return [ofList, ofOlder];
+  const hours = (proof.other_hours ?? []).map((hour) => t('entre {from} e {to} h', { from: hour, to: hour + 1 }));
+  const elsewhere = hours.length > 0 && t('Em outras horas do dia há: {hours}.', { hours: hours.join('; ') });
+  return [ofList, ofOlder, ...(elsewhere ? [elsewhere] : [])];
 }
 
 function sayCount(count: number): Translated {
@@ -53,7 +58,7 @@ function sayAsked({ asked: { amount, hour, name, e2e_id: id } }: PaymentProof): 
   const cents = amount === null ? undefined : parseSum(amount);
   const parts = [
     cents === undefined ? '' : formatMoney(cents, language()),
-    name === null ? '' : t('nome {name}', { name }),
+    name === null ? '' : t('“{name}” em qualquer parte do nome', { name }),
     id === null ? '' : t('id E2E {id}', { id }),
     hour === null ? '' : t('entre {from} e {to} h', { from: hour, to: hour + 1 }),
   ];

@@ -5,7 +5,7 @@ import { component, day, instant, nullableText } from './row-fields.ts';
 
 const REASONS = [
   ...(['not_over', 'not_read', 'only_counted', 'reopened', 'before_books', 'time_zone'] as const satisfies ListDoubt[]),
-  ...(['late_entry', 'rows_refused', 'rows_hidden'] as const),
+  ...(['late_entry', 'rows_refused', 'rows_hidden', 'names_left'] as const),
 ] as const;
 const conclusion = z.enum(['has', 'none', 'unknown']);
 
@@ -39,11 +39,11 @@ export const paymentProof = component('PaymentProof', {
     reading: reading.nullable().describe('the newest that read the list whole'),
   }),
   older: z
-    .object({ conclusion, days: z.int(), unread: z.int().describe('days not read or counted since') })
+    .object({ conclusion, days: z.int(), unread: z.int().describe('days not read whole since') })
     .describe('of what was created in the days before and paid on the day'),
   payments: z.array(payment).describe('all that we know of, for every conclusion; at most 20'),
   more: z.boolean(),
-  other_hours: z.int().nullable().describe('of the day, where the hour has none; up to 21'),
+  other_hours: z.array(z.int()).nullable().describe('of the day that have one, where the hour has none'),
   log: z
     .object({ position: z.int(), hash: z.string(), checkpoint: nullableText.describe('a signed note') })
     .nullable()

@@ -16,7 +16,7 @@ export type ListProof = Awaited<ReturnType<typeof readListProof>>;
 /**
  * Reads what is known of the provider's list of a day. `whole`: the newest whole reading that was asked for after the day.
  * `refusedRows`: rows that may be of it, and could not be read. `olderUnread`: those of the days before whose transactions may
- * have been paid on it, and that were not read or counted since.
+ * have been paid on it, and that were not read whole since.
  */
 export async function readListProof({ db, calendar, clock }: Context, day: Day) {
   const since = calendar.provableFrom(day);
@@ -35,7 +35,8 @@ export async function readListProof({ db, calendar, clock }: Context, day: Day) 
     if (whole) return null;
     return last ? 'only_counted' : firstDay !== undefined && day < firstDay ? 'before_books' : 'not_read';
   }
-  const olderUnread = listUnread(day, windows, since).filter((one) => one !== day).length;
+  const readWhole = windows.filter(({ isWhole }) => isWhole);
+  const olderUnread = listUnread(day, readWhole, since).filter((one) => one !== day).length;
   return { day, doubt: decideDoubt(), whole, refusedRows, olderUnread };
 }
 

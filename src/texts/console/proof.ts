@@ -5,6 +5,7 @@ export const PROOF_EN = {
     "What the provider's list says of a payment, and how we know: the answer to somebody who asks for it.",
   'Dia do pagamento': 'Day of the payment',
   Qualquer: 'Any',
+  'Qualquer parte dele.': 'Any part of it.',
   'Basta ele: sem dia.': 'It is enough: no day.',
   'Escreva o valor, o nome ou o id E2E.': 'Write the amount, the name or the E2E id.',
   'O id E2E já diz o minuto.': 'The E2E id names its minute.',
@@ -12,8 +13,7 @@ export const PROOF_EN = {
   'Não tem': 'Has none',
   'Sem conclusão': 'No conclusion',
   'Lista do provedor de {day}': "The provider's list of {day}",
-  'Em outras horas do dia, há uma.': 'There is one in other hours of the day.',
-  'Em outras horas do dia, há {n}.': 'There are {n} in other hours of the day.',
+  'Em outras horas do dia há: {hours}.': 'In other hours of the day there is: {hours}.',
   'Paga em': 'Paid at',
   'não foi paga': 'it was not paid',
   'Soubemos em': 'We learnt of it',
@@ -23,7 +23,7 @@ export const PROOF_EN = {
   Contagem: 'Count',
   '{listed} transações, de {from} a {to}; o provedor anunciou {announced}':
     '{listed} transactions, from {from} to {to}; the provider announced {announced}',
-  'Dias antes, não lidos desde então': 'Days before, not read since',
+  'Dias antes, não lidos inteiros desde então': 'Days before, not read whole since',
   'Checkpoint publicado': 'Published checkpoint',
   'Mostrar os dados pessoais': 'Show personal data',
   'Mascarar os dados pessoais, para enviar': 'Mask personal data, to send it',
@@ -42,18 +42,22 @@ export const PROOF_EN = {
   'ela tem linhas que o Confere não conseguiu ler': 'it has rows that Confere could not read',
   'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este':
     'it has payments without a name or an E2E id, and one of them may be this one',
-  'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), mas ela pode ter outras.':
-    "Nothing is concluded from the provider's list of {day}: {reason}. Confere {has} like this ({asked}), but it may have others.",
+  'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), e isso pode não ser tudo.':
+    "Nothing is concluded from the provider's list of {day}: {reason}. Confere {has} like this ({asked}), and that may not be all.",
   'A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.':
     "The provider's list of {day} was read whole at {at} and {has} like this: {asked}.",
-  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos desde então.':
-    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read since.',
+  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde então.':
+    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read whole since.',
+  'Sobre o que foi criado antes e pago em {day} também nada se conclui.':
+    'Nothing is concluded either about what was created before and paid on {day}.',
+  'ela tem mais nomes do que os que se comparam; escreva também o valor, a hora ou o id E2E':
+    'it has more names than are compared; write the amount, the hour or the E2E id too',
   'O que foi criado nos {days} dias antes {has} assim, paga em {day}.':
     'What was created in the {days} days before {has} like this, paid on {day}.',
   'não tem nenhuma transação': 'has no transaction',
   'tem uma transação': 'has one transaction',
   'tem {n} transações': 'has {n} transactions',
-  'nome {name}': 'name {name}',
+  '“{name}” em qualquer parte do nome': '“{name}” anywhere in the name',
   'id E2E {id}': 'E2E id {id}',
   'entre {from} e {to} h': 'between {from}:00 and {to}:00',
 };

@@ -177,6 +177,7 @@ const CONSOLE: Record<string, string> = {
   'get /balances/bank/matches/:id/undo': ACCOUNTANTS,
   'post /balances/bank/matches/:id/undo': ACCOUNTANTS,
   'get /balances/imports': 'accountant operator admin',
+  'post /balances/imports/columns': ACCOUNTANTS,
   'post /balances/imports': 'accountant operator admin',
   'get /balances/imports/:kind/:file': 'accountant operator admin',
   'get /openapi': READERS,

@@ -420,3 +420,67 @@ test('what a statement leaves open is asked and answered by the command, the API
   const lines = (await env.api('accountant', 'GET', '/bank/lines?account=341/9-81119')).json.lines;
   expect(lines).toMatchObject([{ amount: '-12.50' }]);
 });
+
+test("the columns of a bank's CSV are mapped once, with a preview, kept for the account, and asked again for another header", async () => {
+  const account = '341/7-1';
+  await env.api('accountant', 'PUT', '/bank/accounts', { account, name: 'Conta do CSV', new_account: true });
+  const csv = (titles: string, ...rows: string[]) => ['Extrato;7-1', titles, ...rows, ''].join('\n');
+  const [titles, other] = ['Data mov.;Lançamento;Crédito;Débito', 'Data mov.;Lançamento;Documento;Crédito;Débito'];
+  const rows = ['02/10/2026;SALDO ANTERIOR;1.000,00;', '02/10/2026;TED;1.234,56;', '03/10/2026;TARIFA;;9,90'];
+  const refused = await upload('accountant', csv(titles, ...rows), { confirms: false });
+  expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('Dizer o que é cada coluna')]);
+  const session = await openConsoleSession(env, 'accountant');
+  const own = hiddenFields((await session.get(FORM)).html);
+  const send = async (fields: Record<string, string>, address = `${FORM}/columns`) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ ...fields, form_token: own.form_token ?? '' })) form.set(name, value);
+    const answer = await session.send(address, { method: 'POST', body: form });
+    return {
+      ...answer,
+      selected: [...answer.html.matchAll(/<option value="([^"]+)" selected>/g)].map(([, one]) => one),
+    };
+  };
+  const file = Buffer.from(csv(titles, ...rows)).toString('base64');
+  const blank = await send({ file });
+  expect([blank.status, blank.selected]).toEqual([200, [';', '2']]);
+  expect(blank.text).toMatch(/Data mov\. .* 02\/10\/2026 · 02\/10\/2026 · 03\/10\/2026/);
+  const chosen = {
+    file,
+    account,
+    separator: ';',
+    header: '2',
+    days: 'dd/mm/yyyy',
+    decimals: 'comma',
+    signs: 'as_written',
+  };
+  const parts = { part_0: 'day', part_1: 'text', part_2: 'in', part_3: 'out' };
+  const wrong = await send({ ...chosen, ...parts, part_3: 'in', step: 'check' });
+  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('É preciso um dia')]);
+  const misread = await send({ ...chosen, ...parts, decimals: 'point', step: 'check' });
+  expect([misread.status, misread.text]).toEqual([
+    422,
+    expect.stringContaining('linha 4, valor: não está escrito como as colunas dizem'),
+  ]);
+  expect((await send({ ...chosen, ...parts, account: '', step: 'check' })).text).toContain('Escolha a conta.');
+  const shown = await send({ ...chosen, ...parts, step: 'check' });
+  expect(shown.text).toMatch(/Entrou R\$ 1\.234,56 \(1\) .*Saiu -R\$ 9,90 \(1\) .*Linhas de saldo, deixadas de fora 1/);
+  const kept = await send({ ...hiddenFields(shown.html), step: 'confirm' });
+  expect([kept.status, kept.text]).toEqual([200, expect.stringContaining('Importar um arquivo: confira')]);
+  expect(await send({ ...hiddenFields(kept.html), step: 'confirm' }, FORM)).toMatchObject({ status: 303 });
+  const imported = (await env.api('accountant', 'GET', `/bank/lines?account=${account}`)).json.lines;
+  expect(imported).toMatchObject([{ amount: '-9.90' }, { amount: '1234.56', memo: 'TED' }]);
+
+  // the next file is read by them once its account is said
+  const more = csv(titles, ...rows, '04/10/2026;TED;5,00;');
+  const asked = await upload('accountant', more, { confirms: false });
+  expect([asked.status, asked.html]).toEqual([422, expect.stringContaining(`<option value="${account}"></option>`)]);
+  const dry = await env.api('accountant', 'POST', `/imports/bank?dry_run=true&account=${account}`, more);
+  expect(dry.json).toMatchObject({ statements: [{ account, new: 1, known: 2 }] });
+  const changed = await env.api('accountant', 'POST', `/imports/bank?account=${account}`, csv(other, '1;2;3;4;5'));
+  expect([changed.status, changed.text]).toEqual([422, expect.stringContaining('map its columns again')]);
+  // a person maps it again from what is known
+  const again = await send({ file: Buffer.from(csv(other, '02/10/2026;TED;1;1,00;')).toString('base64'), account });
+  expect(again.selected).toEqual([account, ';', '2', 'dd/mm/yyyy', 'comma', 'as_written', 'day', 'text', 'in', 'out']);
+  const open = await send({ file: Buffer.from('a;"b\n').toString('base64') });
+  expect([open.status, open.text]).toEqual([422, expect.stringContaining('as aspas que abrem na linha 1')]);
+});

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { findNamed } from '../../../src/ledger/read/find-named.ts';
 import type { PaymentProof } from '../../../src/operations/rows/payment-proof.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
@@ -32,7 +33,7 @@ function of(id: string, at: string, more: Partial<ShownTransaction> = {}): Shown
 const apply = (one: ShownTransaction) => applyObservations(env.context, [observe(one, env.context.clock.now())]);
 
 async function ask(query: Record<string, string>, role: 'operator' | 'viewer' = 'operator') {
-  const response = await fetch(`${env.url}/api/v1/transactions/proof?${new URLSearchParams(query)}`, {
+  const response = await fetch(`${env.url}/api/v1/transactions/proof?${new URLSearchParams(query).toString()}`, {
     headers: { authorization: `Bearer ${env.tokens[role]}` },
   });
   return { status: response.status, proof: (await response.json()) as Answer };
@@ -49,7 +50,7 @@ it('a list that nobody read whole after its day proves no absence, and no presen
   expect(ids(known)).toEqual([payment.id]);
   const other = await prove({ amount: '9.99' });
   expect(other).toMatchObject({ conclusion: 'unknown', payments: [], older: { conclusion: 'unknown', days: 95 } });
-  expect(other.text.en).toMatch(/has no transaction like this \(R\$.9\.99\), but it may have others/);
+  expect(other.text.en).toMatch(/has no transaction like this \(R\$.9\.99\), and that may not be all/);
   expect((await ask({ day: env.today, amount: '9.99' })).proof.list.reason).toBe('not_over');
   expect((await ask({ day: '2021-01-01', amount: '9.99' })).proof.list.reason).toBe('before_books');
 });
@@ -71,7 +72,7 @@ it('a list that was read whole after its day has the payment, or has none, and t
   // the list of the day alone: a charge of a day before may have been paid on it
   expect(none).toMatchObject({ conclusion: 'unknown', list: { conclusion: 'none', reason: null } });
   expect(none.text.en).toMatch(
-    /was read whole at .* and has no transaction like this: R\$.9\.99\..* 95 days before, 95 were not read since/,
+    /was read whole at .* and has no transaction like this: R\$.9\.99\..* 95 days before, 95 were not read whole since/,
   );
   await recordReadDays(env.context, addDays(day, -95), addDays(day, -1), readAt);
   expect(await prove({ amount: '9.99' })).toMatchObject({
@@ -82,12 +83,27 @@ it('a list that was read whole after its day has the payment, or has none, and t
 
 it('a payment is found by its hour, its name and its end-to-end id', async () => {
   expect(ids(await prove({ amount: '321.45', hour: '14' }))).toEqual([payment.id]);
-  expect(await prove({ amount: '321.45', hour: '15' })).toMatchObject({ conclusion: 'none', other_hours: 1 });
-  expect(ids(await prove({ name: 'zelia' }))).toEqual([payment.id]);
+  expect(await prove({ amount: '321.45', hour: '15' })).toMatchObject({ conclusion: 'none', other_hours: [14] });
+  expect((await prove({ name: 'prado', hour: '15' })).text.en).toMatch(
+    /In other hours of the day there is: between 14:00 and 15:00\.$/,
+  );
+  // any part of the name, as people know each other
+  for (const name of ['zelia', 'PRADO', 'lia pra']) expect(ids(await prove({ name }))).toEqual([payment.id]);
+  const other = await prove({ name: 'cunha' });
+  expect(other.list.conclusion).toBe('none');
+  expect(other.text['pt-BR']).toMatch(/assim: “cunha” em qualquer parte do nome/);
   const { proof } = await ask({ e2e_id: payment.e2e_id ?? '' });
   expect(proof).toMatchObject({ conclusion: 'has', asked: { day }, payments: [{ id: payment.id }] });
   const absent = (payment.e2e_id ?? '').slice(0, -3).concat('zzz');
   expect((await ask({ e2e_id: absent })).proof).toMatchObject({ conclusion: 'none', asked: { day } });
+});
+
+it('of more names than are compared, only what was found is known', async () => {
+  const happened = { from: `${day} 00:00:00`, end: `${addDays(day, 1)} 00:00:00` };
+  const all = await findNamed(env.context.db, { name: 'prado', happened });
+  expect(all).toMatchObject({ isWhole: true, isAnyHidden: false, seqs: [expect.any(Number)] });
+  const none = await findNamed(env.context.db, { name: 'prado', happened }, 0);
+  expect(none).toEqual({ isWhole: false, isAnyHidden: false, seqs: [] });
 });
 
 it('a payment of an older charge is of the day on which it was paid', async () => {
@@ -154,6 +170,9 @@ it('a later reading that proves nothing, and a later transaction of the day, tak
   expect((await prove({ amount: '9.99' })).list).toMatchObject({ conclusion: 'unknown', reason: 'reopened' });
   await db.updateTable('run_windows').set({ state: 'counted' }).where('run_seq', '=', seq).execute();
   expect((await prove({ amount: '9.99' })).list.conclusion).toBe('none');
+  // days before that were only counted: a count names no transaction
+  await db.updateTable('run_windows').set({ state: 'counted' }).where('to_day', '=', addDays(day, -1)).execute();
+  expect((await prove({ amount: '9.99' })).older).toMatchObject({ conclusion: 'unknown', unread: 95 });
 });
 
 it('a viewer sees no person and asks for none by name, and the question is audited as a search', async () => {

@@ -62,5 +62,5 @@ function sum(bookings: Booking[]) {
       const key = `${day} ${atWall} ${account}`;
       sums.set(key, (sums.get(key) ?? 0n) + cents);
     }
-  return [...sums].filter(([, cents]) => cents !== 0n).sort();
+  return [...sums].filter(([, cents]) => cents !== 0n).sort(([one], [other]) => (one < other ? -1 : 1));
 }

@@ -7,7 +7,7 @@ const HALF_BYTES = 8;
 
 /** The key of a preview. @param half of a key that was sent; else a new one. */
 export function keyOf(
-  request: Request,
+  request: Pick<Request, 'path'>,
   response: Response,
   { values, seen }: { values: Draft['values']; seen: string },
   half = randomBytes(HALF_BYTES).toString('hex'),

@@ -16,14 +16,9 @@ import {
   previewImport,
 } from '../../../imports/import-file.ts';
 import { type Answers, ChangedSincePreviewError, ImportRefusedError } from '../../../imports/import-kind.ts';
-import {
-  bytesMaxOf,
-  findImportKind,
-  IMPORT_KIND_NAMES,
-  type ImportKindName,
-  isImportKind,
-} from '../../../imports/import-kinds.ts';
+import { bytesMaxOf, findImportKind, IMPORT_KIND_NAMES, isImportKind } from '../../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../../imports/render-template.ts';
+import { listBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
@@ -35,17 +30,21 @@ import { halfOf, keyOf } from '../forms/preview-key.ts';
 import { choiceField, type Draft, labelled } from '../parts/fields.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
-import { buttonLink, facts, idText, table } from '../parts/page-components.ts';
+import { facts, idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { renderPreview } from '../parts/render-preview.ts';
 import { sendPage, uploadForm } from '../parts/send-page.ts';
+import { csvColumnPages } from './csv-columns.ts';
 import { describeLeftOut, renderFaults } from './describe-faults.ts';
-import { hiddenAnswers, questionForm, readAnswers } from './question-fields.ts';
+import { columnsForm, hiddenAnswers, questionForm, readAnswers } from './question-fields.ts';
 import { renderDecisions } from './render-decisions.ts';
 import { allowField, renderEqual } from './render-equal.ts';
 import { renderStatements } from './render-statements.ts';
+import { renderTemplates } from './render-templates.ts';
 
 const ADDRESS = IMPORT_ADDRESS;
+/** The page of columns leads to a preview too, at another address. */
+const FORM = { path: ADDRESS };
 const ROLES = ['operator', 'accountant'] as const;
 const IMPORTS_SHOWN = 20;
 const MIB = 1024 * 1024;
@@ -83,16 +82,38 @@ export function importPages(context: Context): Router {
       return;
     }
     const given = { kind, bytes: Buffer.from(file, 'base64'), answers };
-    try {
-      await answerFile(context, request, response, draft, given);
-    } catch (error) {
-      if (!(error instanceof ImportRefusedError)) throw error;
-      draft.faults.file = t('Nada foi importado: corrija o arquivo e envie-o de novo.');
-      const asked = questionForm(response, findImportKind(kind), error.faults, { kind, file, answers });
-      await sendForm(context, request, response, draft, html`${renderFaults(kind, error.faults)}${asked}`);
-    }
+    await answerRefused(context, request, response, draft, given);
   });
+  router.use(
+    csvColumnPages(context, async (request, response, file) => {
+      const values = { ...file.answers, kind: file.kind, file: file.bytes.toString('base64') };
+      await answerRefused(context, request, response, { values, faults: {} }, file);
+    }),
+  );
   return router;
+}
+
+/** Answers a file, or a form with all its faults. */
+async function answerRefused(
+  context: Context,
+  request: Request,
+  response: Response,
+  draft: Draft,
+  given: ImportedFile,
+): Promise<void> {
+  const { kind, answers = {} } = given;
+  const file = draft.values.file ?? '';
+  try {
+    await answerFile(context, request, response, draft, given);
+  } catch (error) {
+    if (!(error instanceof ImportRefusedError)) throw error;
+    draft.faults.file = t('Nada foi importado: corrija o arquivo e envie-o de novo.');
+    const accounts = kind === 'bank' ? await listBankAccounts(context.db) : [];
+    const asked = questionForm(response, findImportKind(kind), error.faults, { kind, file, answers, accounts });
+    const isForeign = kind === 'bank' && error.faults.some((one) => one.kind === 'header' || one.kind === 'csv_header');
+    const columns = isForeign && columnsForm(response, file, answers.account);
+    await sendForm(context, request, response, draft, html`${renderFaults(kind, error.faults)}${asked}${columns}`);
+  }
 }
 
 /** Imports the file that a preview showed, or previews it. @throws ImportRefusedError. */
@@ -104,7 +125,7 @@ async function answerFile(
   given: ImportedFile,
 ): Promise<void> {
   const [key, basis] = [readFormField(request, 'key') ?? '', readFormField(request, 'seen') ?? ''];
-  const isKey = key === keyOf(request, response, { values: draft.values, seen: basis }, halfOf(key));
+  const isKey = key === keyOf(FORM, response, { values: draft.values, seen: basis }, halfOf(key));
   const preview = async (isStale: boolean): Promise<void> => {
     const { answers = {} } = given;
     const shown = { draft, answers, preview: await previewImport(context, given, { allowEqual: true }), isStale };
@@ -157,27 +178,6 @@ ${faults}<section class="act">${uploadForm(response, ADDRESS, content)}</section
 
 const CRUMB = (): Html => html`<p class="crumb"><a href="/balances">${t('Saldos')}</a></p>`;
 
-function renderTemplates(kinds: ImportKindName[]): Html {
-  return table({
-    caption: 'Modelos',
-    rows: kinds.flatMap((name) => {
-      const { columns, titles } = findImportKind(name);
-      const all = Object.values(columns);
-      return all.length === 0 ? [] : [{ name, columns: all, title: titles[language()] }];
-    }),
-    empty: 'Não há modelos.',
-    columns: [
-      { title: 'Tipo', cell: (row) => html`<b>${row.title}</b>` },
-      { title: 'Colunas', cell: (row) => row.columns.map(({ titles }) => titles[language()]).join(', ') },
-      {
-        title: 'Baixar',
-        cell: (row) =>
-          html`${TEMPLATE_FORMATS.map((format) => html`${buttonLink(`${ADDRESS}/${row.name}/template.${format}`, format.toUpperCase())} `)}`,
-      },
-    ],
-  });
-}
-
 async function renderImports(context: Context, response: Response): Promise<Html> {
   const { db, calendar } = context;
   const rows = await listImports(db, IMPORTS_SHOWN);
@@ -220,7 +220,7 @@ async function sendPreview(
     ['SHA-256', idText(sha256)],
   ]);
   const content = html`<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="file" value="${draft.values.file}">
-<input type="hidden" name="seen" value="${basis}"><input type="hidden" name="key" value="${keyOf(request, response, { values: draft.values, seen: basis })}">
+<input type="hidden" name="seen" value="${basis}"><input type="hidden" name="key" value="${keyOf(FORM, response, { values: draft.values, seen: basis })}">
 ${hiddenAnswers(answers)}${allowField(equal)}<div class="actions"><button name="step" value="confirm">${t('Confirmar')}</button><a href="${ADDRESS}">${t('Cancelar')}</a></div>`;
   const before =
     isRepeated(preview) &&

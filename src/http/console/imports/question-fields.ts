@@ -8,6 +8,9 @@ import { type Html, html } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { uploadForm } from '../parts/send-page.ts';
 
+/** The page on which the columns of a bank's CSV are mapped. */
+export const COLUMNS_ADDRESS = `${IMPORT_ADDRESS}/columns`;
+
 /** The answers of a form to the questions of a kind. */
 export function readAnswers(request: Request, { questions = {} }: Pick<ImportKind, 'questions'>): Answers {
   const given = Object.keys(questions).map((name) => [name, readFormField(request, name)?.trim() ?? ''] as const);
@@ -19,13 +22,13 @@ export function questionForm(
   response: Response,
   { questions = {} }: Pick<ImportKind, 'questions'>,
   faults: readonly ImportFault[],
-  given: { kind: string; file: string; answers: Answers },
+  given: { kind: string; file: string; answers: Answers; accounts: string[] },
 ): Html | undefined {
   if (!faults.every(({ of }) => of === 'statement')) return undefined;
   const names = new Set([...Object.keys(given.answers), ...listQuestions(faults)]);
   const fields = [...names].flatMap((name) => {
     const question = questions[name];
-    return question ? renderField(name, question, given.answers[name] ?? '') : [];
+    return question ? renderField(name, question, given.answers[name] ?? '', given.accounts) : [];
   });
   return html`<section class="act"><p>${t('O arquivo não diz tudo: responda, e confira de novo.')}</p>${uploadForm(
     response,
@@ -35,10 +38,10 @@ export function questionForm(
   )}</section>`;
 }
 
-function renderField(name: string, { titles, answers }: Question, given: string): Html {
+function renderField(name: string, { titles, answers }: Question, given: string, accounts: string[]): Html {
   const control =
     answers === null
-      ? html`<input name="${name}" value="${given}" maxlength="100" autocomplete="off" spellcheck="false">`
+      ? html`<input name="${name}" value="${given}" maxlength="100" autocomplete="off" spellcheck="false"${name === 'account' && html` list="accounts"`}>${name === 'account' && html`<datalist id="accounts">${accounts.map((one) => html`<option value="${one}"></option>`)}</datalist>`}`
       : html`<select name="${name}"><option value="">${t('Escolha')}</option>${Object.entries(answers).map(
           ([answer, words]) =>
             html`<option value="${answer}"${answer === given && html` selected`}>${words[language()]}</option>`,
@@ -49,4 +52,13 @@ function renderField(name: string, { titles, answers }: Question, given: string)
 /** The answers, for the form that confirms a preview. */
 export function hiddenAnswers(answers: Answers): Html[] {
   return Object.entries(answers).map(([name, answer]) => html`<input type="hidden" name="${name}" value="${answer}">`);
+}
+
+/** The form that leads to that page, for a file whose header is unknown. */
+export function columnsForm(response: Response, file: string, account = ''): Html {
+  return html`<section class="act"><p>${t('Se o arquivo é um CSV do próprio banco, diga uma vez o que é cada coluna.')}</p>${uploadForm(
+    response,
+    COLUMNS_ADDRESS,
+    html`<input type="hidden" name="file" value="${file}"><input type="hidden" name="account" value="${account}"><div class="actions"><button class="secondary">${t('Dizer o que é cada coluna')}</button></div>`,
+  )}</section>`;
 }

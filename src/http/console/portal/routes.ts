@@ -5,7 +5,7 @@
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { pauseOwn, redeliverOwn, resumeOwn, testOwn } from '../../../operations/merchants/portal.ts';
+import { pauseOwn, redeliverOwn, resumeOwn, testOwn, withdrawAddress } from '../../../operations/merchants/portal.ts';
 import { findScopeBySession } from '../../../portal/open-scope.ts';
 import { readLogo } from '../../../portal/read-logo.ts';
 import { refuse } from '../../../texts/refuse.ts';
@@ -68,7 +68,11 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     filterForm(form),
     replayForm(context, form),
     rotateForm(context, form),
-    addressForm(form),
+    addressForm(context, form),
+    serveButton(context, withdrawAddress, {
+      address: '/portal/addresses/:id/withdraw',
+      to: '/portal/addresses?done=address_refused',
+    }),
     serveButton(context, pauseOwn, { address: '/portal/pause', to: toHome('paused') }),
     serveButton(context, resumeOwn, { address: '/portal/resume', to: toHome('enabled') }),
     serveButton(context, testOwn, {

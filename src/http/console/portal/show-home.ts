@@ -39,7 +39,7 @@ export function homePage(context: PortalContext): Router {
 <p class="sub">${idText(merchant.id)}</p>
 ${renderActions(response, scope)}
 ${delivery}
-${await renderAddresses(context, scope)}
+${await renderAddresses(context, scope, response)}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, scope)}</section>
 <section><h2>${t('Últimos callbacks')}</h2>${ownCallbackTable(context, callbacks, 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.')}
 <p><a href="${CALLBACKS.address}">${t('Todos os callbacks')}</a></p></section>`;

@@ -2,12 +2,12 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { parseE2eId } from '../../../domain/e2e-id.ts';
-import { formatAmount } from '../../../domain/money.ts';
+import { formatAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { type AskedPayment, PAYMENTS_SHOWN_MAX, paymentProof } from '../../../operations/books/payment-proof.ts';
 import { sayPaymentProof } from '../../../operations/books/say-payment-proof.ts';
 import type { PaymentProof } from '../../../operations/rows/payment-proof.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { plural, t, words } from '../../../texts/translate.ts';
+import { t, words } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { encryptAddress, encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
@@ -18,7 +18,7 @@ import { badge, facts, filterForm, idText } from '../parts/page-components.ts';
 import { filterChoice, isFiltered } from '../parts/parse-filters.ts';
 import { formTokenField, sendPage } from '../parts/send-page.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
-import { parseLocal, searchSchema } from './read-search.ts';
+import { searchSchema } from './read-search.ts';
 import { renderSource } from './render-timeline.ts';
 
 export const PROOF = { title: 'Prova de um pagamento', address: '/transactions/proof' } as const;
@@ -50,7 +50,7 @@ export function proofPages(context: Context): Router {
       return;
     }
     const { amount: typed, hour, ...rest } = filters;
-    const cents = typed === undefined ? undefined : parseLocal(typed);
+    const cents = typed === undefined ? undefined : parseTypedAmount(typed);
     const asked: AskedPayment = {
       ...rest,
       ...(hour === undefined ? {} : { hour: Number(hour) }),
@@ -75,7 +75,7 @@ function send(request: Request, response: Response, draft: Draft, proof: Html | 
   const fields = html`${dayField(draft, { name: 'day', label: 'Dia do pagamento' })}
 ${choiceField(draft, { name: 'hour', label: 'Hora', words: Object.fromEntries(HOURS.map((hour) => [hour, `${hour} h`])), any: 'Qualquer' })}
 ${inputField(draft, { name: 'amount', label: 'Valor' })}
-${canSeePersonalData(response) && inputField(draft, { name: 'name', label: 'Nome' })}
+${canSeePersonalData(response) && inputField(draft, { name: 'name', label: 'Nome', hint: 'Qualquer parte dele.' })}
 ${inputField(draft, { name: 'e2e_id', label: 'Id E2E', hint: 'Basta ele: sem dia.' })}`;
   const isWrong = Object.keys(draft.faults).length > 0;
   const body = html`<p class="crumb"><a href="/transactions">${t('Transações')}</a></p><h1>${t(PROOF.title)}</h1>
@@ -86,12 +86,10 @@ ${proof}`;
 }
 
 function renderProof(context: Context, proof: PaymentProof): Html {
-  const { list, payments, other_hours: others } = proof;
-  const [ofList, ofOlder] = sayPaymentProof(context.calendar, proof);
+  const { list, payments } = proof;
   const bad = list.conclusion === 'unknown' && ' bad';
   return html`<section><h2>${t('Lista do provedor de {day}', { day: formatDay(list.day) })} ${badge(CONCLUSION_WORDS, list.conclusion)}</h2>
-<div class="explain${bad}"><p>${ofList}</p><p>${ofOlder}</p>
-${!!others && html`<p>${plural(others, 'Em outras horas do dia, há uma.', 'Em outras horas do dia, há {n}.')}</p>`}
+<div class="explain${bad}">${sayPaymentProof(context.calendar, proof).map((one) => html`<p>${one}</p>`)}
 ${proof.more && html`<p>${t('Aqui estão {count}.', { count: formatCount(PAYMENTS_SHOWN_MAX) })}</p>`}</div>
 ${payments.map((one) => renderPayment(context, one))}</section>
 <section><h2>${t('Como sabemos')}</h2>${renderHow(context, proof)}</section>`;
@@ -128,7 +126,7 @@ function renderHow({ calendar }: Context, { list: { reading }, older, log, made_
     ['Lida inteira em', reading && moment(calendar, reading.read_at)],
     ['Conferência', reading && html`<a href="/reconciliations/${reading.run_id}">${reading.run_id}</a>`],
     ['Contagem', count && t('{listed} transações, de {from} a {to}; o provedor anunciou {announced}', count)],
-    ['Dias antes, não lidos desde então', formatCount(older.unread)],
+    ['Dias antes, não lidos inteiros desde então', formatCount(older.unread)],
     ['Posição do razão', log?.position],
     ['Hash da cadeia nessa posição', log && idText(log.hash)],
     ['Checkpoint publicado', log?.checkpoint && html`<pre>${log.checkpoint}</pre>`],
