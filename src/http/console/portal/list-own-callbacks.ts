@@ -19,6 +19,9 @@ import { formTokenField } from '../parts/send-page.ts';
 import { CALLBACK_STATE_WORDS } from '../parts/words.ts';
 import { CALLBACKS } from './site.ts';
 
+/** A longer reference is broken. */
+const REFERENCE_CHARS = 24;
+
 const query = z.object({
   reference: filterText(512),
   extra: filterText(2048),
@@ -110,6 +113,10 @@ function nameSubject({
   expected_payment_id: order,
 }: PresentedOwnCallback): Part {
   const id = transaction ?? order;
-  if (id === null) return reference ?? EMPTY_VALUE;
-  return reference === null ? shortId(id) : html`${reference}<br><span class="hint">${shortId(id)}</span>`;
+  // a hyphen breaks no reference that fits
+  const named =
+    reference !== null &&
+    html`<span class="${reference.length <= REFERENCE_CHARS ? 'short' : 'long'}">${reference}</span>`;
+  if (id === null) return named || EMPTY_VALUE;
+  return reference === null ? shortId(id) : html`${named}<br><span class="hint">${shortId(id)}</span>`;
 }
