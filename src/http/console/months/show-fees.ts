@@ -63,8 +63,8 @@ ${filterForm(FEES.address, field, false)}
 <p class="hint">${t('Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.')}</p>
 ${hasRole(response, ...addCommission.roles) && html`<p class="actions">${buttonLink(`${FEES.address}/new`, t('Informar um contrato'))}</p>`}</section>
 ${shown.by_hand.length > 0 && html`<section><h2>${t('Tarifas lançadas por pessoas')}</h2>${byHandTable(shown, names)}</section>`}
-<section><h2>${t('Pagamentos fora do contrato')}</h2>${differingTable(shown)}${total.differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(total.differing) })}</p>`}</section>
-<section><h2>${t('Contratos informados')}</h2>${await contractTable(context, response, names)}</section>`;
+<section><h2>${t('Contratos informados')}</h2>${await contractTable(context, response, names)}</section>
+<section><h2>${t('Pagamentos fora do contrato')}</h2>${differingTable(shown)}${total.differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(total.differing) })}</p>`}</section>`;
   sendPage(request, response, { title: `${t(FEES.title)} · ${nameMonth(month)}`, body });
 }
 
