@@ -48,7 +48,7 @@ const CHUNK_ROWS = 500;
 /** States in which something of an order is owed; it is overdue once its due day is over. */
 const OWED: readonly string[] = ['open', 'unpaid', 'not_proven', 'underpaid'] satisfies ExpectedState[];
 
-/** What is still owed of an order, in cents: nothing of one that was refunded, cancelled or paid in full. */
+/** Returns the cents that are still owed of an order: none of one that was refunded, cancelled or paid in full. */
 export function sumOwed({ state, amountCents, settledCents }: Receivable): bigint {
   return OWED.includes(state) ? amountCents - settledCents : 0n;
 }
