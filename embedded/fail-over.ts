@@ -100,7 +100,8 @@ export function createFailOverPool(
       }
       takeReady(host, checked, (error, connection) => {
         if (error) {
-          firstError ??= error;
+          // a host that answers says more than one that is away
+          if (!firstError || (readRefusal(error) && !readRefusal(firstError))) firstError = error;
           tryHost(index + 1);
           return;
         }

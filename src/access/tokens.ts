@@ -10,9 +10,9 @@ import { maySeePersons, type Role, type TokenRole } from './roles.ts';
 
 /**
  * The caller of a request: the id of a token or a user, and its role. `name`: a user's, if it is known. `sources`: of a merchant's token,
- * which reads and writes the expected payments of these, and is a viewer of nothing else.
+ * the merchant `merchantSeq`, which reads and writes the expected payments of these, and is a viewer of nothing else.
  */
-export type Caller = { id: string; role: Role; name?: string; sources?: readonly string[] };
+export type Caller = { id: string; role: Role; name?: string; sources?: readonly string[]; merchantSeq?: number };
 
 /** Whether the caller sees persons unmasked; a merchant sees those of its own sources. */
 export function seesPersons({ role, sources }: Caller): boolean {

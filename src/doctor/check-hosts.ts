@@ -13,6 +13,8 @@ const ADVISED = {
   group_replication_member_expel_timeout: '0',
   group_replication_unreachable_majority_timeout: '5',
   group_replication_consistency: 'BEFORE_ON_PRIMARY_FAILOVER',
+  group_replication_start_on_boot: 'ON',
+  sync_binlog: '1',
 };
 /** Limits that every host needs alike: any of them may take over. */
 const SAME = ['max_allowed_packet', 'max_connections', 'innodb_flush_log_at_trx_commit'];

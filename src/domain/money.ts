@@ -1,4 +1,4 @@
-import { type Language, NUMBER_MARKS } from './language/language.ts';
+import { LANGUAGES, type Language, NUMBER_MARKS } from './language/language.ts';
 
 /**
  * Largest amount of a transaction, commission, adjustment, opening or statement: ten trillion. Sums are signed BIGINTs,
@@ -58,8 +58,7 @@ export function groupThousands(digits: string, language: Language = 'pt-BR'): st
   return digits.replace(/\B(?=(?:\d{3}){1,12}$)/g, NUMBER_MARKS[language].grouping);
 }
 
-/** A minus is typed as a hyphen, or pasted as the minus sign (U+2212) that our sheets print. */
-const MINUS_SIGN = /^\u2212/;
+const BLANKS = /[\s\u00A0\u2007\u202F]/g;
 /** People type `01,50`; programs do not. */
 const LEADING_ZEROS = /^(-?)0+(?=\d)/;
 const TYPED_AMOUNT = {
@@ -67,27 +66,41 @@ const TYPED_AMOUNT = {
   en: /^-?(?:[1-9]\d{0,2}(?:,\d{3})+(?=\.)|\d+)(?:\.\d{1,2})?$/,
 } as const satisfies Record<Language, RegExp>;
 
-/** Whether a text is written as an amount of that language, of any size. */
-export function isTypedAmount(text: string, language: Language): boolean {
-  return TYPED_AMOUNT[language].test(text.replace(MINUS_SIGN, '-'));
+/** Removes `R$` and the blanks around an amount; a minus is a hyphen, or the minus sign (U+2212) that our sheets print. */
+function stripCurrency(text: string): string {
+  const plain = text.replaceAll('\u2212', '-').replace(BLANKS, ' ').trim();
+  const sign = plain.startsWith('-') ? '-' : '';
+  const size = plain.slice(sign.length).trimStart();
+  return sign + (size.toUpperCase().startsWith('R$') ? size.slice(2).trimStart() : size);
+}
+
+/** The language whose marks a typed amount has; none for another text. No text is an amount in both with other sums. */
+function findLanguage(plain: string): Language | undefined {
+  return LANGUAGES.find((language) => TYPED_AMOUNT[language].test(plain));
+}
+
+/** Whether a text is written as an amount, of any size. */
+export function isTypedAmount(text: string): boolean {
+  return findLanguage(stripCurrency(text)) !== undefined;
 }
 
 /**
- * Parses an amount that a person typed in a page of that language: `1.234,56`, in English `1,234.56`, with an optional
- * leading `-` or `−`. `1.234` alone may be a thousand or a fraction: grouped digits need their cents.
+ * Parses an amount that a person typed, in the marks of either language: `1.234,56` or `1,234.56`, with an optional `R$`,
+ * `-` or `−` before it. `1.234` alone may be a thousand or a fraction: grouped digits need their cents.
  * @returns undefined for any other text, or for more than `AMOUNT_CENTS_MAX`.
  */
-export function parseTypedAmount(text: string, language: Language): bigint | undefined {
-  if (!isTypedAmount(text, language)) return undefined;
+export function parseTypedAmount(text: string): bigint | undefined {
+  const typed = stripCurrency(text);
+  const language = findLanguage(typed);
+  if (language === undefined) return undefined;
   const { decimal, grouping } = NUMBER_MARKS[language];
-  const plain = text.replace(MINUS_SIGN, '-').replaceAll(grouping, '').replace(decimal, '.');
+  const plain = typed.replaceAll(grouping, '').replace(decimal, '.');
   return parseSignedAmount(plain.replace(LEADING_ZEROS, '$1'));
 }
 
 /** The longest amount that is read, with blanks. */
 const WRITTEN_CHARS_MAX = 40;
 const DIGITS = /[\d.,]{1,40}/;
-const BLANKS = /[\s\u00A0\u2007\u202F]/g;
 /** The sign of what stands before an amount, and after it, without blanks. */
 const SIGNS_BEFORE = new Map<string, string>([
   ...(['', 'R$'] as const).map((text) => [text, ''] as const),
@@ -135,9 +148,7 @@ export function parseWrittenAmount(text: string, mark?: DecimalMark): WrittenAmo
   let after = squeeze(plain.slice(index + digits.length));
   if (before.includes('(') && after === ')') [before, after] = [before.replace('(', '-'), ''];
   const [first, last] = [SIGNS_BEFORE.get(before), SIGNS_AFTER.get(after)];
-  const amount = mark
-    ? parseMarked(digits, mark)
-    : (parseTypedAmount(digits, 'pt-BR') ?? parseTypedAmount(digits, 'en'));
+  const amount = mark ? parseMarked(digits, mark) : parseTypedAmount(digits);
   if (first === undefined || last === undefined || amount === undefined || (first && last)) return undefined;
   const sign = first || last;
   return { cents: sign === '-' ? -amount : amount, isSigned: sign !== '' };

@@ -14,7 +14,7 @@ type NamedInvoice = { key: string; facts: Pick<GivenFacts, 'references'> };
 
 /**
  * @returns by the key of the invoice, the id of its order: the open one that has this key, or whose number or reference it names; else
- *   the cancelled one that it joined before.
+ *   the cancelled one that it joined before. Orders that merchants sent are no rivals of others: a merchant may name any invoice.
  */
 export async function findOrders(db: Reader, invoices: readonly NamedInvoice[]): Promise<Map<string, string>> {
   const all = db
@@ -29,13 +29,16 @@ export async function findOrders(db: Reader, invoices: readonly NamedInvoice[]):
       'in',
       invoices.map(({ key }) => key),
     )
-    .select(['one.id', 'one.is_cancelled', 'version.invoice_key as name'])
+    .select(['one.id', 'one.is_cancelled', 'version.invoice_key as name', 'one.merchant_seq'])
     .execute();
   const names = [...new Set(invoices.flatMap(({ facts }) => facts.references))];
   const byNumber =
     names.length === 0
       ? []
-      : await open.where('one.number', 'in', names).select(['one.id', 'one.number as name']).execute();
+      : await open
+          .where('one.number', 'in', names)
+          .select(['one.id', 'one.number as name', 'one.merchant_seq'])
+          .execute();
   const byReference =
     names.length === 0
       ? []
@@ -43,14 +46,17 @@ export async function findOrders(db: Reader, invoices: readonly NamedInvoice[]):
           .innerJoin('expected_keys as named', 'named.version_seq', 'one.version_seq')
           .where('named.kind', '=', 'reference')
           .where('named.value', 'in', names)
-          .select(['one.id', 'named.value as name'])
+          .select(['one.id', 'named.value as name', 'one.merchant_seq'])
           .execute();
-  const group = (rows: { id: string; name: string | null }[]) => Map.groupBy(rows, ({ name }) => name);
+  type Row = { id: string; name: string | null; merchant_seq: number | null };
+  const group = (rows: Row[]) => Map.groupBy(rows, ({ name }) => name);
   const ids = group([...byKey.filter((row) => row.is_cancelled === 0), ...byNumber, ...byReference]);
   const cancelled = group(byKey.filter((row) => row.is_cancelled === 1));
   return new Map(
     invoices.flatMap(({ key, facts }) => {
-      const found = new Set([key, ...facts.references].flatMap((name) => ids.get(name)?.map(({ id }) => id) ?? []));
+      const named = [key, ...facts.references].flatMap((name) => ids.get(name) ?? []);
+      const ours = named.filter((row) => row.merchant_seq === null);
+      const found = new Set((ours.length > 0 ? ours : named).map(({ id }) => id));
       const [id, ...others] = found.size > 0 ? found : (cancelled.get(key)?.map((row) => row.id) ?? []);
       return id === undefined || others.length > 0 ? [] : [[key, id] as const];
     }),
@@ -67,7 +73,8 @@ export async function findExpectedOf({ db, keys }: Context, key: string): Promis
 }
 
 /**
- * Adds an invoice to an order, as a version of it: its key and the codes of its payments; who is to pay, where the order does not say.
+ * Adds an invoice to an order, as a version of it: its key and the codes of its payments; who is to pay, where the order
+ * does not say and no merchant sent it: a merchant may name any invoice.
  * The order's amount and days stay, and so does the key of the invoice that it had first. What its source stated is known by its hash, so
  * that the same again from there does not take the invoice away.
  * @returns undefined where the invoice says nothing new.
@@ -84,6 +91,7 @@ export async function joinInvoice(
       .innerJoin('expected_texts as texts', 'texts.version_seq', 'one.version_seq')
       .where('one.id', '=', order)
       .select(['one.source', 'one.number', 'one.version_seq', 'one.revised_at', 'one.document_hash'])
+      .select('one.merchant_seq')
       .select(['version.facts_hash', 'version.invoice_key'])
       .select(['version.amount_cents', 'version.platform', 'version.issued_day', 'version.due_day'])
       .select(['version.valid_until', 'texts.document', 'texts.name', 'texts.description', 'texts.extra'])
@@ -103,11 +111,13 @@ export async function joinInvoice(
       extra,
       facts_hash,
       document_hash,
+      merchant_seq,
       ...facts
     } = stored;
     const authorizations = [...new Set([...valuesOf('invoice'), ...(invoice.authorizations ?? [])])];
     const isErased = document_hash !== null && facts.document === null;
-    const lacksPerson = !isErased && PERSON.some((name) => facts[name] === null && invoice.facts[name] !== null);
+    const person = merchant_seq === null ? invoice.facts : { document: null, name: null };
+    const lacksPerson = !isErased && PERSON.some((name) => facts[name] === null && person[name] !== null);
     const isNew = facts.invoice_key === null || authorizations.length > valuesOf('invoice').length || lacksPerson;
     if (!isNew) return undefined;
     const arrival = {
@@ -121,8 +131,8 @@ export async function joinInvoice(
           invoice_key: facts.invoice_key ?? invoice.key,
         },
         ...{ references: valuesOf('reference'), e2e_ids: valuesOf('e2e_id') },
-        document: facts.document ?? invoice.facts.document,
-        name: facts.name ?? invoice.facts.name,
+        document: facts.document ?? person.document,
+        name: facts.name ?? person.name,
         revised_at: revised_at?.toISOString() ?? null,
       },
     };

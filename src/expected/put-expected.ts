@@ -29,25 +29,27 @@ export type PutOutcome = {
 };
 
 type Known = Selectable<Database['expected_payments']> & { facts_hash: Buffer };
+/** `merchantSeq`: of the merchant whose token sends; else undefined. */
+type Sender = { actor: string; merchantSeq?: number | undefined };
 type Change = { arrival: Arrival; id: string; factsHash: Buffer; known: Known | undefined; version: number };
 
 /**
  * Stores arrivals of different keys, in one transaction. An equal arrival changes nothing; one that its source revised before what is
- * stored neither.
+ * stored neither. What a merchant's token sent is that merchant's, also after others add to it: it is matched within its filter.
  * @returns the outcome of each, in order.
  */
 export async function putExpected(
   context: Context,
-  { arrivals, actor }: { arrivals: Arrival[]; actor: string },
+  { arrivals, ...sender }: { arrivals: Arrival[] } & Sender,
 ): Promise<PutOutcome[]> {
-  return await transact(context.db, (trx) => putTogether(context, trx, arrivals, actor), { retryDuplicates: true });
+  return await transact(context.db, (trx) => putTogether(context, trx, arrivals, sender), { retryDuplicates: true });
 }
 
 async function putTogether(
   context: Context,
   trx: Transaction<Database>,
   arrivals: Arrival[],
-  actor: string,
+  sender: Sender,
 ): Promise<PutOutcome[]> {
   const ids = arrivals.map((one) => idOf(context.keys, one));
   const known = await lockKnown(trx, ids);
@@ -65,7 +67,7 @@ async function putTogether(
       await trx.updateTable('expected_payments').set({ revised_at: revisedAt }).where('seq', '=', stored.seq).execute();
     outcomes.push({ id, version, status });
   }
-  if (changes.length > 0) await write(context, trx, changes, actor);
+  if (changes.length > 0) await write(context, trx, changes, sender);
   return outcomes;
 }
 
@@ -110,7 +112,12 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-async function write(context: Context, trx: Transaction<Database>, changes: Change[], actor: string): Promise<void> {
+async function write(
+  context: Context,
+  trx: Transaction<Database>,
+  changes: Change[],
+  { actor, merchantSeq }: Sender,
+): Promise<void> {
   const now = context.clock.now();
   const ids = changes.map(({ id }) => id);
   const rows = changes.map((change) => ({ ...change, ...toColumns(context, change, now) }));
@@ -147,13 +154,15 @@ async function write(context: Context, trx: Transaction<Database>, changes: Chan
     );
   });
   if (keys.length > 0) await insertRows(trx, 'expected_keys', keys);
-  const fresh = rows.flatMap(({ id, head, first }) => (first ? [{ ...head, ...first, version_seq: seqOf(id) }] : []));
+  const fresh = rows.flatMap(({ id, head, first }) =>
+    first ? [{ ...head, ...first, version_seq: seqOf(id), merchant_seq: merchantSeq ?? null }] : [],
+  );
   if (fresh.length > 0) await insertRows(trx, 'expected_payments', fresh);
   for (const { id, head, known } of rows)
     if (known)
       await trx
         .updateTable('expected_payments')
-        .set({ ...head, version_seq: seqOf(id) })
+        .set({ ...head, version_seq: seqOf(id), ...(merchantSeq !== undefined && { merchant_seq: merchantSeq }) })
         .where('seq', '=', known.seq)
         .execute();
   const heads = await trx

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Transaction, Updateable } from 'kysely';
+import { sql, type Transaction, type Updateable } from 'kysely';
 import type { Context } from '../context.ts';
 import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
@@ -100,6 +100,7 @@ export async function updateMerchant(context: Context, id: string, change: Merch
     if (Object.keys(set).length > 0) {
       await trx.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
     }
+    if (set.filter !== undefined) await decideOrdersAgain(context, trx, merchant.seq);
     await writeHeaders(context, trx, merchant.seq, listHeaders(change));
     if (resumes || receivesMore(before, change)) {
       await startBackfill(context, trx, merchant.seq, change.eventsSince ?? before.events_since);
@@ -109,6 +110,13 @@ export async function updateMerchant(context: Context, id: string, change: Merch
   if (change.state === 'paused' || (change.state !== undefined && change.state !== merchant.state))
     return setMerchantState(context, id, change.state);
   return findMerchant(context.db, id);
+}
+
+/** The filter says which payments its orders may be. They are locked, so that the follower is not deciding them by the filter before. */
+async function decideOrdersAgain({ clock }: Context, trx: Transaction<Database>, seq: number): Promise<void> {
+  const now = clock.now();
+  await sql`INSERT INTO expected_work (expected_seq, created_at, due_at) SELECT seq, ${now}, ${now} FROM expected_payments
+    WHERE merchant_seq = ${seq} LOCK IN SHARE MODE`.execute(trx);
 }
 
 function receivesMore(

@@ -8,6 +8,7 @@ import type { Reader } from '../database/reader.ts';
 import { awaitsConfirmation } from '../database/restores.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { refuse } from '../texts/refuse.ts';
 import { findMerchant } from './read-merchants.ts';
 import type { HeaderChange } from './request-headers.ts';
 
@@ -51,8 +52,13 @@ export async function addSecret(
 /**
  * Gives a merchant a new secret. The previous one keeps signing for 24 hours; older ones end at once. So a header never has
  * more than two signatures.
+ * @param endsOlder false: refused while there is an older one. @throws ConfereError `conflict`.
  */
-export async function rotateSecret(context: Context, id: string): Promise<{ secret: string; oldUntil: Date }> {
+export async function rotateSecret(
+  context: Context,
+  id: string,
+  endsOlder = true,
+): Promise<{ secret: string; oldUntil: Date }> {
   const made = generateSecret(context);
   const now = made.createdAt;
   const oldUntil = new Date(now.getTime() + ROTATION_MS);
@@ -62,6 +68,7 @@ export async function rotateSecret(context: Context, id: string): Promise<{ secr
     await trx.selectFrom('merchants').select('seq').where('seq', '=', merchant.seq).forUpdate().execute();
     // a second run would end the secret that the merchant knows, and add one that nobody has seen
     if (mayBeDone && (await isStored(context, trx, merchant.seq, made))) return;
+    if (!endsOlder) await assertNoOlder(trx, merchant.seq, now);
     await trx
       .updateTable('merchant_secrets')
       .set((eb) => ({ expires_at: eb.case().when('expires_at', 'is', null).then(oldUntil).else(now).end() }))
@@ -72,6 +79,18 @@ export async function rotateSecret(context: Context, id: string): Promise<{ secr
     await addSecret(context, trx, merchant.seq, made);
   });
   return { secret: formatSecret(made), oldUntil };
+}
+
+/** A token that leaked must not end the secret in use by two rotations. */
+async function assertNoOlder(trx: Transaction<Database>, merchantSeq: number, now: Date): Promise<void> {
+  const older = await trx
+    .selectFrom('merchant_secrets')
+    .select('expires_at')
+    .where('merchant_seq', '=', merchantSeq)
+    .where('header', 'is', null)
+    .where('expires_at', '>', now)
+    .executeTakeFirst();
+  if (older?.expires_at) throw refuse('secret_rotated_lately', { until: older.expires_at.toISOString() });
 }
 
 /** Derives the secret of a test address from both: nothing of it is stored, and another address has another one. */

@@ -35,7 +35,8 @@ export const putMany = defineChange({
     const repeated = listRepeated(given.expected_payments);
     const rows = given.expected_payments.map((row) => parseRow(row, { caller, repeated }));
     const arrivals = rows.filter((row): row is Arrival => !(row instanceof ConfereError));
-    return { rows, outcomes: arrivals.length > 0 ? await putExpected(inner, { arrivals, actor: caller.id }) : [] };
+    const { id: actor, merchantSeq } = caller;
+    return { rows, outcomes: arrivals.length > 0 ? await putExpected(inner, { arrivals, actor, merchantSeq }) : [] };
   },
   target({ outcomes }) {
     const changed = outcomes.filter(isChange);

@@ -76,7 +76,11 @@ export const putOne = defineChange({
   async change(inner, facts, by) {
     const { caller } = by;
     const arrival = { ...keyOf(by), facts };
-    const [outcome] = await putExpected(inner, { arrivals: [arrival], actor: caller.id });
+    const [outcome] = await putExpected(inner, {
+      arrivals: [arrival],
+      actor: caller.id,
+      merchantSeq: caller.merchantSeq,
+    });
     if (!outcome) throw refuse('expected_unknown');
     const { status } = outcome;
     if (status === 'expected_cancelled' || status === 'expected_operation') throw refuse(status);

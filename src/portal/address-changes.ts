@@ -3,8 +3,9 @@
  * portal may have leaked, and must not redirect payers' data: a change waits until the link mailed to the e-mail on file is
  * used, or an admin confirms it. An e-mail is also proven by a link mailed to it; an address answers a signed challenge first.
  *
- * A change that waits is void once it is 48 hours old, what it replaces has changed, a later one of its kind was asked for, the
- * token that asked is revoked, the merchant is removed, or the database was restored since.
+ * A change that waits is void once it is 48 hours old, what it replaces has changed, the token that asked is revoked, the
+ * merchant is removed, or the database was restored since. While it waits, no other of its kind is asked for: the link that the
+ * merchant expects would confirm another address. The table also has notices (note-own-changes.ts), which are applied from the start.
  */
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
@@ -49,9 +50,15 @@ export function checkAddress(context: Context, merchant: MerchantRow, { kind, va
   if (kind !== 'email' && merchant.url === null) throw refuse('merchant_fetches');
 }
 
+/** @throws ConfereError `conflict` while a change of this kind waits. */
+export async function assertNoneWaits(context: Context, db: Reader, id: string, kind: AddressKind): Promise<void> {
+  const waiting = (await listWaiting(context, db, { merchant: id })).find((one) => one.kind === kind);
+  if (waiting) throw refuse('address_change_waits', { id: waiting.id });
+}
+
 /**
- * Asks for a change, which replaces one of its kind that waits. A new address has answered the challenge already.
- * @param tokenId of the portal. @throws as `checkAddress`; `too_many_requests` beyond ten a day.
+ * Asks for a change. A new address has answered the challenge already.
+ * @param tokenId of the portal. @throws as `checkAddress` and `assertNoneWaits`; `too_many_requests` beyond ten a day.
  */
 export async function askAddressChange(
   context: Context,
@@ -64,13 +71,16 @@ export async function askAddressChange(
     const { seq } = await lockMerchant(trx, merchantId);
     const merchant = await findMerchant(trx, merchantId);
     checkAddress(context, merchant, { kind, value });
+    await assertNoneWaits(context, trx, merchantId, kind);
     const asked = await trx
       .selectFrom('merchant_address_changes')
       .select((eb) => eb.fn.countAll().as('count'))
       .where('merchant_seq', '=', seq)
       .where('asked_at', '>', new Date(now.getTime() - 24 * HOUR_MS))
+      .where('kind', 'in', ADDRESS_KINDS)
       .executeTakeFirst();
     if (Number(asked?.count) >= ASKED_A_DAY_MAX) throw refuse('address_changes_spent', { n: ASKED_A_DAY_MAX });
+    // one that is void must not wait again beside this one, such as once the address is what it was
     await trx
       .updateTable('merchant_address_changes')
       .set({ ended_at: now })

@@ -1,23 +1,22 @@
 import { sendPendingMails } from '../alerts/channels/send-pending-mails.ts';
 import type { Context } from '../context.ts';
-import { type AddressChange, type AddressKind, CHANGE_HOURS_MAX, listWaiting } from './address-changes.ts';
+import { type AddressKind, CHANGE_HOURS_MAX, listWaiting } from './address-changes.ts';
 import { formatLink, type LinkSide } from './address-links.ts';
+import { NOTICE, OWN_NOTICES, type OwnNotice } from './note-own-changes.ts';
+
+type Text = { subject: string; text: string };
+type Row = NonNullable<Awaited<ReturnType<ReturnType<typeof selectMails>['executeTakeFirst']>>>;
 
 /**
- * Mails the links of changes that wait, and that a change was made. Until the signal. The text is in Portuguese and English, as
- * the other mails to merchants, and has no address: a URL may hold a secret.
+ * Mails the links of changes that wait, that a change was made, and notices. Until the signal. The text is in Portuguese and
+ * English, as the other mails to merchants, and has the host of an address alone: a path may hold a secret.
  */
 export async function mailAddressChanges(context: Context): Promise<void> {
   const { db } = context;
-  const select = () =>
-    db
-      .selectFrom('merchant_address_changes')
-      .select(['id', 'kind', 'value', 'old_value', 'merchant_seq', 'mail', 'next_attempt_at'])
-      .select((eb) => eb.fn.coalesce('applied_at', 'asked_at').as('created_at'));
   await sendPendingMails(context, {
     name: 'address mails',
     findDue: (now) =>
-      select().where('next_attempt_at', '<=', now).orderBy('next_attempt_at').limit(1).executeTakeFirst(),
+      selectMails(context).where('next_attempt_at', '<=', now).orderBy('next_attempt_at').limit(1).executeTakeFirst(),
     async update({ id, mail, next_attempt_at: due }, { next_attempt_at }) {
       const { numUpdatedRows } = await db
         .updateTable('merchant_address_changes')
@@ -28,25 +27,37 @@ export async function mailAddressChanges(context: Context): Promise<void> {
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    async write({ id, kind, value, old_value: old, merchant_seq, mail }) {
-      const merchant = await db
-        .selectFrom('merchants')
-        .select(['id', 'email'])
-        .where('seq', '=', merchant_seq)
-        .where('deleted_at', 'is', null)
-        .executeTakeFirst();
-      const [change] = await listWaiting(context, db, { id });
-      const side = mail === 'applied' ? undefined : (mail as LinkSide);
-      // void since, or the merchant is removed
-      if (!merchant || (side && !change)) return undefined;
-      const isEmail = kind === 'email';
-      const to = side === 'prove' ? [value] : [isEmail && !side ? old : merchant.email, isEmail && !side && value];
-      const named = to.filter((one) => typeof one === 'string');
-      if (named.length === 0) return undefined;
-      const text = side && change ? ask(context, change, side) : report(kind as AddressKind, merchant.id);
-      return { mail: { to: named, ...text, id: `${id}.${mail}` }, about: { merchant: merchant.id } };
+    async write({ id }) {
+      // read once it is claimed: a notice grows until then
+      const row = await selectMails(context).where('change.id', '=', id).executeTakeFirst();
+      const written = row && (await writeMail(context, row));
+      return row && written && { mail: { ...written, id: `${id}.${row.mail}` }, about: { merchant: row.merchant } };
     },
   });
+}
+
+function selectMails({ db }: Context) {
+  return db
+    .selectFrom('merchant_address_changes as change')
+    .innerJoin('merchants', 'merchants.seq', 'merchant_seq')
+    .leftJoin('tokens', 'tokens.id', 'asked_by')
+    .select(['change.id', 'kind', 'value', 'old_value', 'mail', 'next_attempt_at', 'asked_at', 'deleted_at', 'email'])
+    .select(['merchants.id as merchant', 'merchants.name as shop', 'tokens.name as asked_by_name'])
+    .select((eb) => eb.fn.coalesce('applied_at', 'asked_at').as('created_at'));
+}
+
+/** @returns undefined once a change is void, or the merchant is removed. */
+async function writeMail(context: Context, row: Row): Promise<(Text & { to: string[] }) | undefined> {
+  const { id, kind, value, old_value: old, mail, email } = row;
+  const isAsking = mail !== 'applied' && mail !== NOTICE;
+  const [change] = isAsking ? await listWaiting(context, context.db, { id }) : [];
+  if (row.deleted_at !== null || (isAsking && !change)) return undefined;
+  const to = mail === 'prove' ? [value] : mail === 'applied' && kind === 'email' ? [old, value] : [email];
+  const named = to.filter((one) => one !== null);
+  if (named.length === 0) return undefined;
+  // cast: these mails alone are stored
+  const text = change ? ask(row, formatLink(context, change, mail as LinkSide)) : report(row);
+  return { ...text, text: `${text.text}\n${describe(context, row)}\n`, to: named };
 }
 
 const NAMES: Record<AddressKind, { pt: string; en: string }> = {
@@ -55,27 +66,42 @@ const NAMES: Record<AddressKind, { pt: string; en: string }> = {
   test_url: { pt: 'o endereço de teste', en: 'the address for tests' },
 };
 
-function ask(context: Context, change: AddressChange, side: LinkSide): { subject: string; text: string } {
-  const { pt, en } = NAMES[change.kind];
-  const link = formatLink(context, change, side);
+function ask({ kind }: Row, link: string): Text {
+  const { pt, en } = NAMES[kind as AddressKind];
   return {
     subject: 'Confere: confirme uma mudança / confirm a change',
-    text: `No portal foi pedido que mude ${pt} de ${change.merchant}. Nada muda sem este link, que vale ${CHANGE_HOURS_MAX} horas, mostra o que muda e também recusa. Se não foi você, recuse e avise a operação: um token do portal pode ter vazado.
+    text: `No portal foi pedido que mude ${pt}. Nada muda sem este link, que vale ${CHANGE_HOURS_MAX} horas, mostra o que muda e também recusa. Se não foi você, recuse e avise a operação: um token do portal pode ter vazado.
 
-In the portal somebody asked to change ${en} of ${change.merchant}. Nothing changes without this link, which is valid for ${CHANGE_HOURS_MAX} hours, shows what changes, and also refuses it. If it was not you, refuse it and notify the operators: a token of the portal may have leaked.
+In the portal somebody asked to change ${en}. Nothing changes without this link, which is valid for ${CHANGE_HOURS_MAX} hours, shows what changes, and also refuses it. If it was not you, refuse it and notify the operators: a token of the portal may have leaked.
 
 ${link}
 `,
   };
 }
 
-function report(kind: AddressKind, merchant: string): { subject: string; text: string } {
-  const { pt, en } = NAMES[kind];
+function report({ kind, value }: Row): Text {
+  const done = kind === NOTICE ? (value ?? '').split(',').map((one) => OWN_NOTICES[one as OwnNotice]) : [];
+  const { pt, en } =
+    kind === NOTICE
+      ? { pt: done.map((one) => one.pt).join('; '), en: done.map((one) => one.en).join('; ') }
+      : { pt: `mudou ${NAMES[kind as AddressKind].pt}`, en: `what changed is ${NAMES[kind as AddressKind].en}` };
   return {
     subject: 'Confere: uma mudança foi feita / a change was made',
-    text: `Mudou ${pt} de ${merchant}. Se não foi você, avise a operação agora.
+    text: `Pelo portal: ${pt}. Se não foi você, avise a operação agora: um token do portal pode ter vazado.
 
-What changed is ${en} of ${merchant}. If it was not you, notify the operators now.
+By the portal: ${en}. If it was not you, notify the operators now: a token of the portal may have leaked.
 `,
   };
+}
+
+/** The shop, what is new, and who asked for it. */
+function describe({ calendar }: Context, { kind, value, asked_at, shop, merchant, asked_by_name: by }: Row): string {
+  const isNotice = kind === NOTICE;
+  return `Lojista / Merchant: ${shop} (${merchant})
+${isNotice ? '' : `Novo / New: ${mask(kind, value)}\n`}Pedido por / Asked for by: ${by ?? '–'}, ${calendar.toIso(calendar.toWallTime(asked_at))}`;
+}
+
+function mask(kind: string, value: string | null): string {
+  if (value === null) return '–';
+  return kind === 'email' ? `${value.charAt(0)}***${value.slice(value.lastIndexOf('@'))}` : new URL(value).host;
 }

@@ -6,7 +6,7 @@ import { createSecretKey } from 'node:crypto';
 import { audit, auditParts, auditShown } from '../access/audit.ts';
 import { findMerchantSession } from '../access/sessions.ts';
 import { findMerchantToken, type MerchantCaller } from '../access/tokens.ts';
-import { challengeAddress } from '../callbacks/deliver/challenge-address.ts';
+import { challengeAddress, PRIVATE } from '../callbacks/deliver/challenge-address.ts';
 import { presentAttempt, presentOwnCallback } from '../callbacks/manage/present-callback.ts';
 import { previewFilter } from '../callbacks/manage/preview-filter.ts';
 import { listAttempts } from '../callbacks/manage/read-callbacks.ts';
@@ -16,7 +16,7 @@ import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../cal
 import { findHold } from '../callbacks/manage/redeliver.ts';
 import { type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
 import { renderRows } from '../callbacks/render/render-bodies.ts';
-import { type Example, readExamples } from '../callbacks/render/render-examples.ts';
+import { type Example, readExample } from '../callbacks/render/render-examples.ts';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
@@ -28,7 +28,14 @@ import { completeFilter, type FilterInput, parseFilter } from '../merchants/matc
 import { type MerchantRow, selectMerchants } from '../merchants/read-merchants.ts';
 import { deriveTestKey, formatSecret, readCredentials } from '../merchants/secrets.ts';
 import { refuseField } from '../texts/refuse.ts';
-import { type AskedAddress, checkAddress, isMailed, listWaiting, presentAddressChange } from './address-changes.ts';
+import {
+  type AskedAddress,
+  assertNoneWaits,
+  checkAddress,
+  isMailed,
+  listWaiting,
+  presentAddressChange,
+} from './address-changes.ts';
 import { listChanges, type OwnChanges } from './own-changes.ts';
 
 export type MerchantScope = ReturnType<typeof openScope>;
@@ -100,8 +107,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
 
     /** An example of a message; audited, since the merchant's newest one shows a person. */
     async showExample(type: string): Promise<Example> {
-      const found = await readExamples(reading, seq, [type], (rows) => renderRows(reading, rows));
-      const example = found.get(type) ?? { body: {}, isInvented: true };
+      const example = await readExample(reading, seq, type, (rows) => renderRows(reading, rows));
       const { transaction } = (example.body as { data?: { transaction?: { id: string } } }).data ?? {};
       const transactions = transaction && !example.isInvented ? [transaction.id] : [];
       await auditShown(context, { actor: caller.id, action: 'callbacks.show', target: type }, { transactions, via });
@@ -172,10 +178,14 @@ function ownAddresses(context: Context, reading: Context, merchant: MerchantRow)
   return {
     /** Whether a mailed link confirms its changes of address, not an admin. */
     isMailed: isMailed(context, merchant),
-    /** Checks it, and returns the secret that signs for a new test address. @throws ConfereError as `askAddressChange`. */
-    checkAddress(asked: AskedAddress): string | undefined {
-      checkAddress(context, merchant, asked);
+    /** Checks it, and returns the secret that signs for a test address, also for the one of today. @throws ConfereError as `askAddressChange`. */
+    async checkAddress(asked: AskedAddress): Promise<string | undefined> {
       const { kind, value } = asked;
+      const isShown = kind === 'test_url' && value !== null && value === merchant.test_url;
+      if (!isShown) {
+        checkAddress(context, merchant, asked);
+        await assertNoneWaits(context, reading.db, id, kind);
+      }
       return kind === 'test_url' && value !== null
         ? formatSecret({ key: deriveTestKey(context, id, value) })
         : undefined;
@@ -187,12 +197,14 @@ function ownAddresses(context: Context, reading: Context, merchant: MerchantRow)
      */
     async proveAddress(asked: AskedAddress): Promise<void> {
       checkAddress(context, merchant, asked);
+      await assertNoneWaits(context, reading.db, id, asked.kind);
       countRequest(context, 'address', id);
       const { kind, value } = asked;
       if (kind === 'email' || value === null) return;
       const { keys = [] } = (await readCredentials(context, reading.db, [seq])).get(seq) ?? {};
       const signing = kind === 'url' ? keys : [createSecretKey(deriveTestKey(context, id, value))];
       const why = await challengeAddress(context, value, signing);
+      if (why === PRIVATE) throw refuseField('value', 'address_unanswered_privately');
       if (why !== undefined) throw refuseField('value', 'address_unanswered', { why });
     },
     /** Its changes of address that wait. */

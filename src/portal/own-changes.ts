@@ -9,12 +9,19 @@ import { setOwnFilter, setOwnState } from '../merchants/change-own.ts';
 import type { FilterInput } from '../merchants/match-filter.ts';
 import type { MerchantRow } from '../merchants/read-merchants.ts';
 import { rotateSecret } from '../merchants/secrets.ts';
-import { type AskedAddress, askAddressChange } from './address-changes.ts';
+import { type AskedAddress, askAddressChange, decideAddressChange } from './address-changes.ts';
+import { noteOwnChange, type OwnNotice } from './note-own-changes.ts';
 
 export type OwnChanges = ReturnType<typeof listChanges>;
 
 /** Lists a merchant's changes. @param inner its `db` is the transaction that audits the change. @param tokenId who asks. */
-export function listChanges(inner: Context, { seq, id }: MerchantRow, tokenId: string) {
+export function listChanges(inner: Context, merchant: MerchantRow, tokenId: string) {
+  const { seq, id } = merchant;
+  const noted = async <Made>(what: OwnNotice, change: Promise<Made>): Promise<Made> => {
+    const made = await change;
+    await noteOwnChange(inner, merchant, { tokenId, what });
+    return made;
+  };
   const present = async (callback: { webhook_id: string }) => {
     const row = await findOwnCallback(inner.db, seq, callback.webhook_id);
     return { target: `cb_${row.seq}`, callback: presentOwnCallback(row) };
@@ -38,13 +45,16 @@ export function listChanges(inner: Context, { seq, id }: MerchantRow, tokenId: s
       const rows = await Promise.all(made.map((one) => findCallback(inner.db, `cb_${one}`)));
       return await Promise.all(rows.map((row) => present(row)));
     },
-    /** The secret is returned only here. */
-    rotateSecret: () => rotateSecret(inner, id),
+    /** The secret is returned only here. @throws ConfereError `conflict` while the one before signs too. */
+    rotateSecret: () => noted('secret', rotateSecret(inner, id, false)),
     /** A new address has answered the challenge before (`proveAddress`). @throws as `askAddressChange`. */
     askAddressChange: (asked: AskedAddress) => askAddressChange(inner, id, { ...asked, tokenId }),
+    /** Ends a change that waits. @throws ConfereError `not_found`. */
+    withdrawAddressChange: (change: string) =>
+      noted('withdrawn', decideAddressChange(inner, id, { id: change, decision: 'refuse' })),
     /** @throws ConfereError `conflict`. */
-    setState: (state: 'enabled' | 'paused') => setOwnState(inner, id, state),
+    setState: (state: 'enabled' | 'paused') => noted(state, setOwnState(inner, id, state)),
     /** @throws ConfereError `conflict` while past events of an earlier change are being sent. */
-    setFilter: (filter: FilterInput) => setOwnFilter(inner, id, filter),
+    setFilter: (filter: FilterInput) => noted('filter', setOwnFilter(inner, id, filter)),
   };
 }

@@ -49,7 +49,7 @@ export const REFUSALS_EN = {
     month_address: 'a month is at /months/YYYY-MM',
     month_to_come: '{month} has not begun',
     opening_unknown: 'there is no such opening balance',
-    address_change_unknown: 'no such change of address waits: it is done, refused, replaced or void',
+    address_change_unknown: 'no such change of address waits: it is done, refused, withdrawn or void',
     pull_token_unknown: 'the merchant has no token',
     report_address:
       'a report is at /reports/YYYY-MM-DD.xlsx; a month at YYYY-MM, a range at YYYY-MM-DD..YYYY-MM-DD; formats are {formats}',
@@ -64,6 +64,7 @@ export const REFUSALS_EN = {
     webhook_unknown: 'there is no such webhook',
   },
   conflict: {
+    address_change_waits: 'such a change waits already: withdraw it first ({id})',
     adjustment_is_reversal: 'it is a reversal itself: enter a new adjustment',
     adjustment_reversed: 'it is reversed already',
     backfill_running: 'past events of an earlier change are still being sent: choose a wider filter once they are',
@@ -110,6 +111,7 @@ export const REFUSALS_EN = {
     match_undone: 'this pair has no match',
     opening_in_force: 'platform {platform} has the opening balance {opening}: reverse it first',
     opening_reversed: 'it is reversed already',
+    secret_rotated_lately: 'the secret before this one signs until {until}: rotate again then, or ask the operators',
     platform_name_taken: 'another platform has the name {name}',
     report_raced: 'other processes are making the report of {day}: try later',
     restore_unconfirmed: 'nothing would be sent: callbacks are held until operators confirm a restore',
@@ -207,6 +209,8 @@ export const REFUSALS_EN = {
     bearer_token_missing: 'is required by the format provider: the token that the merchant compares',
     rate_wrong: 'must be a whole number from 1 to {n}',
     address_same: 'is the same as today',
+    address_unanswered_privately:
+      'did not answer the challenge; of a private address nothing more is said: the log of your server says what it answered',
     address_unanswered:
       'did not answer the challenge ({why}): answer 2xx with a JSON object whose challenge is data.challenge',
     url_credentials: 'must not hold a user or password',

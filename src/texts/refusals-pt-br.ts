@@ -41,7 +41,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   month_address: 'Um mês está em /months/AAAA-MM.',
   month_to_come: 'O mês não começou.',
   opening_unknown: 'Não há este saldo inicial.',
-  address_change_unknown: 'Esta mudança não espera: foi feita, recusada, substituída ou não vale mais.',
+  address_change_unknown: 'Esta mudança não espera: foi feita, recusada, retirada ou não vale mais.',
   pull_token_unknown: 'O lojista não tem token.',
   report_address: 'Não há planilha neste endereço; os formatos são {formats}.',
   report_unknown: 'Ainda não há planilha de {day}.',
@@ -53,6 +53,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   transaction_unknown: 'O razão não tem esta transação.',
   user_unknown: 'Não há esta pessoa.',
   webhook_unknown: 'Não há este webhook.',
+  address_change_waits: 'Uma mudança deste tipo já espera: retire-a antes.',
   adjustment_is_reversal: 'Ele é mesmo um estorno: não se estorna; lance outro ajuste.',
   adjustment_reversed: 'Este ajuste já foi estornado.',
   backfill_running:
@@ -100,6 +101,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   match_undone: 'Este pedido e este pagamento não estão casados.',
   opening_in_force: 'Esta plataforma já tem um saldo inicial: estorne-o antes.',
   opening_reversed: 'Este saldo inicial já foi estornado.',
+  secret_rotated_lately: 'O segredo anterior ainda assina, até {until}: troque de novo depois, ou peça à operação.',
   platform_name_taken: 'Outra plataforma já tem este nome.',
   report_raced: 'Outros processos fazem a planilha de {day}: tente mais tarde.',
   restore_unconfirmed: 'Nada seria enviado: os callbacks esperam até que a operação confirme uma restauração.',
@@ -190,6 +192,8 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   bearer_token_missing: 'O formato do provedor exige o token que o lojista confere.',
   rate_wrong: 'Escreva um número de 1 a {n}, ou nada.',
   address_same: 'É o mesmo de hoje.',
+  address_unanswered_privately:
+    'Não respondeu ao desafio; de um endereço privado não se diz mais: o log do seu servidor diz o que ele respondeu.',
   address_unanswered:
     'Não respondeu ao desafio ({why}): responda 2xx com um objeto JSON cujo challenge é data.challenge.',
   url_credentials: 'O endereço não leva usuário nem senha.',

@@ -47,7 +47,7 @@ test.each([
     await title('Informar um saldo');
     await page.getByLabel(/^Plataforma/).selectOption(platform);
     await page.getByLabel('Instante').fill(`${day}T18:00:00`);
-    await page.getByLabel('Saldo no painel').fill('12.34');
+    await page.getByLabel('Saldo no painel').fill('12.345');
     await page.getByRole('button', { name: 'Ver o que muda' }).click();
     await page.getByRole('alert').filter({ hasText: 'Escreva um valor como 1.234,56' }).waitFor();
     expect(await page.getByLabel(/^Plataforma/).inputValue()).toBe(platform);
@@ -72,7 +72,7 @@ test.each([
     await page.getByLabel('Por quê').fill('tarifa do mês, que a lista não mostra');
     await page.getByRole('button', { name: 'Ver o que muda' }).click();
     await title('Lançar um ajuste: confira');
-    expect(await page.getByRole('main').textContent()).toContain('Expenses:Fees');
+    expect(await page.getByRole('main').textContent()).toContain('Outras tarifas');
     await page.getByRole('button', { name: 'Voltar e corrigir' }).click();
     await title('Lançar um ajuste');
     expect(await page.getByLabel('Por quê').inputValue()).toContain('tarifa do mês');

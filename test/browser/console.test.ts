@@ -55,7 +55,7 @@ test('an operator finds a transaction by its reference and reads its timeline', 
   }
   const paid = page.locator('.story > li').filter({ hasText: 'Pago' });
   expect(await paid.textContent()).toContain('lido na lista');
-  expect(await paid.getByRole('row', { name: /Liabilities:Receipts/ }).textContent()).toContain('R$ 1.234,56');
+  expect(await paid.getByRole('row', { name: /^Recebimentos/ }).textContent()).toContain('R$ 1.234,56');
   await paid.getByRole('link', { name: /conferência/ }).click();
   await title(/ a /).waitFor();
   const seen = env.context.db.selectFrom('audit').select(['action', 'target']).where('target', '=', env.paid.id);

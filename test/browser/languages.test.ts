@@ -133,7 +133,7 @@ test('a form takes, refuses and previews an amount in the language of its page',
   await page.getByLabel('Day').fill(env.today);
   await page.locator('[name=kind]').selectOption('fee_out');
   await page.getByLabel('Why').fill('fee of November');
-  for (const wrong of ['1.234,56', '12,34', '1,234']) {
+  for (const wrong of ['1.234', '1,234']) {
     await page.getByLabel('Amount, in R$').fill(wrong);
     await page.getByRole('button', { name: 'See what changes' }).click();
     await page.getByRole('alert').filter({ hasText: 'Write an amount as 1,234.56 or -1,234.56.' }).waitFor();

@@ -6,6 +6,7 @@ import type { Context } from '../../src/context.ts';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/ids.ts';
 import { createApp } from '../../src/http/create-app.ts';
+import { markBankLine } from '../../src/ledger/bank/mark-lines.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { setPlatformName } from '../../src/ledger/stated/platform-names.ts';
 import { stateOpening } from '../../src/ledger/stated/state-opening.ts';
@@ -145,8 +146,8 @@ beforeAll(async () => {
     ['bank-matches', '/balances/bank/matches', 'Pares'],
     ['bank-match-form', '/balances/bank/lines/bl_2/match', 'Casar uma linha'],
     ['bank-mark-form', '/balances/bank/lines/bl_2/mark', 'Não é do PIX'],
-    ['bank-unmark-form', '/balances/bank/lines/bl_2/unmark', 'É do PIX, afinal'],
-    ['bank-account-form', '/balances/bank/accounts/341%2F56789-0', 'Conta no banco'],
+    ['bank-unmark-form', '/balances/bank/lines/bl_3/unmark', 'É do PIX, afinal'],
+    ['bank-account-form', '/balances/bank/accounts/341%2F1234%2F56789-0', 'Conta no banco'],
     ['bank-undo-form', '/balances/bank/matches/bm_1/undo', 'Desfazer um par'],
     ['quarantine', '/inbox?state=quarantined', 'Webhooks'],
     ['not-found', '/transactions/no-such', 'Não encontrado', 404],
@@ -457,13 +458,14 @@ async function addAttempts({ db, clock }: Context): Promise<void> {
   await db.insertInto('callback_attempts').values(rows).execute();
 }
 
-/** Imports a statement of three lines: one matches an adjustment, one has two candidates. */
+/** Imports a statement of three lines: one matches an adjustment, one has two candidates, one is nothing of PIX. */
 async function importBank(context: Context, platform: string, day: Day): Promise<void> {
   const memo = 'TED RECEBIDA 341 1234 56789-0 MERCADO E PADARIA DO LARGO DA MATRIZ LTDA';
   const lines = [1_000, 250, -9].map((amount, index) => ({ day, amount: `${amount}.00`, fitid: `f${index}`, memo }));
   for (const amountCents of [-100_000n, -25_000n, -25_000n])
     await adjustBooks(context, { ...FEE, kind: 'bank', platform, day, amountCents });
   await importStatement(context, { branch: '1234', lines, balance: { amount: '9876543.21', day } });
+  await markBankLine(context, 'bl_3', { actor: 'test', note: 'tarifa' });
 }
 
 /** Makes two revisions of a day: the second has an adjustment. */

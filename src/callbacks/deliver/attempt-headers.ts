@@ -13,12 +13,14 @@ export function composeOwnHeaders(webhookId: string, startedAt: Date) {
   };
 }
 
+const HOST = 'host: ';
+
 /**
  * Returns the text that an attempt stores for its headers: a JSON array with the names of the merchant's headers. Ours follow
- * from the row, and would take 190 bytes of each attempt.
+ * from the row, and would take 190 bytes of each attempt. @param host where it went, if it is stored: as `host: <host>`.
  */
-export function storeHeaders(merchantNames: string[]): string {
-  return JSON.stringify(merchantNames);
+export function storeHeaders(merchantNames: string[], host?: string): string {
+  return JSON.stringify(host === undefined ? merchantNames : [...merchantNames, `${HOST}${host}`]);
 }
 
 /**
@@ -29,6 +31,12 @@ export function storeHeaders(merchantNames: string[]): string {
 export function readHeaders(row: { request_headers: string; webhook_id: string; started_at: Date }) {
   const stored = JSON.parse(row.request_headers) as string[] | Record<string, string>;
   if (!Array.isArray(stored)) return stored;
-  const masked = stored.map((name) => [name, name === AUTHORIZATION ? `Bearer ${MASKED}` : MASKED] as const);
-  return { ...composeOwnHeaders(row.webhook_id, row.started_at), ...Object.fromEntries(masked) };
+  const host = stored.find((name) => name.startsWith(HOST));
+  const names = stored.filter((name) => name !== host);
+  const masked = names.map((name) => [name, name === AUTHORIZATION ? `Bearer ${MASKED}` : MASKED] as const);
+  return {
+    ...(host === undefined ? {} : { host: host.slice(HOST.length) }),
+    ...composeOwnHeaders(row.webhook_id, row.started_at),
+    ...Object.fromEntries(masked),
+  };
 }

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { describeError } from '../../log.ts';
 import { type Credentials, readCredentials } from '../../merchants/secrets.ts';
 import { createBatcher } from '../../runtime/batch.ts';
+import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { holdsBack } from '../health/merchant-health.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import type { DeliveryMerchant } from '../queue/read-delivery-merchants.ts';
@@ -224,7 +225,8 @@ async function sendOne(dispatcher: Dispatcher, message: Message, { next, claimed
   if (passes) passSlot(slots, callback, next);
   else if (releaseSlot(slots, callback)) context.wakeUps.callbacks.notify();
   const { elsewhere } = message;
-  recorder.add({ callback, startedAt, merchantHeaders: Object.keys(message.headers), response, elsewhere });
+  const host = elsewhere || callback.source === TEST_SOURCE ? new URL(message.url).host : undefined;
+  recorder.add({ callback, startedAt, merchantHeaders: Object.keys(message.headers), response, elsewhere, host });
   return passes;
 }
 

@@ -87,7 +87,7 @@ type Decided = { callback: ClaimedCallback; outcome: Outcome; cause: string };
 
 async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): Promise<void> {
   const forgotten = await findForgotten(trx, attempts);
-  const rows = attempts.map(({ callback, startedAt, merchantHeaders, response }) => ({
+  const rows = attempts.map(({ callback, startedAt, merchantHeaders, response, host }) => ({
     callback_seq: callback.seq,
     number: callback.attempts + 1,
     started_at: startedAt,
@@ -95,7 +95,7 @@ async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): 
     response_status: response.status,
     error_class: response.errorClass,
     response_body: callback.transactionSeq !== null && forgotten.has(callback.transactionSeq) ? null : response.body,
-    request_headers: storeHeaders(merchantHeaders),
+    request_headers: storeHeaders(merchantHeaders, host),
   }));
   await insertRows(trx, 'callback_attempts', rows);
 }

@@ -24,6 +24,8 @@ export type Attempt = {
   response: AttemptResponse;
   /** As `Message.elsewhere`. */
   elsewhere?: 'test' | 'before' | undefined;
+  /** Where a test went, or what went elsewhere. */
+  host?: string | undefined;
 };
 
 /** `isNoHttp`: an answer came and is no HTTP. It counts by its status line, if that can be read: it may have been handled. */

@@ -95,6 +95,7 @@ export async function readExpectedCauses(db: Reader, expectedSeqs: number[]): Pr
     .leftJoin('expected_texts as texts', 'texts.version_seq', 'facts.seq')
     .select(['head.seq', 'head.id', 'head.number', 'head.operation', 'facts.seq as version_seq', 'facts.platform'])
     .select(['change.sequence', 'change.state', 'change.at', 'change.content_hash', 'texts.extra'])
+    .select('head.merchant_seq')
     .where('change.expected_seq', 'in', expectedSeqs)
     .where('change.content_hash', 'is not', null)
     .orderBy('change.expected_seq')
@@ -102,14 +103,14 @@ export async function readExpectedCauses(db: Reader, expectedSeqs: number[]): Pr
     .execute();
   const references = await readReferences(db, [...new Set(rows.map((row) => row.version_seq))]);
   const times = new Map<string, number>();
-  return rows.flatMap(({ seq, id, sequence, state, at, content_hash: hash, ...row }) => {
+  return rows.flatMap(({ seq, id, sequence, state, at, content_hash: hash, merchant_seq: merchantSeq, ...row }) => {
     if (hash === null) return [];
     const key = `${seq} ${hash.toString('hex')}`;
     const number = (times.get(key) ?? 0) + 1;
     times.set(key, number);
     const names = [row.number, ...(references.get(row.version_seq) ?? [])];
     const facts = { operation: row.operation as Operation, platform: row.platform, extra: row.extra, names };
-    return { seq, id, sequence, state, at, content: { hash, number }, facts };
+    return { seq, id, sequence, state, at, merchantSeq, content: { hash, number }, facts };
   });
 }
 

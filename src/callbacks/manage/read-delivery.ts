@@ -7,8 +7,15 @@ import { boundCount, type Count, UNDELIVERED, type Undelivered } from '../health
 import { type AttemptSlot, summarizeAttempts } from './sample-attempts.ts';
 
 export const HOURS_SHOWN = 24;
-/** Callbacks of an hour, and of each undelivered state, whose attempts are read: enough for rates and percentiles. */
-export const SAMPLE_MAX = 50;
+/** Callbacks of an hour are sampled from each quarter of it: the newest ones alone may all be waiting. */
+const QUARTERS = 4;
+const QUARTER_MAX = 12;
+/** Callbacks of an hour whose attempts are read: enough for rates and percentiles. */
+export const SAMPLE_MAX = QUARTERS * QUARTER_MAX;
+/** Undelivered callbacks of each state, the newest delivered ones, and of the newest ones those that failed. */
+const LIST_MAX = 50;
+/** The newest callbacks among which the last error is sought. */
+export const NEWEST_MAX = 1_000;
 /** Counts end here, so that a long queue does not slow the page down. */
 const COUNT_MAX = 10_000;
 const ANSWER_CHARS_MAX = 300;
@@ -24,8 +31,9 @@ export type FailedAttempt = {
 };
 export type Delivery = {
   counts: Record<Undelivered, Count>;
-  /** The last 24 hours, the oldest first, of a sample of at most SAMPLE_MAX callbacks an hour. */
+  /** The last 24 hours, the oldest first, of a sample of at most SAMPLE_MAX callbacks an hour, and of those that wait or failed last. */
   hours: AttemptSlot[];
+  /** This and the next: of the NEWEST_MAX newest callbacks and of those that wait. No index has the times of attempts. */
   lastFailure: FailedAttempt | undefined;
   lastSuccessAt: Date | undefined;
   nextAttemptAt: Date | undefined;
@@ -68,20 +76,30 @@ type Attempt = {
   error_class: string | null;
 };
 
-/** Attempts since the first hour, the oldest first: of callbacks created in each hour, and of what is undelivered. */
+/** Attempts since the first hour, the oldest first: of callbacks created in each hour, of the newest ones, and of what is undelivered. */
 async function readAttempts({ db }: Context, merchantSeq: number, starts: Date[]): Promise<Attempt[]> {
-  const limit = sql.lit(SAMPLE_MAX);
-  const hours = starts.map(
+  const limit = sql.lit(LIST_MAX);
+  const partMs = HOUR_MS / QUARTERS;
+  const parts = starts.flatMap((start) =>
+    Array.from({ length: QUARTERS }, (_, index) => new Date(start.getTime() + index * partMs)),
+  );
+  const hours = parts.map(
     (start) => sql`(SELECT seq FROM callbacks WHERE merchant_seq = ${merchantSeq} AND created_at >= ${start}
-      AND created_at < ${new Date(start.getTime() + HOUR_MS)} ORDER BY created_at DESC LIMIT ${limit})`,
+      AND created_at < ${new Date(start.getTime() + partMs)} ORDER BY created_at DESC LIMIT ${sql.lit(QUARTER_MAX)})`,
   );
   // what is retried may be older; of the held ones, the oldest is the probe
   const undelivered = UNDELIVERED.map(
     (state) => sql`(SELECT seq FROM callbacks WHERE merchant_seq = ${merchantSeq} AND state = ${state}
       ORDER BY next_attempt_at LIMIT ${limit})`,
   );
+  // by callbacks_due, whose entries of one state and time are in the order of the rows
+  const delivered = sql`(SELECT seq FROM callbacks WHERE merchant_seq = ${merchantSeq} AND state = 'delivered'
+    AND next_attempt_at IS NULL ORDER BY seq DESC LIMIT ${limit})`;
+  const failed = sql`(SELECT seq FROM (SELECT seq, created_at, attempts, state FROM callbacks
+      WHERE merchant_seq = ${merchantSeq} ORDER BY created_at DESC LIMIT ${sql.lit(NEWEST_MAX)}) newest
+    WHERE attempts > (state = 'delivered') ORDER BY created_at DESC LIMIT ${limit})`;
   const { rows } = await sql<Attempt>`SELECT callback_seq, number, started_at, duration_ms, response_status, error_class
-    FROM (${sql.join([...hours, ...undelivered], sql` UNION `)}) sample
+    FROM (${sql.join([...hours, ...undelivered, delivered, failed], sql` UNION `)}) sample
     JOIN callback_attempts ON callback_seq = sample.seq
     WHERE started_at >= ${starts[0]} ORDER BY started_at`.execute(db);
   return rows;

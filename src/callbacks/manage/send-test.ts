@@ -4,6 +4,7 @@ import { countRequest } from '../../merchants/count-request.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { generateWebhookId } from '../queue/derive-webhook-id.ts';
+import { readNewest } from '../render/render-examples.ts';
 import { TEST_TYPE } from '../render/renderable.ts';
 import { type CallbackRow, findCallback } from './read-callbacks.ts';
 
@@ -17,15 +18,17 @@ export async function sendTest(context: Context, merchantId: string): Promise<Ca
 }
 
 /**
- * Sends an example of each type, which renders as `readExamples` says. @returns row numbers, in the order of the types.
+ * Sends an example of each type: of the merchant's newest message of it, fixed here, or invented. @returns row numbers, in the order of the types.
  * @throws ConfereError `too_many_requests`.
  */
 export async function sendTests(context: Context, merchantId: string, types: readonly string[]): Promise<number[]> {
   const merchant = await findMerchant(context.db, merchantId);
   countRequest(context, 'test', merchantId);
   const now = context.clock.now();
+  const repeated = await readNewest(context, merchant.seq, types);
   const rows = types.map((type) => ({
     ...{ webhook_id: generateWebhookId(), merchant_seq: merchant.seq, type, source: TEST_SOURCE, state: 'pending' },
+    event_seq: repeated.get(type)?.seq ?? null,
     // a merchant that fetches its events finds it there
     next_attempt_at: merchant.url === null ? null : now,
     created_at: now,

@@ -64,6 +64,8 @@ export type ExpectedCause = {
   state: string;
   at: Date;
   content: CorrectionContent;
+  /** The merchant that sent it, which alone receives it; null: none did. */
+  merchantSeq: number | null;
   /** The facts of its version as of the change. */
   facts: FilterableExpected;
 };
@@ -107,8 +109,9 @@ export function receivesCorrection(context: Context, recipient: RecipientRules, 
   );
 }
 
-export function receivesExpected({ filters, eventsSince }: RecipientRules, { at, facts }: ExpectedCause): boolean {
-  return at >= eventsSince && matchesExpected(filters, facts);
+export function receivesExpected(recipient: RecipientRules & { seq: number }, cause: ExpectedCause): boolean {
+  const isIts = cause.merchantSeq === null || cause.merchantSeq === recipient.seq;
+  return isIts && cause.at >= recipient.eventsSince && matchesExpected(recipient.filters, cause.facts);
 }
 
 export function toExpectedRow(

@@ -1,4 +1,7 @@
-/** Examples of messages, which a merchant asks for: callbacks of the source `test` with the type of another message. */
+/**
+ * Examples of messages, which a merchant asks for: callbacks of the source `test` with the type of another message. What an example
+ * repeats is fixed when it is made: its `event_seq` is the row number of that callback, and null where it is invented.
+ */
 import type { Context } from '../../context.ts';
 import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { inventExample } from './invent-example.ts';
@@ -6,68 +9,66 @@ import type { Renderable, RenderableRow } from './renderable.ts';
 
 /** The newest messages of a merchant among which an example's own one is sought. */
 const NEWEST_MAX = 1_000;
+const COLUMNS = [
+  ...(['seq', 'transaction_seq', 'event_seq', 'sequence', 'type', 'previous_status', 'source', 'created_at'] as const),
+] as const;
 
 type RenderRows = (rows: RenderableRow[]) => Promise<Map<number, object>>;
 export type Example = { body: object; isInvented: boolean };
 
-/** Renders stored examples. @returns bodies by the callback's row number. */
+/** Renders stored examples. @returns bodies by the callback's row number; none where the message that it repeats is gone. */
 export async function renderExamples(
   context: Context,
   examples: Renderable[],
   render: RenderRows,
 ): Promise<Map<number, object>> {
-  if (examples.length === 0) return new Map();
-  const rows = await context.db
-    .selectFrom('callbacks')
-    .select(['seq', 'merchant_seq'])
-    .where(
-      'seq',
-      'in',
-      examples.map(({ seq }) => seq),
-    )
-    .execute();
-  const bodies = new Map<number, object>();
-  for (const [merchantSeq, own] of Map.groupBy(rows, (row) => row.merchant_seq)) {
-    const seqs = new Set(own.map(({ seq }) => seq));
-    const asked = examples.filter(({ seq }) => seqs.has(seq));
-    const types = asked.map(({ type }) => type);
-    const found = await readExamples(context, merchantSeq, types, render);
-    for (const { seq, type } of asked) bodies.set(seq, found.get(type)?.body ?? {});
-  }
-  return bodies;
+  const repeated = examples.flatMap(({ eventSeq }) => eventSeq ?? []);
+  const query = context.db.selectFrom('callbacks').select(COLUMNS).where('seq', 'in', repeated);
+  const bodies = repeated.length === 0 ? new Map<number, object>() : await render(await query.execute());
+  return new Map(
+    examples.flatMap((one) => {
+      const body = one.eventSeq === null ? invent(context, one.type, one.createdAt) : bodies.get(one.eventSeq);
+      return body ? [[one.seq, { ...body, test: true }] as const] : [];
+    }),
+  );
 }
 
-/**
- * Reads an example of each type, marked `test: true`: the merchant's newest message of the type, as it would be sent now, or an
- * invented one where it has none.
- */
-export async function readExamples(
+/** Returns the example that a merchant would get of a type now, marked `test: true`. */
+export async function readExample(
   context: Context,
   merchantSeq: number,
-  types: readonly string[],
+  type: string,
   render: RenderRows,
-): Promise<Map<string, Example>> {
-  const newest = context.db
+): Promise<Example> {
+  const row = (await readNewest(context, merchantSeq, [type])).get(type);
+  const body = row && (await render([row])).get(row.seq);
+  const shown = body ?? invent(context, type, context.clock.now());
+  return { body: { ...shown, test: true }, isInvented: body === undefined };
+}
+
+/** Reads the merchant's newest message of each type, which an example repeats. @returns by type; none of a type that never came. */
+export async function readNewest(
+  { db }: Context,
+  merchantSeq: number,
+  types: readonly string[],
+): Promise<Map<string, RenderableRow>> {
+  const newest = db
     .selectFrom('callbacks')
-    .select(['seq', 'transaction_seq', 'event_seq', 'sequence', 'type', 'previous_status', 'source', 'created_at'])
+    .select(COLUMNS)
     .where('merchant_seq', '=', merchantSeq)
     .orderBy('created_at', 'desc')
     .limit(NEWEST_MAX);
-  const rows = await context.db
+  const rows = await db
     .selectFrom(newest.as('newest'))
     .selectAll()
     .where('source', '<>', TEST_SOURCE)
     .where('type', 'in', types)
-    .orderBy('created_at', 'desc')
+    .orderBy('created_at')
     .execute();
-  // the newest first: of a type, the first one is taken
-  const own = [...Map.groupBy(rows, ({ type }) => type).values()].flatMap(([row]) => row ?? []);
-  const bodies = await render(own);
-  const at = context.calendar.toIso(context.calendar.toWallTime(context.clock.now()));
-  return new Map(
-    types.map((type) => {
-      const body = bodies.get(own.find((row) => row.type === type)?.seq ?? 0);
-      return [type, { body: { ...(body ?? inventExample(type, at)), test: true }, isInvented: body === undefined }];
-    }),
-  );
+  // the newest last: it replaces the others of its type
+  return new Map(rows.map((row) => [row.type, row]));
+}
+
+function invent({ calendar }: Context, type: string, at: Date): object {
+  return inventExample(type, calendar.toIso(calendar.toWallTime(at)));
 }

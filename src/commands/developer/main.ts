@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** The tool for merchants' developers, `confere-cli`: it imports nothing that needs the service or a database. */
 import { Command, CommanderError } from 'commander';
 import { ConfereError } from '../../domain/errors.ts';

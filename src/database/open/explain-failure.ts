@@ -73,6 +73,12 @@ export function explainFailure(error: unknown, target: ConnectionTarget & { data
       `the database has too many connections for ${name}: end what holds them, or raise max_connections`,
       { cause: error },
     );
+  if (readRefusal(error) !== undefined)
+    return new ConfereError(
+      'unavailable',
+      `no host takes writes for ${name} (${(error as Error).message}): docs/group.md says how a group is founded again`,
+      { cause: error },
+    );
   if (isDatabaseAway(error))
     return new ConfereError(
       'unavailable',

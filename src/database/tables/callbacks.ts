@@ -47,7 +47,7 @@ export type CallbackTables = {
     id: string;
     merchant_seq: number;
     kind: string;
-    /** Null: no test address any more. */
+    /** Null: no test address any more. Of a notice (note-own-changes.ts): what was done. */
     value: Optional<string>;
     old_value: Optional<string>;
     asked_at: Date;
@@ -97,6 +97,7 @@ export type CallbackTables = {
     merchant_seq: number;
     /** Negative: minus the row number of an expected payment. Null: it waits for no other callback. */
     transaction_seq: Optional<number>;
+    /** Of an example: the row number of the callback that it repeats. */
     event_seq: Optional<number>;
     sequence: Generated<number>;
     type: string;

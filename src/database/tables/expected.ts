@@ -34,6 +34,7 @@ export type ExpectedTables = {
     last_lack: Optional<string>;
     lacks: Generated<number>;
     look_at: Optional<Date>;
+    merchant_seq: Optional<number>;
   };
   expected_versions: {
     seq: Generated<number>;

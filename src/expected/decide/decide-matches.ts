@@ -9,6 +9,7 @@
  * 3. The extra, in the window, where each side is the other's only one.
  * 4. Document and amount, in the window, likewise.
  *
+ * An expected payment that a merchant sent takes part only in what is decided of payments that this merchant sees.
  * Cancelled expected payments take part in 1 and 2 only. A pair that a person undid is matched by no rule again and still counts as
  * a candidate. A pending payment is a candidate, and no rival.
  */
@@ -35,6 +36,8 @@ export type Facts = {
   byPerson: readonly Pair[];
   /** Pairs that a person undid, as `pairOf` writes them. */
   undone: ReadonlySet<string>;
+  /** Whether an expected payment may be a payment: one that a merchant sent only what that merchant sees. */
+  sees: (pair: Pair) => boolean;
 };
 
 type Edge = { left: number; right: number; rule: DecidedMatch['rule'] };
@@ -62,14 +65,16 @@ export function decideMatches(facts: Facts): Decided {
     facts.undone.has(pairOf({ expectedSeq: left, paymentSeq: right }));
   const payments = facts.payments.filter(({ seq }) => !takenPayments.has(seq));
   const counting = payments.filter(counts);
-  const keyed = findKeyed(expected, payments);
+  const fits: Fits = (one, payment) =>
+    isAlike(one, payment) && facts.sees({ expectedSeq: one.seq, paymentSeq: payment.seq });
+  const keyed = findKeyed(expected, payments, fits);
   take(counting.flatMap(({ seq }) => chooseKeyed(keyed.get(seq) ?? [], isUndone)));
 
   const open = expected.filter(({ isCancelled }) => !isCancelled);
   const loose: Edge[] = [];
   for (const rule of ['extra', 'document'] as const) {
     const left = { expected: without(open, takenExpected), payments: without(payments, takenPayments) };
-    const edges = findEdges(rule, left);
+    const edges = findEdges(rule, left, fits);
     append(loose, edges);
     const pending = new Set(left.payments.filter((one) => !counts(one)).map(({ seq }) => seq));
     take(
@@ -96,7 +101,11 @@ export function decideMatches(facts: Facts): Decided {
 type Keyed = { edge: Edge; isCancelled: boolean };
 
 /** Rule 2: the expected payments that the keys of each payment name. */
-function findKeyed(expected: readonly ExpectedFacts[], payments: readonly PaymentFacts[]): Map<number, Keyed[]> {
+function findKeyed(
+  expected: readonly ExpectedFacts[],
+  payments: readonly PaymentFacts[],
+  fits: Fits,
+): Map<number, Keyed[]> {
   const by = new Map<string, ExpectedFacts[]>();
   for (const one of expected)
     for (const rule of KEY_RULES) for (const key of one.keys[rule]) add(by, `${rule} ${key}`, one);
@@ -125,6 +134,7 @@ function chooseKeyed(found: Keyed[], isUndone: (edge: Edge) => boolean): Edge[] 
 function findEdges(
   rule: 'extra' | 'document',
   { expected, payments }: { expected: readonly ExpectedFacts[]; payments: readonly PaymentFacts[] },
+  fits: Fits,
 ): Edge[] {
   const keyOf = (one: ExpectedFacts | PaymentFacts): string | null => {
     if (rule === 'extra') return one.extraHash;
@@ -149,7 +159,9 @@ function windowOf({ source, issuedDay, dueDay }: ExpectedFacts) {
   return { from, to: addDays(dueDay, WINDOW_DAYS_AFTER_DUE) };
 }
 
-function fits(expected: ExpectedFacts, payment: PaymentFacts): boolean {
+type Fits = (expected: ExpectedFacts, payment: PaymentFacts) => boolean;
+
+function isAlike(expected: ExpectedFacts, payment: PaymentFacts): boolean {
   return (
     payment.standing !== 'none' &&
     expected.operation === payment.operation &&

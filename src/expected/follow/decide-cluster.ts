@@ -35,6 +35,7 @@ export async function decideCluster(
     payments: [...cluster.payments.values()].map(({ facts }) => facts),
     byPerson: byPerson.map(toPair),
     undone: cluster.undone,
+    sees: cluster.sees,
   });
   const matches = [...capParts(byPerson, (seq) => amountOf(cluster, seq)), ...listWanted(cluster, decided)];
   return { decided, matches, changes: await decideStates(context, trx, cluster, { matches, decided, now }) };

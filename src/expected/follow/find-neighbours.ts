@@ -5,6 +5,7 @@ import { append, splitList } from '../../domain/lists.ts';
 import { KEY_RULES, type KeyRule, keysOf } from '../decide/facts.ts';
 import type { LoadedExpected } from './lock-expected.ts';
 import type { LoadedPayment } from './read-payments.ts';
+import { type Scopes, sees } from './read-scopes.ts';
 
 /** A value that more rows share identifies nothing: it matches nothing, and no more of its rows are loaded. */
 const GROUP_MAX = 200;
@@ -39,48 +40,54 @@ export async function findPayments(
         WHERE p.document_hash = ${head.document_hash} AND t.amount_cents = ${head.amount_cents}`,
       );
   }
-  return await findMembers(trx, selects, common);
+  return await findMembers(trx, [...selects], common);
 }
 
-/** Expected payments that a payment may be. */
+/** Expected payments that a payment may be: of merchants, only of those that see it, so that no other makes its values common. */
 export async function findExpected(
   trx: Transaction<Database>,
   payments: LoadedPayment[],
-  common: Set<string>,
+  { common, scopes }: { common: Set<string>; scopes: Scopes },
 ): Promise<number[]> {
-  const selects = new Map<string, RawBuilder<unknown>>();
-  const byKey = (kind: string, value: string): void =>
-    void selects.set(
-      `${kind} ${value}`,
-      sql`SELECT e.seq FROM expected_keys k JOIN expected_payments e ON e.version_seq = k.version_seq
-        WHERE k.value = ${value} AND k.kind = ${kind}`,
-    );
-  for (const { facts } of payments) {
+  const selects = new Map<string, [string, RawBuilder<unknown>]>();
+  for (const payment of payments) {
+    const { facts } = payment;
     if (facts.standing === 'none') continue;
-    for (const rule of KEY_RULES) for (const one of keysOf(facts, rule)) byKey(rule, one);
+    const blind = [...scopes.keys()].filter((seq) => !sees(scopes, seq, payment));
+    const add = (value: string, rows: RawBuilder<unknown>): void => {
+      const seen = sql`${rows} AND (merchant_seq IS NULL OR merchant_seq NOT IN (${sql.join(blind)}))`;
+      selects.set(`${blind.join()} ${value}`, [value, blind.length > 0 ? seen : rows]);
+    };
+    for (const rule of KEY_RULES)
+      for (const one of keysOf(facts, rule))
+        add(
+          `${rule} ${one}`,
+          sql`SELECT e.seq FROM expected_keys k JOIN expected_payments e ON e.version_seq = k.version_seq
+            WHERE k.value = ${one} AND k.kind = ${rule}`,
+        );
     if (facts.extraHash !== null)
-      selects.set(
+      add(
         extraKey(facts),
         sql`SELECT seq FROM expected_payments WHERE extra_hash = ${Buffer.from(facts.extraHash, 'hex')}`,
       );
     if (facts.documentHash !== null)
-      selects.set(
+      add(
         documentKey(facts),
         sql`SELECT seq FROM expected_payments
           WHERE document_hash = ${Buffer.from(facts.documentHash, 'hex')} AND amount_cents = ${facts.amountCents}`,
       );
   }
-  return await findMembers(trx, selects, common);
+  return await findMembers(trx, [...selects.values()], common);
 }
 
 /** Runs a select for each value, each limited, many in one statement. Values that too many rows have are added to `common`. */
 async function findMembers(
   trx: Transaction<Database>,
-  selects: Map<string, RawBuilder<unknown>>,
+  selects: [string, RawBuilder<unknown>][],
   common: Set<string>,
 ): Promise<number[]> {
   const found: number[] = [];
-  for (const some of splitList([...selects], SELECTS_AT_ONCE)) {
+  for (const some of splitList(selects, SELECTS_AT_ONCE)) {
     const parts = some.map(([, rows]) => sql`(${rows} LIMIT ${sql.lit(GROUP_MAX + 1)})`);
     const { rows } = await sql<{ seq: number }>`${sql.join(parts, sql` UNION ALL `)}`.execute(trx);
     append(

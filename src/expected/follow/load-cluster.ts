@@ -9,11 +9,12 @@ import type { Selectable, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { append } from '../../domain/lists.ts';
-import { pairOf } from '../decide/decide-matches.ts';
+import { type Pair, pairOf } from '../decide/decide-matches.ts';
 import type { ExpectedFacts, KeyRule } from '../decide/facts.ts';
 import { documentKey, extraKey, findExpected, findPayments, type Hashes } from './find-neighbours.ts';
 import { type LoadedExpected, lockExpected } from './lock-expected.ts';
 import { type LoadedPayment, readPayments } from './read-payments.ts';
+import { readScopes, type Scopes, sees } from './read-scopes.ts';
 
 export type StoredMatch = Selectable<Database['expected_matches']>;
 export type StoredCandidate = Selectable<Database['expected_candidates']>;
@@ -24,6 +25,8 @@ export type Cluster = {
   standing: StoredMatch[];
   /** Pairs that a person undid. */
   undone: Set<string>;
+  /** Whether an expected payment may be a payment: a merchant's, only what that merchant sees. */
+  sees: (pair: Pair) => boolean;
   /** The highest part of each transaction. */
   parts: Map<number, number>;
   candidates: StoredCandidate[];
@@ -31,7 +34,8 @@ export type Cluster = {
   work: number[];
 };
 
-type Loading = Cluster & {
+type Loading = Omit<Cluster, 'sees'> & {
+  scopes: Scopes;
   matches: Map<number, StoredMatch>;
   edges: Map<string, StoredCandidate>;
   common: Set<string>;
@@ -45,18 +49,20 @@ export async function loadCluster(
 ): Promise<Cluster> {
   const loading: Loading = {
     ...{ expected: new Map(), payments: new Map(), standing: [], undone: new Set(), parts: new Map() },
-    ...{ candidates: [], work: [], matches: new Map(), edges: new Map(), common: new Set() },
+    ...{ candidates: [], work: [], matches: new Map(), edges: new Map(), common: new Set(), scopes: new Map() },
   };
   let [expected, payments] = [new Set(seeds.expected), new Set(seeds.payments)];
   while (expected.size + payments.size > 0) {
     const heads = await lockExpected(trx, [...expected], seeds.isLocking);
+    // after the lock: a filter that changes later leaves other work
+    loading.scopes = await readScopes(trx);
     for (const one of heads) loading.expected.set(one.head.seq, one);
     append(loading.work, await readWorkOf(trx, [...payments]));
     const met = await readPayments(context, trx, [...payments]);
     for (const one of met) loading.payments.set(one.facts.seq, one);
     const found = {
       payments: await findPayments(trx, heads, loading.common),
-      expected: await findExpected(trx, met, loading.common),
+      expected: await findExpected(trx, met, loading),
     };
     const stored = await loadStored(trx, loading, heads, met);
     expected = new Set([...found.expected, ...stored.expected].filter((seq) => !loading.expected.has(seq)));
@@ -98,7 +104,7 @@ async function loadStored(
 }
 
 function settle(loading: Loading): Cluster {
-  const { matches, edges, common, expected, payments, work } = loading;
+  const { matches, edges, common, expected, payments, work, scopes } = loading;
   const undoings = [...matches.values()].filter(({ undoes_seq }) => undoes_seq !== null);
   const undone = new Set(undoings.map(({ undoes_seq }) => undoes_seq));
   const parts = new Map<number, number>();
@@ -106,9 +112,16 @@ function settle(loading: Loading): Cluster {
     parts.set(seq, Math.max(parts.get(seq) ?? 0, part ?? 0));
   for (const one of expected.values()) one.facts = withoutCommon(one.facts, common);
   for (const one of payments.values()) one.facts = withoutCommon(one.facts, common);
+  const standing = [...matches.values()].filter(({ seq, undoes_seq }) => undoes_seq === null && !undone.has(seq));
+  const matched = new Set(
+    standing.map((row) => pairOf({ expectedSeq: row.expected_seq, paymentSeq: row.transaction_seq })),
+  );
   return {
-    ...{ expected, payments, parts, work, candidates: [...edges.values()] },
-    standing: [...matches.values()].filter(({ seq, undoes_seq }) => undoes_seq === null && !undone.has(seq)),
+    ...{ expected, payments, parts, work, standing, candidates: [...edges.values()] },
+    sees(pair) {
+      const [one, payment] = [expected.get(pair.expectedSeq), payments.get(pair.paymentSeq)];
+      return !!one && !!payment && sees(scopes, one.head.merchant_seq, payment, matched.has(pairOf(pair)));
+    },
     undone: new Set(
       undoings
         .filter(({ reason }) => reason === 'person')

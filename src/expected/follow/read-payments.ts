@@ -8,8 +8,14 @@ import { stateOf } from '../../ledger/journal/plan-entries.ts';
 import { createKeyedExtraHash } from '../../privacy/redact-forgotten.ts';
 import type { PaymentFacts, Standing } from '../decide/facts.ts';
 
-/** `paidWall`: of the first paid event; null without one. */
-export type LoadedPayment = { facts: PaymentFacts; id: string; paidWall: WallTime | null };
+/** `paidWall`: of the first paid event; null without one. `extra`, `statuses`: which merchants see it; an erased extra is null. */
+export type LoadedPayment = {
+  facts: PaymentFacts;
+  id: string;
+  paidWall: WallTime | null;
+  extra: string | null;
+  statuses: string[];
+};
 
 /** Reads what payments are matched by, without a lock. @param seqs row numbers of transactions. */
 export async function readPayments(
@@ -40,7 +46,7 @@ export async function readPayments(
       day: (paidWall ?? row.created_wall).slice(0, 10),
       standing: standingOf(operation, events),
     };
-    return { facts, id, paidWall };
+    return { facts, id, paidWall, extra: row.extra, statuses: events.map(({ status }) => status) };
   });
 }
 

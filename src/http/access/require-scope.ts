@@ -28,9 +28,9 @@ export function authenticateSources(context: Context, guard: AuthGuard): Request
   const find = scopeFinder(context, guard);
   return async (request: Request, response: Response, next: NextFunction) => {
     if (isMerchantToken(readBearer(request) ?? '')) {
-      const { actor, sources } = await find(request);
+      const { actor, sources, merchant } = await find(request);
       if (sources.length === 0) throw refuse('merchant_token_elsewhere');
-      response.locals.caller = { id: actor, role: 'viewer', sources } satisfies Caller;
+      response.locals.caller = { id: actor, role: 'viewer', sources, merchantSeq: merchant.seq } satisfies Caller;
       markAuthenticated(response);
     }
     next();

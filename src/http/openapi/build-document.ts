@@ -63,7 +63,7 @@ function describe(operation: Operation): Json {
     tags: [tag],
     summary,
     ...(isRole
-      ? { description: `Takes the role ${[access].flat().join(' or ')}, or admin.${isForSources ? OF_SOURCES : ''}` }
+      ? { description: `Takes the role ${nameRoles([access].flat())}.${isForSources ? OF_SOURCES : ''}` }
       : {}),
     security: [
       ...(access === 'nothing' ? [] : [{ [isRole ? 'token' : access]: [] }]),
@@ -86,6 +86,11 @@ function describe(operation: Operation): Json {
       ...(access === 'nothing' ? {} : { default: { description: 'What went wrong', ...content(PROBLEM) } }),
     },
   };
+}
+
+/** An admin may do what each other role may. */
+function nameRoles(roles: readonly string[]): string {
+  return [roles.filter((role) => role !== 'admin').join(' or '), 'admin'].filter(Boolean).join(', or ');
 }
 
 const OF_SOURCES = ' Also a merchant’s token, of the sources that it was given: 403 `source_not_yours` for others.';
@@ -166,6 +171,11 @@ export function describeOutput(schema: z.ZodType): Json {
     override: openUp,
   });
   return JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
+}
+
+/** The JSON schema of a message by itself, with all that it consists of. */
+export function describeWhole(schema: z.ZodType): Json {
+  return { ...z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any', override: openUp }) };
 }
 
 function describeComponents(): Json {

@@ -21,16 +21,20 @@ const CSV_COLUMNS = {
   balance: askedColumn(COLUMNS.balance, 'csv_amount', ''),
 };
 
-/** Reads a CSV of the bank's own, whose columns are known. @returns undefined: it has none that are known. */
+/**
+ * Reads a CSV of the bank's own, whose columns are known.
+ * @returns `read` undefined: it has no header that is known; `isMapped`: the account has columns, of another header.
+ */
 export async function readForeign(db: Reader, bytes: Buffer, account: string | undefined) {
   const known = await readBankAccounts(db);
   if (account === undefined) {
     const isKnown = [...known.values()].some(({ csv }) => csv !== null && hasBankCsvHeader(bytes, csv));
     const fault = { row: 0, column: null, of: 'statement', kind: 'csv_account' } as const;
-    return isKnown ? { rows: [], faults: [fault], leftOut: [] } : undefined;
+    return { isMapped: false, ...(isKnown ? { read: { rows: [], faults: [fault], leftOut: [] } } : {}) };
   }
   const csv = known.get(account)?.csv;
-  return csv ? await readBankCsv(bytes, account, csv) : undefined;
+  const isOwn = csv && hasBankCsvHeader(bytes, csv);
+  return { isMapped: Boolean(csv), ...(isOwn ? { read: await readBankCsv(bytes, account, csv) } : {}) };
 }
 
 /** Reads the lines of a CSV of an account's bank by its columns. */

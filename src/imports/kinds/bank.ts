@@ -29,12 +29,11 @@ export const BANK: ImportKind<GivenStatement> = {
       const rows = statements.map((statement, index) => ({ number: index + 1, value: { statement } }));
       return { rows, count, faults: faults.map(ofxFault), leftOut: [] };
     }
-    const own = await readValues(bytes, { columns: COLUMNS, toValue });
-    if (answers && own.faults.some(({ kind }) => kind === 'header')) {
-      const foreign = await readForeign(db, bytes, answers.account);
-      if (foreign) return foreign;
-    }
-    const { rows, faults, leftOut } = own;
+    const foreign = answers && (await readForeign(db, bytes, answers.account));
+    if (foreign?.read) return foreign.read;
+    const { rows, faults: found, leftOut } = await readValues(bytes, { columns: COLUMNS, toValue });
+    const isOther = foreign?.isMapped && found.some(({ kind }) => kind === 'header');
+    const faults: ImportFault[] = isOther ? [{ row: 0, column: null, kind: 'csv_header' }] : found;
     const ofAccounts = [...Map.groupBy(rows, ({ value }) => value.account).values()];
     const made = ofAccounts.map((own) => ({ number: own[0]?.number ?? 0, value: toStatement(own) }));
     return { rows: made, count: rows.length, faults, leftOut };

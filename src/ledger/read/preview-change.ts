@@ -9,19 +9,21 @@ import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day, WallTime } from '../../domain/calendar.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
-import type { Posting } from '../journal/plan-entries.ts';
+import { type Posting, splitAccount } from '../journal/plan-entries.ts';
 import { finishReposts } from '../stated/state-opening.ts';
 import { readPostings } from './read-postings.ts';
 
 /** Entries that a preview returns; it counts the others. */
 const ENTRIES_MAX = 2_000;
+/** The accounts of the balance that a report opens and closes with. */
+const BALANCE_ACCOUNTS = new Set(['Assets:Provider:Available', 'Assets:Provider:Held']);
 
 export type PreviewedEntry = { seq: number; kind: string; platform: string; atWall: WallTime; postings: Posting[] };
 
 export type ChangePreview = {
   /** At most ENTRIES_MAX, in the order of writing. */
   entries: PreviewedEntry[];
-  /** Ended days with a report that get another revision. */
+  /** Ended days with a report that get another revision: also later ones, whose balances change. */
   days: Day[];
 };
 
@@ -65,9 +67,41 @@ export async function previewChange(
       context.db,
       entries.map(({ atWall }) => ({ atWall, runSeq: undefined })),
     );
-    const days = new Set([...found.map(({ scope }) => scope), ...error.closedDays.filter((day) => !known.has(day))]);
+    const days = new Set([
+      ...found.map(({ scope }) => scope),
+      ...error.closedDays.filter((day) => !known.has(day)),
+      ...(await listLaterDays(context, entries)),
+    ]);
     return { entries, days: [...days].sort() };
   }
+}
+
+/**
+ * Lists the ended days with a report whose balance these entries move, on their own day or an earlier one. Of more entries
+ * than a preview returns it takes every later day.
+ */
+async function listLaterDays({ calendar, clock, db }: Context, entries: PreviewedEntry[]): Promise<Day[]> {
+  const moves = entries.flatMap(({ atWall, postings }) =>
+    postings
+      .filter(({ account }) => BALANCE_ACCOUNTS.has(splitAccount(account).account))
+      .map((one) => ({ ...one, atWall })),
+  );
+  const [first] = moves.map(({ atWall }) => atWall.slice(0, 10)).sort();
+  if (first === undefined) return [];
+  const rows = await db
+    .selectFrom('reports')
+    .select('day')
+    .distinct()
+    .where('day', '>=', first)
+    .where('day', '<', calendar.dayOf(clock.now()))
+    .where('state', '!=', 'partial')
+    .execute();
+  return rows.flatMap(({ day }) => {
+    const sums = new Map<string, bigint>();
+    for (const { account, cents, atWall } of moves)
+      if (atWall.slice(0, 10) <= day) sums.set(account, (sums.get(account) ?? 0n) + cents);
+    return entries.length === ENTRIES_MAX || [...sums.values()].some((sum) => sum !== 0n) ? [day] : [];
+  });
 }
 
 async function readNewestEntry(db: Reader): Promise<number> {

@@ -65,5 +65,7 @@ export async function listContracts(db: Reader, limit: number, before: number | 
     from: row.from_day,
     to: row.to_day,
     withdrawn: row.withdrawn_at !== null,
+    created_at: row.created_at.toISOString(),
+    created_by: row.actor,
   }));
 }

@@ -62,7 +62,7 @@ export const rotateOwnSecret = defineOwnChange({
   name: 'portal.rotate_secret',
   audit: 'merchant.secret_rotated',
   route: 'POST /portal/rotate-secret',
-  summary: 'Get a new secret; the old one stays valid for 24 hours',
+  summary: 'Get a new secret; the old one stays valid for 24 hours: until then 409',
   answers: ok('Shown this once', rotatedSecret),
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).rotateSecret(),
   answer: async (_context, { secret, oldUntil }) => ({ secret, old_secret_until: oldUntil.toISOString() }),
@@ -81,7 +81,7 @@ export const askAddress = defineOwnChange({
   }),
   answers: { ...ok('Checked: it was a dry run', checkedAddress), ...accepted('It waits', addressChange) },
   dryRun: async (_context, { dry_run: isDryRun, ...asked }, by) =>
-    isDryRun ? { dry_run: true, secret: scopeOf(by).checkAddress(asked) ?? null } : undefined,
+    isDryRun ? { dry_run: true, secret: (await scopeOf(by).checkAddress(asked)) ?? null } : undefined,
   async prepare(_context, asked, by) {
     await scopeOf(by).proveAddress(asked);
     return asked;
@@ -90,6 +90,16 @@ export const askAddress = defineOwnChange({
   // no value: an address may hold a secret, an e-mail names a person
   target: ({ id, kind }, { via }) => ({ target: id, detail: [via, kind].filter(Boolean).join(' ') }),
   answer: async (_context, made) => presentAddressChange(made),
+});
+
+export const withdrawAddress = defineOwnChange({
+  name: 'portal.withdraw_address',
+  audit: 'merchant.address_withdrawn',
+  route: 'POST /portal/address-changes/{id}/withdraw',
+  summary: 'Withdraw a change of address that waits',
+  answers: ok('Withdrawn: the change as it was', addressChange),
+  change: (inner, _given, by) => scopeOf(by).changesIn(inner).withdrawAddressChange(by.id),
+  answer: async (_context, change) => presentAddressChange(change),
 });
 
 export const testOwn = defineOwnChange({
@@ -168,6 +178,6 @@ export const PORTAL = {
   tag: 'Portal',
   changes: [
     ...[redeliverOwn, replayOwn, rotateOwnSecret, testOwn, sendExamples, pauseOwn, resumeOwn, chooseOwnFilter],
-    askAddress,
+    ...[askAddress, withdrawAddress],
   ],
 } as const;

@@ -11,6 +11,7 @@ export const deliveryFields = {
   state: z.enum(CALLBACK_STATES),
   attempts: z.int(),
   next_attempt_at: nullableInstant,
+  waits_for_earlier: z.boolean().describe('an earlier message of its transaction or order is undelivered'),
   created_at: instant,
   delivered_at: nullableInstant,
 };

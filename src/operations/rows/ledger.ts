@@ -144,6 +144,7 @@ export const commissionContract = component('CommissionContract', {
   from: day,
   to: day.nullable(),
   withdrawn: z.boolean(),
+  ...entered,
 });
 
 const charged = {

@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { NEWEST_MAX, SAMPLE_MAX } from '../../callbacks/manage/read-delivery.ts';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
 import { attempt, deliveryFields } from './callbacks.ts';
 import { amount, component, instant, nullableInstant, nullableText } from './row-fields.ts';
+
+const LAST = `in the last 24 hours, of the ${NEWEST_MAX} newest callbacks and of those that wait`;
 
 const ownCallbackFields = {
   id: z.string().describe('the webhook-id'),
@@ -30,14 +33,14 @@ export const ownHealth = component('OwnHealth', {
   undelivered: z
     .object({ pending: z.int(), held: z.int(), failed: z.int() })
     .describe('10001 stands for more than 10000'),
-  last_success_at: nullableInstant.describe('in the last 24 hours'),
+  last_success_at: nullableInstant.describe(LAST),
   last_failure: z
     .object({
       ...{ at: instant, callback: z.string(), response_status: z.int().nullable(), error_class: z.string() },
       response_body: nullableText.describe('its first 300 characters'),
     })
     .nullable()
-    .describe('in the last 24 hours'),
+    .describe(LAST),
   hours: z
     .array(
       z.object({
@@ -48,7 +51,9 @@ export const ownHealth = component('OwnHealth', {
         p95_ms: z.int().nullable(),
       }),
     )
-    .describe('the last 24, of a sample of at most 50 callbacks each'),
+    .describe(
+      `the last 24: attempts of at most ${SAMPLE_MAX} callbacks of each hour, and of those that wait or failed; an estimate`,
+    ),
 });
 
 export const ownFilterPreview = component('OwnFilterPreview', {

@@ -20,7 +20,7 @@ export type DayRevision = {
  * - `before`, `future`: nothing to report.
  * - `running`: the day has not ended.
  * - `missing`: it ended, and no report has the whole day.
- * - `changed`: the ledger learnt something of it after its newest revision.
+ * - `changed`: the ledger learnt something of it after its newest revision, or of an earlier day that moves its balance.
  * - `provisional`: changes can still arrive late.
  * - `revised`: closed, and a later revision has other rows than an earlier one.
  * - `closed`: nothing can change it any more.

@@ -25,8 +25,11 @@ export type ReportDay = DecidedDay & {
   /** The figures of the newest revision. */
   figures: Figures | undefined;
   /** The balance at the day's end as the ledger knows it now, in cents. */
-  ledger: { closing: bigint; held: bigint };
+  ledger: DayBalance;
 };
+
+type DayBalance = { closing: bigint; held: bigint };
+const NO_BALANCE: DayBalance = { closing: 0n, held: 0n };
 
 /**
  * Lists the days of a range, oldest first.
@@ -48,18 +51,27 @@ export async function listReportDays(
   ]);
   const byDay = Map.groupBy(rows, (row) => row.day);
   return listDays(from, to).map((day, index) => {
-    const own = (byDay.get(day) ?? []).map((row) => ({ ...row, figures: parseFigures(row.figures, platform) }));
+    const rowsOfDay = byDay.get(day) ?? [];
+    const own = rowsOfDay.map((row) => ({ ...row, figures: parseFigures(row.figures, platform) }));
+    const { ledger, all } = ends[index] ?? { ledger: NO_BALANCE, all: NO_BALANCE };
     const endsAt = calendar.startOfDay(addDays(day, 1));
     const decided = decideDay({
       ...{ day, firstDay, isInDoubt, revisions: own },
       today: calendar.dayOf(now),
       unread: now < endsAt ? [] : listUnread(day, windows, calendar.provableFrom(day)),
       isReadWhole: windows.some((one) => one.isWhole && provesDay(one, day, calendar.provableFrom(day))),
-      hasChanged: changed.includes(day),
+      hasChanged:
+        changed.includes(day) ||
+        differs(own[0]?.figures, ledger) ||
+        differs(parseFigures(rowsOfDay[0]?.figures ?? null, undefined), all),
     });
-    const ledger = ends[index] ?? { closing: 0n, held: 0n };
     return { day, ...decided, revisions: own, figures: own[0]?.figures, ledger };
   });
+}
+
+/** Whether a revision's balance is no longer the ledger's: an entry of an earlier day changes the later days too. */
+function differs(figures: Figures | undefined, { closing, held }: DayBalance): boolean {
+  return figures !== undefined && (figures.closing !== closing || figures.held !== held);
 }
 
 /** The first day with an entry or a report: earlier days have nothing to show. */
@@ -88,25 +100,30 @@ async function readRevisions(db: Reader, from: Day, to: Day): Promise<(DayRevisi
   }));
 }
 
-/** The balance at the end of each day, of one platform or all. */
+/** The balance at the end of each day, of one platform (`ledger`) and of all. */
 async function readDayEnds(
   { db }: Context,
   { from, to, platform }: { from: Day; to: Day; platform: string | undefined },
-): Promise<{ closing: bigint; held: bigint }[]> {
+): Promise<{ ledger: DayBalance; all: DayBalance }[]> {
   const segment = platform === undefined ? undefined : platformAccountSegment(platform);
   const accounts = await db.selectFrom('accounts').select(['seq', 'name']).execute();
-  const listOf = (wanted: string): number[] =>
+  const listOf = (wanted: string, isOwn: boolean): number[] =>
     accounts.flatMap(({ seq, name }) => {
       const { root, platform: of } = splitAccount(name);
-      return root === wanted && (segment === undefined || of === segment) ? [seq] : [];
+      return root === wanted && (segment === undefined || of === segment) === isOwn ? [seq] : [];
     });
-  const groups = { available: listOf(AVAILABLE), held: listOf(HELD) };
+  const groups = {
+    ...{ available: listOf(AVAILABLE, true), held: listOf(HELD, true) },
+    ...{ otherAvailable: listOf(AVAILABLE, false), otherHeld: listOf(HELD, false) },
+  };
   const { start, end } = toWallTimeBounds(from, addDays(to, 1));
   const { before, spans } = await readSpanSums(db, groups, { grain: 'day', from: start, to: end });
-  let { available, held } = before;
+  const sums = { ...before };
+  const names = Object.keys(groups) as (keyof typeof groups)[];
   return listDays(from, to).map((day) => {
-    available += spans.get(day)?.available ?? 0n;
-    held += spans.get(day)?.held ?? 0n;
-    return { closing: available + held, held };
+    for (const name of names) sums[name] += spans.get(day)?.[name] ?? 0n;
+    const ledger = { closing: sums.available + sums.held, held: sums.held };
+    const others = sums.otherAvailable + sums.otherHeld;
+    return { ledger, all: { closing: ledger.closing + others, held: sums.held + sums.otherHeld } };
   });
 }

@@ -63,6 +63,16 @@ export const BALANCES_EN = {
   'De 0 a 100 %.': '0 to 100 %.',
   'Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.':
     'By this contract, {month} would have cost {agreed}; {charged} was charged.',
+  '{month} não teve pagamentos que este contrato cobre: não há o que comparar.':
+    '{month} had no payments that this contract covers: there is nothing to compare.',
+  'Contratos informados': 'Stated contracts',
+  'Contratos, os mais novos primeiro': 'Contracts, newest first',
+  'Nenhum contrato até agora.': 'No contract so far.',
+  'Valor fixo': 'Fixed amount',
+  'Parte do valor': 'Part of the amount',
+  Retirado: 'Withdrawn',
+  'Para retirar um contrato: {command}.': 'To withdraw a contract: {command}.',
+  'Aqui estão {count} de {total}.': 'Here are {count} of {total}.',
   'Contrato informado: vale para os pagamentos dos seus dias.':
     'Contract stated: it holds for the payments of its days.',
   'Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.':

@@ -130,15 +130,19 @@ export const MERCHANTS_EN = {
   'Último erro em 24 h': 'Last error in 24 h',
   'Última entrega em 24 h': 'Last delivery in 24 h',
   'As últimas 24 horas': 'The last 24 hours',
-  '<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de {after}.':
-    '<b>This address has accepted nothing for {age}.</b> Nothing is lost: callbacks wait. Operators, and the merchant if it gave an e-mail address, are notified after {after}.',
+  '<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam.':
+    '<b>This address has accepted nothing for {age}.</b> Nothing is lost: callbacks wait.',
+  'A operação, e o lojista que deu um e-mail, são avisados depois de {after}.':
+    'Operators, and the merchant if it gave an e-mail address, are notified after {after}.',
   'A resposta que recebemos: {outcome}': 'The answer that we got: {outcome}',
   'nenhuma até que seja reativado': 'none until it is enabled again',
   'nada espera': 'nothing waits',
   'um só callback, para ver se o endereço voltou': 'a single callback, to see whether the address is back',
   'mais de {n}': 'more than {n}',
   'Nenhuma tentativa em 24 horas.': 'No attempts in 24 hours.',
-  'De uma amostra de até {n} callbacks por hora.': 'From a sample of up to {n} callbacks per hour.',
+  'Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.':
+    'An estimate, from up to {n} callbacks of each hour and from those that wait or failed: 0 % does not mean that none was accepted.',
+  'entre os {n} callbacks mais novos e os que esperam': 'among the {n} newest callbacks and those that wait',
   'Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou reativa este lojista.':
     'Only the role {role} may correct the address, send a test, pause or enable this merchant.',
   'Você pode {callbacks}.': 'You may {callbacks}.',

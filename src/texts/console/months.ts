@@ -29,6 +29,8 @@ export const MONTHS_EN = {
   '{day} não foi lido nem contado no provedor depois do seu fim.':
     '{day} was neither read nor counted at the provider after its end.',
   'Uma divergência crítica está em aberto: {kind}. {meaning}.': 'A critical mismatch is open: {kind}. {meaning}.',
+  '{n} divergências críticas estão em aberto: {kind}. {meaning}.':
+    '{n} critical mismatches are open: {kind}. {meaning}.',
   'Mais uma divergência crítica está em aberto.': 'One more critical mismatch is open.',
   'Mais {n} divergências críticas estão em aberto.': '{n} more critical mismatches are open.',
   'O saldo informado de {platform} em {at} é {balance}, e o do razão {ledger}.':

@@ -18,6 +18,8 @@ export const PORTAL_EN = {
   'Filtro salvo: o que já foi enfileirado segue como está.': 'The filter is saved: what is queued stays as it is.',
   'Um segredo novo confere a assinatura dos callbacks. Instale-o no seu sistema enquanto o de hoje ainda vale.':
     'A new secret verifies the signature of callbacks. Install it in your system while today’s is still valid.',
+  'O segredo de hoje assina junto por mais 24 horas; até lá não há outra troca.':
+    'Today’s secret also signs for 24 more hours; until then there is no other rotation.',
   'Já guardei': 'I have kept it',
   // addresses
   Espera: 'Waits for',
@@ -27,15 +29,21 @@ export const PORTAL_EN = {
   'Mudar um endereço': 'Change an address',
   'Um token que vazou não pode desviar os dados de quem paga: nada muda até a confirmação.':
     'A token that leaked must not redirect payers’ data: nothing changes until it is confirmed.',
-  'O endereço de teste recebe só os testes e os exemplos, com um segredo próprio, que a prévia mostra. Vazio: nenhum.':
-    'The address for tests receives tests and examples alone, with a secret of its own, which the preview shows. Empty: none.',
+  'O endereço de teste recebe só os testes e os exemplos, com um segredo próprio, que a prévia mostra; outra query, como ?v=2, dá outro segredo. Vazio: nenhum.':
+    'The address for tests receives tests and examples alone, with a secret of its own, which the preview shows; another query, such as ?v=2, has another secret. Empty: none.',
   'Segredo de teste': 'Test secret',
   'Ao confirmar, uma mensagem assinada vai para o endereço novo, que responde ao desafio como a documentação diz.':
     'When you confirm, a signed message goes to the new address, which answers the challenge as the documentation says.',
   'Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.':
     'Then use the link mailed to the e-mail on file, within 48 hours; a new e-mail then receives another.',
   'Depois a operação confirma: não há e-mail cadastrado.': 'Then the operators confirm: there is no e-mail on file.',
+  'Depois a operação confirma: este servidor não envia e-mails.':
+    'Then the operators confirm: this server sends no mail.',
   'Mudança que espera': 'Change that waits',
+  'Mudança que espera: {what}': 'Change that waits: {what}',
+  Mostrar: 'Show',
+  Retirar: 'Withdraw',
+  'Novo valor': 'New value',
   'Pedido por': 'Asked for by',
   'o link no e-mail cadastrado': 'the link in the e-mail on file',
   'a operação': 'the operators',
@@ -45,14 +53,14 @@ export const PORTAL_EN = {
     'It was asked for in the portal. If it was not you, refuse it and notify the operators: a token of the portal may have leaked.',
   'Este e-mail passa a receber os e-mails sobre este lojista e os links que confirmam mudanças.':
     'This e-mail will receive the mails about this merchant and the links that confirm changes.',
-  'Este link não vale mais: foi usado, venceu ou foi substituído, ou agora só a operação confirma.':
-    'This link is void: it was used, has expired or was replaced, or only the operators confirm now.',
+  'Este link não vale mais: foi usado, venceu ou foi retirado, ou agora só a operação confirma.':
+    'This link is void: it was used, has expired or was withdrawn, or only the operators confirm now.',
   'Decidir uma mudança de endereço': 'Decide a change of address',
   'Pedida no portal. Confirme só o que o lojista disse por outro meio: um token do portal pode ter vazado.':
     'Asked for in the portal. Confirm only what the merchant said by other means: a token of the portal may have leaked.',
   'Nenhuma mudança espera.': 'No change waits.',
   'Pedido feito: nada muda até a confirmação.': 'It is asked for: nothing changes until it is confirmed.',
-  'Confirmado: falta o link que vai para o e-mail novo.': 'Confirmed: the link to the new e-mail is missing.',
+  'Confirmado: um link foi enviado ao e-mail novo.': 'Confirmed: a link was mailed to the new e-mail.',
   'Confirmado: a mudança está feita.': 'Confirmed: the change is made.',
   'Nada muda: o pedido acabou.': 'Nothing changes: the request has ended.',
   'Decisão gravada.': 'The decision is saved.',
@@ -82,6 +90,24 @@ export const PORTAL_EN = {
   Esquema: 'Schema',
   'Inventado: você ainda não tem mensagem deste tipo.': 'Invented: you have no message of this type yet.',
   'A sua mensagem mais nova deste tipo.': 'Your newest message of this type.',
+  'Enviar exemplos': 'Send examples',
+  'Sem um endereço de teste, exemplos chegam ao sistema que trata pagamentos.':
+    'Without an address for tests, examples reach the system that handles payments.',
+  'Cada um sai uma vez, assinado.': 'Each is sent once, signed.',
+  'endereço de teste': 'address for tests',
+  'endereço de produção': 'production address',
+  'Vão para': 'They go to',
+  'a sua busca de eventos': 'your feed of events',
+  'Escolha um tipo da lista.': 'Choose a type of the list.',
+  exemplo: 'example',
+  'Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e ative: eles seguem então.':
+    'Disabled: {why}. Nothing is sent, and callbacks are held. Repair the address and enable: they follow then.',
+  'A operação é avisada depois de {after}, e você também, se deu um e-mail.':
+    'Operators are notified after {after}, and so are you if you gave an e-mail address.',
+  'Tentar agora': 'Try now',
+  'Espera uma mensagem anterior da mesma transação ou do mesmo pedido: entregue aquela, e esta segue.':
+    'Waits for an earlier message of the same transaction or order: deliver that one, and this follows.',
+  'espera uma mensagem anterior': 'waits for an earlier message',
   'Exemplos na fila: recarregue a página para ver o resultado de cada um.':
     'The examples are queued: reload the page to see the outcome of each.',
   '{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help':
@@ -92,6 +118,7 @@ export const PORTAL_EN = {
   dado: 'given',
   'Vale até': 'Valid until',
   'Confirmado até o cursor': 'Acknowledged up to the cursor',
+  'Lido até o cursor': 'Read up to the cursor',
   'Último cursor': 'Last cursor',
   'Próximo pedido': 'Next request',
   'Você tem endereço: um cursor não confirma nada.': 'You have an address: a cursor acknowledges nothing.',
@@ -99,6 +126,7 @@ export const PORTAL_EN = {
   'Nenhum manifesto até agora.': 'No manifests so far.',
   Mensagens: 'Messages',
   Arquivos: 'Files',
+  'Para verificar um:': 'To verify one:',
   Assinado: 'Signed',
   'Requisições demais': 'Too many requests',
   'Vieram requisições demais em pouco tempo. Espere um pouco e recarregue a página.':

@@ -12,6 +12,7 @@ export const SEARCH_EN = {
   'Transação ou plataforma': 'Transaction or platform',
   // what is wrong with a search
   'Este dia não existe: escreva 22/11/2026.': 'This day does not exist: write 2026-11-22.',
+  'É menor que o primeiro valor.': 'It is below the first amount.',
   'Escreva o valor como {example}.': 'Write the amount as {example}.',
   'Este valor é maior que qualquer transação.': 'This amount is larger than any transaction.',
   'Escreva os dígitos.': 'Write its digits.',

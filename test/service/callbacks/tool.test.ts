@@ -1,4 +1,4 @@
-/** The tool for merchants' developers as they get it: one file, without a database, unpacked far from this repository. */
+/** The tool for merchants' developers as they get it: one file, without a database, installed far from this repository. */
 import { execFile } from 'node:child_process';
 import { createSecretKey } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const bytes = Buffer.from(await file.arrayBuffer());
   expect(bytes.equals(packTool())).toBe(true);
   writeFileSync(path.join(home.path, 'tool.tgz'), bytes);
-  await run('tar', ['-xzf', 'tool.tgz'], { cwd: home.path });
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', './tool.tgz'], { cwd: home.path });
 });
 afterAll(async () => {
   home[Symbol.dispose]();
@@ -47,9 +47,9 @@ afterAll(async () => {
 });
 
 async function tool(args: string[], variables: Record<string, string> = {}) {
-  const main = path.join(home.path, 'package/src/commands/developer/main.js');
+  const installed = path.join(home.path, 'node_modules/.bin/confere-cli');
   const options = { cwd: home.path, env: { PATH: process.env.PATH ?? '', ...variables } };
-  return await run(process.execPath, [main, ...args], options).then(
+  return await run(installed, args, options).then(
     ({ stdout }) => ({ code: 0, out: stdout, err: '' }),
     (error: { code: number; stdout: string; stderr: string }) => ({
       code: error.code,

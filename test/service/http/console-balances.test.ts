@@ -11,6 +11,7 @@ import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { findFirstDay } from '../../../src/seal/find-first-day.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { observe } from '../../support/make-observations.ts';
+import { applyTransactions, transactionOf } from '../../support/make-report-transactions.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields } from '../../support/open-console-session.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
@@ -99,7 +100,9 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   const { answer: preview, rows } = await added(() => post('accountant', address, typed));
   expect(rows).toEqual({});
   expect(preview.status).toBe(200);
-  expect(text(preview)).toContain('Expenses:Fees');
+  expect(text(preview)).toContain('Outras tarifas');
+  expect(text(preview)).toMatch(/Saldo disponível no provedor/);
+  expect(text(preview)).not.toMatch(/Assets:|Expenses:/);
   expect(text(preview)).toContain('-R$ 1.234,56');
   expect(text(preview)).toMatch(/Um dia já relatado ganha uma nova revisão: \d\d\/\d\d\/\d{4}/);
   expect(preview.text).toContain('tarifa de &lt;b&gt;novembro&lt;/b&gt;');
@@ -161,7 +164,7 @@ test('a day before the books says in the preview what it adds to the days that a
 
 test('a wrong form comes back as typed, with what is wrong by its field', async () => {
   const address = '/balances/adjustments/new';
-  const typed = { platform: A, day: addDays(env.today, 1), kind: 'gift', amount: '1234.56', note: '' };
+  const typed = { platform: A, day: addDays(env.today, 1), kind: 'gift', amount: '1.234', note: '' };
   const { answer, rows } = await added(() => post('accountant', address, { ...typed, step: 'confirm' }));
   expect(rows).toEqual({});
   expect(answer.status).toBe(422);
@@ -173,9 +176,9 @@ test('a wrong form comes back as typed, with what is wrong by its field', async 
   ]) {
     expect(answer.text).toMatch(new RegExp(`id="${name}-fault" role="alert">${fault}`));
   }
-  expect(answer.text).toContain('value="1234.56"');
+  expect(answer.text).toContain('value="1.234"');
   expect(answer.text).toContain(`<option value="${A}" selected>`);
-  for (const amount of ['1,234', '1.23', '1e3', '+5', '0,001', '--1', '1 000', '99999999999999', '10,', ',5']) {
+  for (const amount of ['1,234', '1e3', '+5', '0,001', '--1', '1 000', '99999999999999', '10,', ',5']) {
     const refused = await post('accountant', address, { ...typed, day: env.today, kind: 'fee_in', note: 'x', amount });
     expect(refused.status, amount).toBe(422);
     expect(refused.text, amount).toContain('amount-fault');
@@ -183,6 +186,8 @@ test('a wrong form comes back as typed, with what is wrong by its field', async 
   for (const [amount, shown] of [
     ['1.234.567,8', 'R$ 1.234.567,80'],
     ['1234', 'R$ 1.234,00'],
+    ['1.23', 'R$ 1,23'],
+    ['R$ 49,90', 'R$ 49,90'],
   ]) {
     const taken = await post('accountant', address, {
       ...typed,
@@ -406,7 +411,7 @@ test('accepting takes a second step that shows the entries and the day, and a no
   );
   expect(rows).toEqual({});
   expect(second.status).toBe(200);
-  expect(text(second)).toContain('Liabilities:Receipts');
+  expect(text(second)).toContain('Recebimentos');
   expect(text(second)).toContain('R$ 819,00');
   expect(text(second)).toContain(`nova revisão: ${changed.date_created.slice(0, 10).split('-').reverse().join('/')}`);
   const bare = await post('operator', `/mismatches/${id}/accept`, { actual, step: 'confirm' });
@@ -504,7 +509,8 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const address = '/balances/fees/new';
   const typed = { platform: '', operation: 'cashin', fixed: '0,10', percent: '0,50', from: `${month}-01`, to: '' };
   const preview = await post('accountant', address, typed);
-  expect(text(preview)).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
+  expect(text(preview)).toContain('Parte do valor, em % 0,50');
+  expect(text(preview)).toMatch(/\S+ de \d+ não teve pagamentos que este contrato cobre/);
   expect((await confirm('accountant', address, preview)).to).toBe('/balances/fees?done=contract_stated');
   const answer = await fetch(`${env.url}/api/v1/fees?month=${month}`, {
     headers: { authorization: `Bearer ${env.tokens.accountant}` },
@@ -530,5 +536,17 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const page = text(await get('viewer', `/balances/fees?month=${month}`));
   expect(page).toContain('Pagamentos fora do contrato');
   expect(page).not.toContain('Informar um contrato');
+  const [stated] = await env.context.db.selectFrom('commission_contracts').select(['id', 'actor']).execute();
+  const { name } = await readRow(env.context.db, 'tokens', ['name'], { id: stated?.actor ?? '' });
+  const listed = text(await get('accountant', `/balances/fees?month=${month}`));
+  expect(listed).toMatch(/Contratos informados.* Todas .*R\$ 0,10 0,50 % .*Em vigor/);
+  expect(listed).toContain(` ${name} `);
+  expect(listed).toContain(`confere commissions undo ${stated?.id}`);
+  const paidBefore = transactionOf('cashin', 1_000n, [['paid', `${addDays(`${month}-01`, -1)} 10:00:00`]]);
+  await applyTransactions(env.context, [paidBefore]);
+  const again = await post('accountant', address, typed);
+  expect(text(again)).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
   expect((await post('accountant', address, { ...typed, percent: '101,00', fixed: '-1,00' })).status).toBe(422);
+  const blank = await post('accountant', address, { ...typed, percent: '', fixed: '' });
+  expect(blank.text).toMatch(/id="percent-fault" role="alert">De 0 a 100 %/);
 });

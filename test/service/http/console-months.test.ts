@@ -56,8 +56,14 @@ test('the page of a month lists what keeps it open, each with a link to where it
     actual: { ledger: '2.00', difference: '-1.00' },
   };
   await transact(context.db, (trx) => raiseMismatches(trx, [{ ...differs, ...evidence }], context.clock.now()));
+  const contradictions = ['a', 'b'].map((scope) => ({ kind: 'webhook_contradiction' as const, scope }));
+  await transact(context.db, (trx) => raiseMismatches(trx, contradictions, context.clock.now()));
   const page = await as(accountant).get(PAGE);
+  await transact(context.db, (trx) => resolveMismatches(trx, contradictions, 'fresh_evidence', context.clock.now()));
   expect(page.status).toBe(200);
+  expect(page.html).toContain(
+    '<a href="/mismatches?severity=critical&amp;kind=webhook_contradiction">2 divergências críticas estão em aberto: <code>webhook_contradiction</code>',
+  );
   expect(page.text).toContain('O mês não pode ser fechado enquanto:');
   expect(page.html).toContain(
     '<a href="/reports/2025-10-01">01/10/2025 não foi lido nem contado no provedor depois do seu fim.</a>',

@@ -339,6 +339,9 @@ async function askPortal(): Promise<void> {
   const path = { id: merchant.id };
   await ask('get', '/api/v1/merchants/{id}/address-changes', { path });
   await ask('post', '/api/v1/merchants/{id}/address-changes', { path, body: { change, decision: 'confirm' } });
+  const next = { body: { ...wanted, value: 'next@example.com' }, token, status: 202 };
+  const withdrawn = { id: (await ask('post', '/api/v1/portal/address-changes', next)).id };
+  await ask('post', '/api/v1/portal/address-changes/{id}/withdraw', { path: withdrawn, token });
   await ask('put', '/api/v1/portal/filter', { body: { filter: { statuses: ['paid'] }, dry_run: true }, token });
   await ask('put', '/api/v1/portal/filter', { body: { filter: { statuses: ['paid'] } }, token });
   await ask('post', '/api/v1/portal/pause', { token });

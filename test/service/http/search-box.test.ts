@@ -95,6 +95,8 @@ describe('a text in the box finds the transaction', () => {
     expect(one.text).toMatch(/1 transação : Entradas pagas R\$ 1\.234,56/);
     const none = await operator.get('/transactions?amount_from=1.234,57&amount_to=1.235,00&operation=cashin');
     expect(none.html).not.toContain(`/transactions/${env.paid.id}`);
+    const typed = await operator.get('/transactions?amount_from=R%24%201.234,00&amount_to=1235.00');
+    expect(typed.html).toContain(`/transactions/${env.paid.id}`);
     expect((await operator.get('/transactions?amount_from=abc')).status).toBe(422);
     const answer = await fetch(`${env.url}/api/v1/transactions?amount_from=1234.56&amount_to=1234.56`, {
       headers: { authorization: `Bearer ${env.tokens.operator}` },
@@ -181,6 +183,7 @@ describe('a wrong search keeps the form and says which field', () => {
     ['operation', { operation: 'sideways' }, 'Escolha um da lista'],
     ['from', { from: '2026-02-30' }, 'Este dia não existe'],
     ['to', { from: '2026-02-20', to: '2026-02-19' }, 'Vem antes do primeiro dia'],
+    ['amount_to', { amount_from: '100', amount_to: '50' }, 'É menor que o primeiro valor.'],
     ['amount', { amount: '1,234' }, 'Escreva o valor como R$ 1.234,56'],
   ])('%s of %o: %s', async (field, given, fault) => {
     const { status, html, text } = await operator.post('/transactions', { ...given, status: 'paid' } as Record<

@@ -120,10 +120,15 @@ describe('amounts', () => {
     ],
     ['a title more', ITAU, `${HEADER};Tipo\n02/10/2026;A;;1,00;;x`, ['0 null csv_header']],
     ['a line above the header', ITAU, `01/10/2026;A;;1,00;\n${HEADER}\n02/10/2026;A;;1,00;`, ['1 null above_header']],
-    ['open quotes', ITAU, `${HEADER}\n02/10/2026;"A;;1,00;`, ['0 null unreadable']],
+    ['open quotes below it', ITAU, `${HEADER}\n02/10/2026;"A;;1,00;`, ['0 null unreadable']],
   ])('%s is refused by its line', async (_what, csv, text, faults) => {
     expect(await faultsOf(csv, text)).toEqual(faults);
   });
+});
+
+test('a file may have more rows than a template, as an OFX has', async () => {
+  const rows = Array.from({ length: 2_001 }, (_, index) => `02/10/2026;TED ${index};;1,00;`);
+  expect((await read(ITAU, [HEADER, ...rows].join('\n'))).outcome.statements).toMatchObject([{ new: 2_001 }]);
 });
 
 test('the balance is that of the end of its day, in a file of either order; else it is left out', async () => {

@@ -8,6 +8,7 @@ import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { OLD_ADDRESS_MS, readCredentials } from '../../../src/merchants/secrets.ts';
 import { CHANGE_HOURS_MAX } from '../../../src/portal/address-changes.ts';
 import { mailAddressChanges } from '../../../src/portal/mail-address-changes.ts';
+import { NOTICE_EVERY_MS } from '../../../src/portal/note-own-changes.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { callApi } from '../../support/call-api.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
@@ -65,7 +66,7 @@ function newPath(behaviour: Behaviour = answers): string {
 
 async function addShop(email: string | null = `owner${paths}@example.com`) {
   const path = newPath();
-  const { merchant, secret } = await env.addMerchant(`${shop.url}${path}`, { email });
+  const { merchant, secret } = await env.addMerchant(`${shop.url}${path}`, { email, name: 'Loja Azul' });
   const token = await createMerchantToken(env.context, merchant.id);
   const call = async (method: string, address: string, body?: object) => {
     await env.timers.advance(1_000);
@@ -137,7 +138,7 @@ test('a new URL answers a signed challenge, and changes once the link mailed to 
   expect(await own.row()).toMatchObject({ url: `${shop.url}${path}`, old_url: `${shop.url}${own.path}` });
   expect([(await open(link)).status, (await post(link, 'confirm')).status]).toEqual([404, 404]);
   await env.advanceUntil('the notice', () =>
-    sink.mails.some(({ to, text }) => to.includes(own.email ?? '') && text.includes('What changed is')),
+    sink.mails.some(({ to, text }) => to.includes(own.email ?? '') && text.includes('what changed is')),
   );
   const audit = await listAudit(env.context.db, { target: json.id }, { limit: 10, before: undefined });
   expect(audit.map(({ action }) => action).sort()).toEqual(['merchant.address_asked', 'merchant.address_changed']);
@@ -157,8 +158,9 @@ test('an address that does not answer the challenge is refused, as is one that r
   for (const refusal of refusals) {
     await env.timers.advance(30_000);
     const { status, text } = await own.ask('url', `${shop.url}${newPath(refusal)}`);
-    expect([status, text.includes('did not answer the challenge (no_answer)')]).toEqual([422, true]);
+    expect([status, text.includes('of a private address nothing more is said')]).toEqual([422, true]);
   }
+  expect((await own.ask('url', 'https://shop.invalid/')).text).toContain('did not answer the challenge (dns)');
   await env.timers.advance(60_000);
   // where no callback goes, no challenge goes
   for (const value of ['http://169.254.169.254/latest', 'ftp://example.com', `${shop.url}${own.path}`])
@@ -219,9 +221,75 @@ test('without an e-mail on file, an admin decides, by the API, a command, or a f
   expect((await own.row()).email).toBe('third@example.com');
 });
 
-test('a change is void once a later one, an admin, a revoked token, time or a restore came between', async () => {
+test('a second change of a kind is refused while one waits, and the mail says what it confirms', async () => {
+  const own = await addShop();
+  const path = `${newPath()}?key=secret`;
+  shop.behaviours[path] = answers;
+  const { json } = await own.ask('url', `${shop.url}${path}`);
+  const swapped = newPath();
+  const second = await own.ask('url', `${shop.url}${swapped}`);
+  expect([second.status, second.text]).toEqual([409, expect.stringContaining('address_change_waits')]);
+  expect(shop.callsTo(swapped)).toEqual([]);
+  const mail = await env.advanceUntil('the mail', () => sink.mails.find(({ to }) => to.includes(own.email ?? '')));
+  const { name } = await own.row();
+  for (const said of [name, new URL(shop.url).host, 'engineer', 'Asked for by']) expect(mail.text).toContain(said);
+  expect(mail.text).not.toMatch(/\/shop|secret/);
+  expect((await own.ask('email', 'maria@loja.example')).status).toBe(202);
+  const other = await env.advanceUntil('the other mail', () =>
+    sink.mails.find(({ to, text }) => to.includes(own.email ?? '') && text.includes('m***@loja.example')),
+  );
+  expect(other.text).not.toContain('maria');
+  const stranger = await addShop();
+  expect((await stranger.call('POST', `/address-changes/${json.id}/withdraw`)).status).toBe(404);
+  expect((await own.call('POST', `/address-changes/${json.id}/withdraw`)).status).toBe(200);
+  expect((await own.call('POST', `/address-changes/${json.id}/withdraw`)).status).toBe(404);
+  expect((await own.ask('url', `${shop.url}${newPath()}`)).status).toBe(202);
+  const audit = await listAudit(env.context.db, { target: json.id }, { limit: 10, before: undefined });
+  expect(audit.map(({ action }) => action)).toContain('merchant.address_withdrawn');
+});
+
+test('what a token does in the portal is mailed once, and a second rotation leaves the secret in use', async () => {
+  const own = await addShop();
+  const live = async () => (await readCredentials(env.context, env.context.db, [own.seq])).get(own.seq)?.keys.length;
+  expect((await own.call('POST', '/rotate-secret')).status).toBe(200);
+  const again = await own.call('POST', '/rotate-secret');
+  expect([again.status, again.text]).toEqual([409, expect.stringContaining('secret_rotated_lately')]);
+  expect(await live()).toBe(2);
+  await own.call('PUT', '/filter', { filter: { statuses: ['paid'] }, dry_run: true });
+  await own.call('PUT', '/filter', { filter: { statuses: ['paid'] } });
+  await own.call('POST', '/pause');
+  await own.call('POST', '/resume');
+  await own.call('POST', '/pause');
+  const ofShop = () => sink.mails.filter(({ to }) => to.includes(own.email ?? ''));
+  await env.timers.advance(60_000);
+  await env.advanceUntil('the notice', () => ofShop().length > 0);
+  const [mail] = ofShop();
+  expect(mail?.text).toContain((await own.row()).name);
+  expect(mail?.text).toMatch(
+    /the secret was rotated.*the filter was changed.*callbacks were resumed.*callbacks were paused/,
+  );
+  // a token that leaked floods no mailbox
+  await own.call('POST', '/resume');
+  const notices = await env.context.db
+    .selectFrom('merchant_address_changes')
+    .select(['value', 'applied_at'])
+    .where('merchant_seq', '=', own.seq)
+    .orderBy('seq')
+    .execute();
+  const [firstMs = 0, nextMs] = notices.map((one) => one.applied_at?.getTime());
+  expect([notices.length, nextMs, notices[1]?.value]).toEqual([2, firstMs + NOTICE_EVERY_MS, 'enabled']);
+  await env.context.db
+    .updateTable('merchant_secrets')
+    .set({ expires_at: env.context.clock.now() })
+    .where('merchant_seq', '=', own.seq)
+    .where('expires_at', 'is not', null)
+    .execute();
+  expect((await own.call('POST', '/rotate-secret')).status).toBe(200);
+});
+
+test('a change is void once its merchant, an admin, a revoked token, time or a restore came between', async () => {
   const between: Record<string, (own: Awaited<ReturnType<typeof addShop>>, id: string) => Promise<unknown>> = {
-    'a later change': (own) => own.ask('url', `${shop.url}${newPath()}`),
+    'its withdrawal': (own, id) => own.call('POST', `/address-changes/${id}/withdraw`),
     'another URL by an admin': ({ id }) => updateMerchant(env.context, id, { url: 'http://127.0.0.1:9/by-admin' }),
     'another e-mail by an admin': ({ id }) => updateMerchant(env.context, id, { email: 'by-admin@example.com' }),
     'a revoked token': async ({ seq }) => {
@@ -255,10 +323,12 @@ test('a merchant asks for ten changes a day, and a link of other letters opens n
   const own = await addShop();
   for (let number = 0; number < 10; number++) {
     await env.timers.advance(20_000);
-    expect((await own.ask('email', `n${number}@example.com`)).status).toBe(202);
+    const { status, json } = await own.ask('email', `n${number}@example.com`);
+    expect(status).toBe(202);
+    if (number < 9) await own.call('POST', `/address-changes/${json.id}/withdraw`);
   }
   await env.timers.advance(20_000);
-  expect((await own.ask('email', 'more@example.com')).status).toBe(429);
+  expect((await own.ask('url', `${shop.url}${newPath()}`)).status).toBe(429);
   const link = await linkTo(own.email ?? '');
   const other = link.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
   expect((await open(other)).status).toBe(404);
@@ -267,42 +337,54 @@ test('a merchant asks for ten changes a day, and a link of other letters opens n
 
 test('what failed at the old URL is tried there until it refuses; the rest goes to the new one', async () => {
   const own = await addShop();
-  shop.behaviours[own.path] = () => 500;
-  const paid = await env.applyTransaction(['paid']);
-  const isOf = (path: string) => shop.callsTo(path).filter(({ json }) => json.data.transaction?.id === paid.id);
-  await env.advanceUntil('it fails', () => isOf(own.path).length > 0);
+  const at = (one: string, id: string) =>
+    shop.callsTo(one).filter(({ json }) => json.data.transaction?.id === id).length;
+  const fail = async (from: string, count: number) => {
+    shop.behaviours[from] = () => 500;
+    const paid = [];
+    for (let made = 0; made < count; made++) paid.push((await env.applyTransaction(['paid'])).id);
+    // a failure counts once it is recorded
+    const failed = env.context.db.selectFrom('callbacks').select('seq').where('merchant_seq', '=', own.seq);
+    const open = failed.where('delivered_at', 'is', null).where('first_failed_at', 'is not', null);
+    await env.advanceUntil('they fail', async () => (await open.execute()).length === count);
+    return paid as [string, string];
+  };
   const path = newPath();
-  await move(own, path);
-  const before = isOf(own.path).length;
-  await env.advanceUntil('it arrives at the new one', () => isOf(path).length > 0);
-  expect(isOf(own.path).length - before).toBe(1);
+  let [paid, before] = ['', 0];
+  await move(own, path, async () => {
+    [paid] = await fail(own.path, 1);
+    before = at(own.path, paid);
+  });
+  await env.advanceUntil('it arrives at the new one', () => at(path, paid) > 0);
+  expect(at(own.path, paid) - before).toBe(1);
 
   const third = newPath();
   const prior = await env.applyTransaction(['paid']);
-  await env.advanceUntil('it arrives', () =>
-    shop.callsTo(path).some(({ json }) => json.data.transaction?.id === prior.id),
-  );
-  shop.behaviours[path] = () => 500;
-  const [late, lost] = [await env.applyTransaction(['paid']), await env.applyTransaction(['paid'])];
-  const at = (one: string, id: string) =>
-    shop.callsTo(one).filter(({ json }) => json.data.transaction?.id === id).length;
-  await env.advanceUntil('both fail', () => at(path, late.id) > 0 && at(path, lost.id) > 0);
-  shop.behaviours[path] = ({ json }) => (json.data.transaction?.id === lost.id ? 500 : 200);
-  await move(own, third);
+  await env.advanceUntil('it arrives', () => at(path, prior.id) > 0);
+  let [late, lost] = ['', ''];
+  await move(own, third, async () => {
+    [late, lost] = await fail(path, 2);
+    shop.behaviours[path] = ({ json }) => (json.data.transaction?.id === lost ? 500 : 200);
+  });
   const fresh = await env.applyTransaction(['paid']);
   await env.advanceUntil(
     'all have arrived',
-    () => at(third, lost.id) > 0 && at(third, fresh.id) > 0 && at(path, late.id) + at(third, late.id) > 1,
+    () => at(third, lost) > 0 && at(third, fresh.id) > 0 && at(path, late) + at(third, late) > 1,
   );
   // each once before the change
-  expect(at(path, late.id) + at(path, lost.id)).toBeGreaterThan(2);
+  expect(at(path, late) + at(path, lost)).toBeGreaterThan(2);
   expect(at(path, fresh.id)).toBe(0);
   expect(await own.row()).toMatchObject({ old_url: null, failing_since: null });
 });
 
 /** Changes the URL by an admin's confirmation. */
-async function move(own: Awaited<ReturnType<typeof addShop>>, path: string): Promise<void> {
+async function move(
+  own: Awaited<ReturnType<typeof addShop>>,
+  path: string,
+  whileItWaits = async (): Promise<void> => undefined,
+): Promise<void> {
   const { json } = await own.ask('url', `${shop.url}${path}`);
+  await whileItWaits();
   await surfaces.api('admin', 'POST', `/merchants/${own.id}/address-changes`, { change: json.id, decision: 'confirm' });
   expect((await own.row()).url).toBe(`${shop.url}${path}`);
 }

@@ -3,6 +3,7 @@ import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { inventExample } from '../../../src/callbacks/render/invent-example.ts';
 import { toProviderBody } from '../../../src/callbacks/render/provider-body.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { readDocument } from '../../../src/http/console/system/render-document.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { CALLBACK_MESSAGES } from '../../../src/http/openapi/callback-messages.ts';
 import { EXAMPLE_TYPES, MESSAGE_TYPES } from '../../../src/operations/merchants/message-types.ts';
@@ -92,6 +93,24 @@ describe('an example of each message', () => {
     expect([own('pix.cashin.paid'), own('pix.cashout.paid')]).toEqual(['Maria', 'Pessoa de Exemplo']);
   });
 
+  it('keeps its body, on its page and when it is delivered again, though a newer message of its type came', async () => {
+    const ask = (method: string, path: string) => callApi({ url: `${url}/api/v1/portal`, token }, method, path);
+    const { json } = await post({ types: ['pix.cashin.paid', 'pix.cashout.paid'] });
+    const made = (json.callbacks as { id: string }[]).map(({ id }) => id);
+    const sent = (id: string) => shop.calls.filter((call) => call.headers['webhook-id'] === id).map(({ body }) => body);
+    const isDelivered = async (id: string) => (await ask('GET', `/callbacks/${id}`)).json.state === 'delivered';
+    for (const id of made) await env.advanceUntil('it is delivered', () => isDelivered(id));
+    await env.applyTransaction(['paid'], { name: 'Joana' });
+    expect((await show(`/portal/callbacks/${made[0]}`)).html).toContain('&quot;Maria&quot;');
+    expect((await show('/portal/messages/pix.cashin.paid')).html).toContain('&quot;Joana&quot;');
+    expect((await show(`/portal/callbacks/${made[0]}`)).html).toContain(`host: ${new URL(shop.url).host}`);
+    for (const id of made) {
+      await ask('POST', `/callbacks/${id}/redeliver`);
+      await env.advanceUntil('it came again', () => sent(id).length === 2);
+      expect(sent(id)[1]).toBe(sent(id)[0]);
+    }
+  });
+
   it('is marked in the format of the provider too, and only known types are taken', async () => {
     const body = inventExample('pix.cashin.paid', '2026-11-21T08:00:00-03:00');
     expect(toProviderBody({ ...body, test: true }, 'msg_1')).toMatchObject({ status: 'paid', test: true });
@@ -101,10 +120,28 @@ describe('an example of each message', () => {
 
   it('stands in the catalogue with its schema; the first page and its buttons send them', async () => {
     const list = await show('/portal/messages');
+    const host = new URL(shop.url).host;
+    expect(list.html).toMatch(new RegExp(`Vão para[\\s\\S]*<code>${host}</code>[\\s\\S]*endereço de produção`));
     for (const type of MESSAGE_TYPES) expect(list.html).toContain(`/portal/messages/${type}"`);
     const own = await show('/portal/messages/pix.cashin.paid');
     expect(own.html).toMatch(
-      /A sua mensagem mais nova deste tipo[\s\S]*&quot;Maria&quot;[\s\S]*&quot;test&quot;: true[\s\S]*&quot;properties&quot;/,
+      /A sua mensagem mais nova deste tipo[\s\S]*&quot;Joana&quot;[\s\S]*&quot;test&quot;: true[\s\S]*&quot;properties&quot;/,
+    );
+    expect(own.html).not.toContain('$ref');
+    const sent = shop.calls.length;
+    const asked = await fetch(`${url}/portal/examples`, {
+      method: 'POST',
+      headers: { cookie, origin: url },
+      body: new URLSearchParams({ form_token: /name="form_token" value="([^"]+)"/.exec(own.html)?.[1] ?? '' }),
+    });
+    const preview = await asked.text();
+    expect(preview).toMatch(
+      new RegExp(`${EXAMPLE_TYPES.length}[\\s\\S]*${host}[\\s\\S]*chegam ao sistema que trata pagamentos`),
+    );
+    await env.timers.advance(2_000);
+    expect(shop.calls.length).toBe(sent);
+    expect((await show('/portal/callbacks')).html).toMatch(
+      /<code>pix\.cashin\.paid<\/code> <span class="hint">exemplo/,
     );
     expect((await show('/portal/messages/pix.cashout.corrected')).html).toContain('Inventado');
     expect((await show('/portal/messages/pix.cashin.none')).status).toBe(404);
@@ -114,10 +151,39 @@ describe('an example of each message', () => {
 it('the cursor, the day manifests and the documents stand in the portal, in the language of the reader', async () => {
   const feed = await show('/portal/feed');
   expect(feed.html).toMatch(
-    /Confirmado até o cursor[\s\S]*\/api\/v1\/events\?after=0&amp;limit=200[\s\S]*Nenhum manifesto até agora/,
+    /Lido até o cursor[\s\S]*\/api\/v1\/events\?after=0&amp;limit=200[\s\S]*Nenhum manifesto até agora/,
   );
+  for (const file of ['verify-day.mjs', 'verify-day.php', 'callbacks.schema.json'])
+    expect(await show(`/portal/docs/${file}`)).toEqual({ status: 200, html: readDocument(file) });
+  expect((await show('/portal/docs/day-manifests')).html).toContain('href="/portal/docs/verify-day.mjs"');
   expect((await show('/portal/docs')).html).toContain('<h2 id="verificar-uma-mensagem">');
   const english = await show('/portal/docs', 'en');
   expect(english.html).toContain('<h2 id="verify-a-message">');
   for (const [, anchor] of english.html.matchAll(/href="#([^"]+)"/g)) expect(english.html).toContain(`id="${anchor}"`);
+});
+
+it('a message that waits for an earlier one says so, and a 410 says why nothing is sent, and what to do', async () => {
+  shop.behaviours[PATH] = () => (_request, response) => void response.writeHead(503, { 'retry-after': '3600' }).end();
+  await env.applyTransaction(['pending', 'paid']);
+  const list = () => callApi({ url: `${url}/api/v1/portal`, token }, 'GET', '/callbacks?limit=2');
+  type Waiting = { id: string; type: string; waits_for_earlier: boolean; next_attempt_at: string; created_at: string };
+  // released first, it is deferred by the next claim
+  const isDeferred = (one: Waiting) => Date.parse(one.next_attempt_at) - Date.parse(one.created_at) > 5 * 60_000;
+  const [waiting] = await env.advanceUntil('the second waits', async () => {
+    const found = (await list()).json.callbacks as Waiting[];
+    return found[0]?.waits_for_earlier === true && isDeferred(found[0]) && found;
+  });
+  expect(waiting?.type).toBe('pix.cashin.paid');
+  expect((await show('/portal/callbacks')).html).toContain('espera uma mensagem anterior');
+  expect((await show(`/portal/callbacks/${waiting?.id}`)).html).toMatch(
+    /Espera uma mensagem anterior[\s\S]*Tentar agora/,
+  );
+  expect((await show('/portal')).html).toContain('e você também, se deu um e-mail');
+  shop.behaviours[PATH] = () => 410;
+  await env.applyTransaction(['paid']);
+  const disabled = await env.advanceUntil('it is disabled', async () => {
+    const { html } = await show('/portal');
+    return html.includes('<p class="explain bad">Desativado: ') && html;
+  });
+  expect(disabled).toContain('o endereço respondeu 410 Gone');
 });

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
+import { previewChange } from '../../../src/ledger/read/preview-change.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
-import { applyTransactions, PLATFORM_A, transactionOf } from '../../support/make-report-transactions.ts';
+import { listReportDays } from '../../../src/reports/serve/list-report-days.ts';
+import { applyTransactions, PLATFORM_A, PLATFORM_B, transactionOf } from '../../support/make-report-transactions.ts';
 import { openBooks as openPlatform, reverseOpening } from '../../support/open-books.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 import { readRows } from '../../support/read-rows.ts';
@@ -103,4 +105,42 @@ test('an adjustment succeeds while another transaction raises closed_day_changed
   expect(await listChanges(context)).toEqual(['2026-03-09 open', `${DAY} open`]);
   await reverseAdjustment(context, id, BY);
   await expect(reverseAdjustment(context, id, BY)).rejects.toThrow('it is reversed already');
+});
+
+test('an entry changes the later reported days too, whose balances differ, until each has its next revision', async () => {
+  await using books = await openEnvironment();
+  const { context } = books;
+  const days = ['2026-03-11', '2026-03-12', '2026-03-13'];
+  const range = { from: UNREPORTED, to: '2026-03-13' };
+  const listChanged = async (platform?: string): Promise<string[]> =>
+    (await listReportDays(context, { ...range, platform })).flatMap(({ day, state }) =>
+      state === 'changed' ? [day] : [],
+    );
+  const adjust = (day: string) => (inner: Context) => adjustBooks(inner, adjustmentOf(day));
+  await applyTransactions(context, [
+    transactionOf('cashin', 100n, [['paid', `${UNREPORTED} 10:00:00`]]),
+    transactionOf('cashin', 100n, [['paid', `${UNREPORTED} 10:00:00`]], { platform: PLATFORM_B }),
+  ]);
+  for (const day of days) await makeReport(context, day);
+  expect(await listChanged()).toEqual([]);
+  // of a day without a report, and of a reported one
+  for (const day of [UNREPORTED, DAY]) {
+    expect((await previewChange(context, adjust(day))).days).toEqual(days);
+    await adjust(day)(context);
+    for (const platform of [undefined, PLATFORM_A, PLATFORM_B]) expect(await listChanged(platform)).toEqual(days);
+    for (const [nth, made] of days.entries()) {
+      await makeReport(context, made);
+      expect(await listChanged()).toEqual(days.slice(nth + 1));
+    }
+    const shown = await listReportDays(context, { from: DAY, to: range.to });
+    for (const [nth, { figures, ledger }] of shown.entries()) {
+      expect(figures?.closing).toBe(ledger.closing);
+      if (nth > 0) expect(figures?.opening).toBe(shown[nth - 1]?.figures?.closing);
+    }
+  }
+  const { days: none } = await previewChange(context, async (inner) => {
+    const id = await adjustBooks(inner, adjustmentOf(UNREPORTED));
+    await reverseAdjustment(inner, id, BY);
+  });
+  expect(none).toEqual([]);
 });

@@ -321,6 +321,9 @@ test.each(BOOKING_FORMATS)(
       );
       expect(new Set(texts).size).toBe(texts.length);
       expect(texts.some((one) => /Recebimentos, .+; lançamentos somados: \d+/.test(one))).toBe(true);
+      // a row counts the entries of its own account alone
+      const counts = texts.map((one) => Number(/somados: (\d+)/.exec(one)?.[1]));
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(single.rows.length);
     }
     expect(await write({ format, group: 'day' })).toContain('by-day');
     await expect(write({ format: 'ofx', group: 'day' })).rejects.toMatchObject({

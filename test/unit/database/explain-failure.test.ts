@@ -15,3 +15,12 @@ test('a read-only server is another cause than one that is not reached', () => {
   expect(isReadOnly(Object.assign(new Error(), { code: 'ER_OPTION_PREVENTS_STATEMENT' }))).toBe(true);
   expect(isReadOnly(Object.assign(new Error(), { code: 'ECONNREFUSED' }))).toBe(false);
 });
+
+test('hosts of which none takes writes are said to need a primary', () => {
+  const refused = Object.assign(new Error('the server is cut off from its group'), { errno: 3032 });
+  expect(explainFailure(refused, TARGET)).toMatchObject({
+    message: expect.stringMatching(
+      /^no host takes writes for user app at db1:3306 \(the server is cut off.*docs\/group/,
+    ),
+  });
+});

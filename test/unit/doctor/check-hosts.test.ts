@@ -8,6 +8,8 @@ const ADVISED = {
   group_replication_member_expel_timeout: '0',
   group_replication_unreachable_majority_timeout: '5',
   group_replication_consistency: 'BEFORE_ON_PRIMARY_FAILOVER',
+  group_replication_start_on_boot: 'ON',
+  sync_binlog: '1',
   max_allowed_packet: '67108864',
 };
 const MEMBERS = ['db1', 'db2', 'db3'].map((name, index) => ({

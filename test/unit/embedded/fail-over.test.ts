@@ -175,6 +175,13 @@ describe('several hosts of one database', () => {
     expect(await waiting).toBe('b');
   });
 
+  test('where none takes writes, the error of a host that answers is given before those of hosts that are away', async () => {
+    const { get, down, refusing } = openHosts(['a', 'b', 'c']);
+    down.add('a').add('c');
+    refusing.set('b', 3100);
+    await expect(get()).rejects.toMatchObject({ errno: 3032 });
+  });
+
   test('a rival of the host in use is not moved to', async () => {
     const { get, down, choice } = openHosts(['a', 'b', 'c']);
     expect(await get()).toBe('a');

@@ -85,6 +85,7 @@ function toFacts({ expected, payments, byPerson, undone }: Case) {
     ),
     byPerson: byPerson.map(toPair),
     undone: new Set(undone.map(toPair).map(pairOf)),
+    sees: (_pair: Pair) => true,
   };
 }
 
@@ -98,6 +99,19 @@ describe('the decision', () => {
         expect(show(decideMatches(toFacts(given)))).toEqual(matchByContract(given.expected, given.payments, given));
       }),
       propertyOptions(1_000, 100_000),
+    );
+  });
+
+  it('is as without it for all others, where an expected payment sees no payment', () => {
+    fc.assert(
+      fc.property(anyFacts, fc.nat(5), (given, blind) => {
+        const facts = toFacts({ ...given, byPerson: given.byPerson.filter(([e]) => e !== blind) });
+        const expected = facts.expected.filter(({ seq }) => seq !== blind);
+        expect(decideMatches({ ...facts, sees: ({ expectedSeq }) => expectedSeq !== blind })).toEqual(
+          decideMatches({ ...facts, expected }),
+        );
+      }),
+      propertyOptions(300, 30_000),
     );
   });
 

@@ -3,7 +3,6 @@ import type { Context } from '../../../context.ts';
 import { type Day, isDay, PIX_DAY_MIN } from '../../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
-import { language } from '../../../texts/language.ts';
 import { type Label, t, translate } from '../../../texts/translate.ts';
 import { choiceField, type Draft, formatMoneyInput, inputField } from '../parts/fields.ts';
 import { formatDay } from '../parts/format.ts';
@@ -17,9 +16,9 @@ const EXAMPLE_CENTS = 123_456n;
 /** Reads an amount and notes what is wrong with it. */
 export function readMoney(draft: Draft, name: string): bigint {
   const text = draft.values[name] ?? '';
-  const cents = parseTypedAmount(text, language());
+  const cents = parseTypedAmount(text);
   if (cents === undefined)
-    draft.faults[name] = isTypedAmount(text, language())
+    draft.faults[name] = isTypedAmount(text)
       ? t('No máximo {max}.', { max: formatMoneyInput(AMOUNT_CENTS_MAX) })
       : t('Escreva um valor como {example} ou -{example}.', { example: formatMoneyInput(EXAMPLE_CENTS) });
   return cents ?? 0n;
@@ -51,7 +50,7 @@ export function moneyField(draft: Draft, field: { name: string; label: Label; hi
   const hint = field.hint
     ? t('{hint} Como {example}.', { hint: translate(field.hint), example })
     : t('Como {example}.', { example });
-  return inputField(draft, { ...field, hint }, html` maxlength="24" placeholder="${example}"`);
+  return inputField(draft, { ...field, hint }, html` maxlength="32" placeholder="${example}"`);
 }
 
 /** The fields of a platform: one of those with a balance, or another one, typed. */

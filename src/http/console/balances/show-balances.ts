@@ -16,6 +16,7 @@ import { badge, filterForm, table } from '../parts/page-components.ts';
 import { readQuery } from '../parts/parse-filters.ts';
 import { type PlatformBalance, sumByPlatform } from '../parts/read-platform-balances.ts';
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
+import { showAccount } from '../parts/render-postings.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { balanceTabs } from './describe-stated.ts';
 
@@ -71,7 +72,7 @@ async function renderBalances(context: Context, response: Response, { at, known 
         });
   const lead = html`<p class="lead">${scope} ${t('A diferença é entre o último saldo informado até ali e o que o razão diz hoje daquele instante.')}</p>`;
   return html`${lead}<section><h2>${t('Por plataforma')}</h2>${balanceTable(context, response, rows, names)}<p><a href="/balances/platforms">${t('Nomes das plataformas')}</a></p></section>
-<section><h2>${t('Contas')}</h2><details class="numbers"><summary>${t('Todas as contas do razão')}</summary>${accountTable(response, balances)}</details></section>`;
+<section><h2>${t('Contas')}</h2><details class="numbers"><summary>${t('Todas as contas do razão')}</summary>${accountTable(response, balances, names)}</details></section>`;
 }
 
 /** Adds to each balance the platform's newest statement up to an instant, and platforms that have only that. */
@@ -146,7 +147,7 @@ function differenceCell({ statement, mismatchId }: Row): Part {
   return html`${moneyOf(statement.difference)}<br>${next}`;
 }
 
-function accountTable(response: Response, balances: Balance[]): Html {
+function accountTable(response: Response, balances: Balance[], names: PlatformNames): Html {
   const full = canSeePersonalData(response);
   return table({
     caption: 'Saldo de cada conta, débito positivo',
@@ -155,7 +156,7 @@ function accountTable(response: Response, balances: Balance[]): Html {
     columns: [
       {
         title: 'Conta',
-        cell: ({ account }) => html`<span class="account">${full ? account : maskAccount(account)}</span>`,
+        cell: ({ account }) => showAccount(names, full ? account : maskAccount(account)),
       },
       { title: 'Saldo', cell: ({ cents }) => moneyOf(formatAmount(cents)), align: 'end' },
     ],

@@ -6,7 +6,6 @@ import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { type PresentedExpected, sumExpected } from '../../../expected/list-expected.ts';
 import { expectedPayments, putOne } from '../../../operations/expected.ts';
-import { language } from '../../../texts/language.ts';
 import { t, untranslated } from '../../../texts/translate.ts';
 import { sendExpectedCsv } from '../../api/expected.ts';
 import { createRouter } from '../../create-router.ts';
@@ -50,7 +49,7 @@ const query = z.object({
   amount: z
     .string()
     .transform((text, found) => {
-      const cents = parseTypedAmount(text, language());
+      const cents = parseTypedAmount(text);
       if (cents === undefined) found.addIssue({ code: 'custom', message: t('Escreva um valor como nas listas.') });
       return cents ?? z.NEVER;
     })

@@ -21,6 +21,8 @@ export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
   address: string;
   title: PlainText;
   lead: PlainText;
+  /** A part of the page above the form, which may have forms of its own. */
+  above?(item: Item, response: Response): Promise<Html>;
   /** The section of the console; default: the balances. */
   section?: Place;
   /** The page that the form belongs to, and where a change leads to. */

@@ -1,11 +1,13 @@
 import type { Router } from 'express';
 import { z } from 'zod';
+import { TEST_SOURCE } from '../../../callbacks/health/callback-sources.ts';
 import type { PresentedCallback } from '../../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
+import { TEST_TYPE } from '../../../callbacks/render/renderable.ts';
 import type { Context } from '../../../context.ts';
 import { callbacks } from '../../../operations/merchants/callbacks.ts';
 import { MESSAGE_TYPES } from '../../../operations/merchants/message-types.ts';
-import type { Label } from '../../../texts/translate.ts';
+import { type Label, t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { orderLink } from '../expected/describe-expected.ts';
@@ -60,6 +62,12 @@ export function callbackListPages(context: Context): Router {
   return router;
 }
 
+/** The type of a callback, marked if it is an example. */
+export function typeCell({ type, source }: Pick<PresentedCallback, 'type' | 'source'>): Html {
+  const isExample = source === TEST_SOURCE && type !== TEST_TYPE;
+  return html`<code>${type}</code>${isExample && html` <span class="hint">${t('exemplo')}</span>`}`;
+}
+
 /**
  * A table of callbacks, each linked to its page.
  * @param place.on the item of the page: the table leaves out its column. @param place.merchants their names by id.
@@ -86,7 +94,7 @@ export function callbackTable(
     empty,
     columns: [
       { title: 'Callback', cell: (row) => html`<a class="id" href="/callbacks/${row.id}">${row.id}</a>` },
-      { title: 'Tipo', cell: (row) => html`<code>${row.type}</code>` },
+      { title: 'Tipo', cell: typeCell },
       { title: 'Estado', cell: (row) => badge(CALLBACK_STATE_WORDS, row.state) },
       ...(place.on === 'merchant' ? [] : [merchantColumn(place.merchants)]),
       ...(on === 'transaction' ? [] : [transaction]),

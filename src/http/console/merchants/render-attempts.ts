@@ -22,7 +22,8 @@ export function renderAttempts(
       { title: 'Duração', cell: (row) => `${formatCount(row.duration_ms)} ms`, align: 'end' },
       {
         title: 'Resultado',
-        cell: (row) => describeOutcome(row.response_status, row.error_class),
+        cell: ({ response_status: status, error_class: error, request_headers: { host } }) =>
+          html`${describeOutcome(status, error)}${host !== undefined && html` <span class="hint">${host}</span>`}`,
       },
       ...(withBody
         ? [

@@ -1,6 +1,6 @@
 import { UNDELIVERED, type Undelivered } from '../../../callbacks/health/count-undelivered.ts';
 import { PROBE_EVERY_MS } from '../../../callbacks/health/merchant-health.ts';
-import { type Delivery, type FailedAttempt, SAMPLE_MAX } from '../../../callbacks/manage/read-delivery.ts';
+import { type Delivery, type FailedAttempt, NEWEST_MAX, SAMPLE_MAX } from '../../../callbacks/manage/read-delivery.ts';
 import type { Hold } from '../../../callbacks/manage/redeliver.ts';
 import type { AttemptSlot } from '../../../callbacks/manage/sample-attempts.ts';
 import type { Context } from '../../../context.ts';
@@ -9,7 +9,7 @@ import { describeCode } from '../../../texts/fill.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { placeHourOf } from '../charts/place-slots.ts';
 import { renderAttemptChart } from '../charts/render-attempt-chart.ts';
-import { formatAge, formatBounded, formatDuration, moment } from '../parts/format.ts';
+import { formatAge, formatBounded, formatCount, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { ATTEMPT_ERROR_WORDS, CALLBACK_STATE_WORDS } from '../parts/words.ts';
@@ -20,8 +20,8 @@ type Clocked = Pick<Context, 'calendar' | 'clock' | 'config'>;
 export type DeliveryLinks = {
   list: (state: Undelivered) => string;
   item: (callback: FailedAttempt) => string;
-  /** Whether the text of the last answer is shown: it may name people. */
-  showsAnswer?: true;
+  /** The page is the merchant's own: it shows the text of the last answer, which may name people. */
+  isOwn?: true;
 };
 
 /** How callbacks reach a merchant: what waits, the last error, and the last 24 hours as charts. */
@@ -33,7 +33,8 @@ export function renderDelivery(
 ): Html {
   const { lastFailure, lastSuccessAt, nextAttemptAt, counts } = delivery;
   const now = context.clock.now();
-  return html`<section><h2>${t('Entrega')}</h2>${describeFailing(context, merchant, links.showsAnswer ? lastFailure : undefined)}
+  const covered = html` <span class="hint">${t('entre os {n} callbacks mais novos e os que esperam', { n: formatCount(NEWEST_MAX) })}</span>`;
+  return html`<section><h2>${t('Entrega')}</h2>${describeFailing(context, merchant, lastFailure, links)}
 <ul class="tally">${UNDELIVERED.map(
     (state) =>
       html`<li><span>${describeCode(TALLY_WORDS, state)}</span> <a href="${links.list(state)}" aria-label="${describeCode(CALLBACK_STATE_WORDS, state)}: ${formatBounded(counts[state])}"><b>${formatBounded(counts[state])}</b></a></li>`,
@@ -43,14 +44,14 @@ ${facts([
   [
     'Último erro em 24 h',
     lastFailure
-      ? html`<a href="${links.item(lastFailure)}">${describeOutcome(lastFailure.status, lastFailure.errorClass)}</a>, ${formatAge(lastFailure.at, now)} <span class="hint">${moment(context.calendar, lastFailure.at)}</span>`
-      : t('nenhum'),
+      ? html`<a href="${links.item(lastFailure)}">${describeOutcome(lastFailure.status, lastFailure.errorClass)}</a>, ${formatAge(lastFailure.at, now)} <span class="hint">${moment(context.calendar, lastFailure.at)}</span>${covered}`
+      : html`${t('nenhum')}${covered}`,
   ],
   [
     'Última entrega em 24 h',
     lastSuccessAt
-      ? html`${formatAge(lastSuccessAt, now)} <span class="hint">${moment(context.calendar, lastSuccessAt)}</span>`
-      : t('nenhuma'),
+      ? html`${formatAge(lastSuccessAt, now)} <span class="hint">${moment(context.calendar, lastSuccessAt)}</span>${covered}`
+      : html`${t('nenhuma')}${covered}`,
   ],
 ])}</section>
 <section><h2>${t('As últimas 24 horas')}</h2>${renderHours(context, delivery.hours)}</section>`;
@@ -78,15 +79,20 @@ function describeFailing(
   context: Clocked,
   merchant: PresentedMerchant,
   last: FailedAttempt | undefined,
+  { isOwn }: DeliveryLinks,
 ): Html | undefined {
   if (merchant.failing_since === null || merchant.state !== 'enabled') return undefined;
   const failingMs = context.clock.now().getTime() - Date.parse(merchant.failing_since);
   const age = formatDuration(Math.round(failingMs / 1000));
   const after = formatDuration(Math.round(context.config.LIMITS.callbackAlertMs / 1000));
   const answer =
+    isOwn &&
     last &&
     html`<p>${tHtml('A resposta que recebemos: {outcome}', { outcome: describeOutcome(last.status, last.errorClass) })}</p>${last.body !== null && html`<pre>${last.body}</pre>`}`;
-  return html`<div class="explain bad"><p>${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam. A operação, e o lojista que deu um e-mail, são avisados depois de {after}.', { age, after })}</p>${answer}</div>`;
+  const notified = isOwn
+    ? t('A operação é avisada depois de {after}, e você também, se deu um e-mail.', { after })
+    : t('A operação, e o lojista que deu um e-mail, são avisados depois de {after}.', { after });
+  return html`<div class="explain bad"><p>${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam.', { age })} ${notified}</p>${answer}</div>`;
 }
 
 function describeNext(context: Clocked, merchant: PresentedMerchant, at: Date | undefined): Part {
@@ -101,5 +107,5 @@ function renderHours({ calendar }: Clocked, hours: AttemptSlot[]): Html {
     return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
   const points = hours.map((hour) => ({ ...placeHourOf(calendar, hour.start), figures: hour }));
   return html`${renderAttemptChart(points, 'Hora')}
-<p class="hint">${t('De uma amostra de até {n} callbacks por hora.', { n: SAMPLE_MAX })}</p>`;
+<p class="hint">${t('Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.', { n: SAMPLE_MAX })}</p>`;
 }

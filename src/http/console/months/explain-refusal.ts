@@ -1,8 +1,9 @@
 /** Explains why a month can't be closed or reopened: a sentence, with a link to the page that ends it. */
 import type { Calendar, Month } from '../../../domain/calendar.ts';
 import { linkRefusal, type Refusal } from '../../../reports/months/refusal.ts';
+import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
-import { formatDay, moment, moneyOf } from '../parts/format.ts';
+import { formatCount, formatDay, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { MISMATCH_MEANINGS } from '../parts/words.ts';
 import { nameMonth } from '../reports/month.ts';
@@ -13,9 +14,26 @@ export type Explaining = { calendar: Calendar; showPlatform: (platform: string) 
 /** A list of refusals; nothing without one. */
 export function refusalList(of: Explaining, refusals: Refusal[]): Part {
   if (refusals.length === 0) return undefined;
-  return html`<ul class="reasons">${refusals.map(
-    (one) => html`<li><a href="${linkRefusal(one)}">${explainRefusal(of, one)}</a></li>`,
+  const groups = Map.groupBy(refusals, (one) => (one.code === 'mismatch_open' ? one.kind : one));
+  return html`<ul class="reasons">${[...groups.values()].map(
+    (alike) =>
+      html`<li>${alike.length > 1 ? explainMismatches(alike) : alike.map((one) => html`<a href="${linkRefusal(one)}">${explainRefusal(of, one)}</a>`)}</li>`,
   )}</ul>`;
+}
+
+/** Several open mismatches of a kind. */
+function explainMismatches(alike: Refusal[]): Part {
+  const [one] = alike;
+  if (one?.code !== 'mismatch_open') return undefined;
+  const said = tHtml('{n} divergências críticas estão em aberto: {kind}. {meaning}.', {
+    n: formatCount(alike.length),
+    ...describeKind(one.kind),
+  });
+  return html`<a href="/mismatches?severity=critical&amp;kind=${one.kind}">${said}</a>`;
+}
+
+function describeKind(kind: string): { kind: Html; meaning: string } {
+  return { kind: html`<code>${kind}</code>`, meaning: describeCode(MISMATCH_MEANINGS, kind) };
 }
 
 /** Says which earlier months the first close of all leaves open; nothing where there are none. */
@@ -42,10 +60,7 @@ function explainRefusal({ calendar, showPlatform }: Explaining, refusal: Refusal
         { from: formatDay(refusal.from), to: formatDay(refusal.to) },
       );
     case 'mismatch_open':
-      return tHtml('Uma divergência crítica está em aberto: {kind}. {meaning}.', {
-        kind: html`<code>${refusal.kind}</code>`,
-        meaning: MISMATCH_MEANINGS[refusal.kind as keyof typeof MISMATCH_MEANINGS] ?? refusal.kind,
-      });
+      return tHtml('Uma divergência crítica está em aberto: {kind}. {meaning}.', describeKind(refusal.kind));
     case 'more_mismatches_open':
       return plural(
         refusal.count,

@@ -24,8 +24,9 @@ type Effect = { platform: string; before: bigint; change: bigint };
 export async function renderPreview(context: Context, preview: ChangePreview, effects?: Html): Promise<Html> {
   if (preview.entries.length === 0 && preview.days.length === 0)
     return html`<p class="empty">${t('Nada é lançado: nenhum saldo muda, e nenhum dia já relatado.')}</p>`;
-  return html`<section><h2>${t('Efeito no saldo')}</h2>${effects ?? renderEffects(await readNamesInFull(context), await readEffects(context, preview.entries))}</section>
-<section><h2>${t('Lançamentos')}</h2>${renderEntries(preview.entries)}</section>
+  const names = await readNamesInFull(context);
+  return html`<section><h2>${t('Efeito no saldo')}</h2>${effects ?? renderEffects(names, await readEffects(context, preview.entries))}</section>
+<section><h2>${t('Lançamentos')}</h2>${renderEntries(names, preview.entries)}</section>
 <section><h2>${t('Relatórios')}</h2>${renderDays(preview.days)}</section>`;
 }
 
@@ -54,13 +55,13 @@ export function renderEffects(names: PlatformNames, effects: Effect[]): Html {
   });
 }
 
-function renderEntries(entries: PreviewedEntry[]): Html {
+function renderEntries(names: PlatformNames, entries: PreviewedEntry[]): Html {
   if (entries.length === 0) return html`<p class="empty">${t('Nada é lançado.')}</p>`;
   const left = entries.length - ENTRIES_SHOWN;
   return html`${entries.slice(0, ENTRIES_SHOWN).map((entry, index) => {
     const title = describeCode(ENTRY_KIND_WORDS, entry.kind);
     return html`<div class="entry"><p><b>${title}</b> <span class="hint">${t('com data de {at}', { at: formatWallTime(entry.atWall) })}</span></p>
-${renderPostings(t('Partidas do lançamento {n}', { n: index + 1 }), entry.postings)}</div>`;
+${renderPostings(names, t('Partidas do lançamento {n}', { n: index + 1 }), entry.postings)}</div>`;
   })}${left > 0 && html`<p class="hint">${t('E mais {n} lançamentos.', { n: formatCount(left) })}</p>`}`;
 }
 

@@ -229,7 +229,7 @@ const DONE = words({
   examples: 'Exemplos na fila: recarregue a página para ver o resultado de cada um.',
   filter_chosen: 'Filtro salvo: o que já foi enfileirado segue como está.',
   address_asked: 'Pedido feito: nada muda até a confirmação.',
-  address_agreed: 'Confirmado: falta o link que vai para o e-mail novo.',
+  address_agreed: 'Confirmado: um link foi enviado ao e-mail novo.',
   address_changed: 'Confirmado: a mudança está feita.',
   address_refused: 'Nada muda: o pedido acabou.',
   address_decided: 'Decisão gravada.',

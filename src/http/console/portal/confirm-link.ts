@@ -50,7 +50,7 @@ function show(context: Context, { change, side }: AddressLink, token: string) {
 }
 
 function sendVoid(request: Request, response: Response): void {
-  const text = t('Este link não vale mais: foi usado, venceu ou foi substituído, ou agora só a operação confirma.');
+  const text = t('Este link não vale mais: foi usado, venceu ou foi retirado, ou agora só a operação confirma.');
   send(request, response, 404, html`<p>${text}</p>`);
 }
 

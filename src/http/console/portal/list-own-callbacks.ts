@@ -7,7 +7,7 @@ import { type Label, t } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
-import { TYPE_WORDS } from '../merchants/list-callbacks.ts';
+import { TYPE_WORDS, typeCell } from '../merchants/list-callbacks.ts';
 import { encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
@@ -86,7 +86,7 @@ export function ownCallbackTable(
     empty,
     columns: [
       { title: 'Callback', cell: (row) => html`<a href="${CALLBACKS.address}/${row.id}">${shortId(row.id)}</a>` },
-      { title: 'Tipo', cell: (row) => html`<code>${row.type}</code>` },
+      { title: 'Tipo', cell: typeCell },
       {
         title: 'Estado',
         cell: ({ state, attempts: n }) =>
@@ -94,7 +94,11 @@ export function ownCallbackTable(
       },
       { title: 'Referência', cell: nameSubject },
       { title: 'Criado em', cell: (row) => moment(calendar, row.created_at) },
-      { title: 'Entregue ou próxima', cell: (row) => moment(calendar, row.delivered_at ?? row.next_attempt_at) },
+      {
+        title: 'Entregue ou próxima',
+        cell: (row) =>
+          html`${moment(calendar, row.delivered_at ?? row.next_attempt_at)}${row.waits_for_earlier && html` <span class="hint">${t('espera uma mensagem anterior')}</span>`}`,
+      },
     ],
   });
 }

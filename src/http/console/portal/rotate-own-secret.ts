@@ -11,8 +11,7 @@ import { HOME } from './site.ts';
 
 /** The form that gives the merchant a new secret, which is shown once. */
 export function rotateForm({ calendar }: PortalContext, form: CreatePortalForm): Router {
-  const follows = (): string =>
-    t('O segredo de hoje assina junto por mais 24 horas; um que ainda valia de uma troca anterior acaba já.');
+  const follows = (): string => t('O segredo de hoje assina junto por mais 24 horas; até lá não há outra troca.');
   return form({
     ...ofChange(rotateOwnSecret),
     address: '/portal/rotate-secret',

@@ -5,7 +5,7 @@
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { pauseOwn, redeliverOwn, resumeOwn, sendExamples, testOwn } from '../../../operations/merchants/portal.ts';
+import { pauseOwn, redeliverOwn, resumeOwn, testOwn, withdrawAddress } from '../../../operations/merchants/portal.ts';
 import { findScopeBySession } from '../../../portal/open-scope.ts';
 import { readLogo } from '../../../portal/read-logo.ts';
 import { refuse } from '../../../texts/refuse.ts';
@@ -16,7 +16,6 @@ import { createRouter } from '../../create-router.ts';
 import { createPortalDocument } from '../../openapi/create-documents.ts';
 import { serveButton } from '../forms/serve-button.ts';
 import { chooseLanguage } from '../parts/choose-language.ts';
-import { readFormField } from '../parts/parse-filters.ts';
 import { requireLogin } from '../parts/require-session.ts';
 import { setSecurityHeaders } from '../parts/set-security-headers.ts';
 import { showErrors } from '../parts/show-error.ts';
@@ -31,7 +30,7 @@ import { rotateForm } from './rotate-own-secret.ts';
 import { documentPages } from './show-docs.ts';
 import { feedPages } from './show-feed.ts';
 import { homePage } from './show-home.ts';
-import { messagePages } from './show-messages.ts';
+import { exampleForm, messagePages } from './show-messages.ts';
 import { ownCallbackPage } from './show-own-callback.ts';
 import { portalLogin, portalLogout } from './show-portal-login.ts';
 import { CALLBACKS, createSite, HOME, logoRoutes } from './site.ts';
@@ -69,7 +68,11 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     filterForm(form),
     replayForm(context, form),
     rotateForm(context, form),
-    addressForm(form),
+    addressForm(context, form),
+    serveButton(context, withdrawAddress, {
+      address: '/portal/addresses/:id/withdraw',
+      to: '/portal/addresses?done=address_refused',
+    }),
     serveButton(context, pauseOwn, { address: '/portal/pause', to: toHome('paused') }),
     serveButton(context, resumeOwn, { address: '/portal/resume', to: toHome('enabled') }),
     serveButton(context, testOwn, {
@@ -80,14 +83,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
       address: '/portal/callbacks/:id/redeliver',
       to: (id) => toCallback(id, 'redelivered'),
     }),
-    serveButton(context, sendExamples, {
-      address: '/portal/examples',
-      read: (request) => {
-        const type = readFormField(request, 'type');
-        return type === undefined ? {} : { types: [type] };
-      },
-      to: `${CALLBACKS.address}?done=examples`,
-    }),
+    exampleForm(form),
     messagePages(),
     feedPages(context),
     documentPages(),

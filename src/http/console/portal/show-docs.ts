@@ -14,6 +14,13 @@ const TOOL = `/portal/${FILE}`;
 const FIRST = 'callbacks';
 /** The documents for merchants, each in both languages. */
 const NAMES = [FIRST, 'callback-types', 'fetch-events', 'day-manifests', 'provider-format'];
+export const SCHEMA_FILE = 'callbacks.schema.json';
+/** Files that the documents name, by their types. */
+const FILES = new Map([
+  ['verify-day.mjs', 'text/javascript'],
+  ['verify-day.php', 'text/plain'],
+  [SCHEMA_FILE, 'application/schema+json'],
+]);
 const ENDS = { 'pt-BR': '.pt-BR.md', en: '.md' } as const;
 
 /** The documents for merchants, in the language of the request, and the tool that they describe. */
@@ -21,7 +28,13 @@ export function documentPages(): Router {
   const router = createRouter();
   const documents = { 'pt-BR': renderAll('pt-BR'), en: renderAll('en') };
   const show = (request: Request<{ name?: string }>, response: Response): void => {
-    const document = documents[language()].get(request.params.name ?? FIRST);
+    const { name = FIRST } = request.params;
+    const file = FILES.get(name);
+    if (file) {
+      response.attachment(name).type(file).send(readDocument(name));
+      return;
+    }
+    const document = documents[language()].get(name);
     if (!document) throw refuse('address_unknown');
     const tool = html`<a href="${TOOL}" download="${FILE}">${FILE}</a>`;
     const body = html`<p class="actions">${tHtml('{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help', { tool })}</p><div class="prose">${document}</div>`;
@@ -41,10 +54,11 @@ function renderAll(lang: keyof typeof ENDS): Map<string, Html> {
   return new Map(NAMES.map((name) => [name, renderDocument(readDocument(`${name}${ENDS[lang]}`), findAddress)]));
 }
 
-/** Links lead to headings, to other documents for merchants, and elsewhere by https. */
+/** Links lead to headings, to the files, to other documents for merchants, and elsewhere by https. */
 function findAddress(href: string): string | undefined {
   if (href.startsWith('#') || href.startsWith('https:')) return href;
   const [file = '', anchor] = href.split('#');
+  if (FILES.has(file)) return `${DOCS.address}/${file}`;
   const name = file.replace('.pt-BR', '').replace('.md', '');
   return NAMES.includes(name) ? `${DOCS.address}/${name}${anchor === undefined ? '' : `#${anchor}`}` : undefined;
 }

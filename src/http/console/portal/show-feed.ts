@@ -9,7 +9,7 @@ import { formatCount, formatDay, moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { facts, table } from '../parts/page-components.ts';
 import { sendPage } from '../parts/send-page.ts';
-import { FEED } from './site.ts';
+import { DOCS, FEED } from './site.ts';
 
 /** The page of the feed's cursor and of the day manifests, and the manifests themselves. */
 export function feedPages({ calendar, config }: PortalContext): Router {
@@ -17,16 +17,21 @@ export function feedPages({ calendar, config }: PortalContext): Router {
   router.get(FEED.address, async (request, response) => {
     const scope = getScope(response);
     const { merchant } = scope;
+    const isPushed = merchant.url !== null;
     const next = `GET ${config.PUBLIC_URL}/api/v1/events?after=${merchant.pulled_position}&limit=200`;
     const body = html`<h1>${t(FEED.title)}</h1>
 <section><h2>${t('O cursor')}</h2>${facts([
       ['Token de busca', merchant.pull_token_hash === null ? t('não há: peça-o à operação') : t('dado')],
       ['Vale até', merchant.pull_token_expires_at && moment(calendar, merchant.pull_token_expires_at)],
-      ['Confirmado até o cursor', formatCount(merchant.pulled_position)],
-      ['Último cursor', formatCount(merchant.last_position)],
+      // as it is pasted: without a separator
+      [
+        isPushed ? 'Lido até o cursor' : 'Confirmado até o cursor',
+        html`<code>${String(merchant.pulled_position)}</code>`,
+      ],
+      ['Último cursor', html`<code>${String(merchant.last_position)}</code>`],
       ['Última busca', merchant.pulled_at ? moment(calendar, merchant.pulled_at) : t('nunca')],
       ['Próximo pedido', html`<code>${next}</code>`],
-    ])}${merchant.url !== null && html`<p class="hint">${t('Você tem endereço: um cursor não confirma nada.')}</p>`}</section>
+    ])}${isPushed && html`<p class="hint">${t('Você tem endereço: um cursor não confirma nada.')}</p>`}</section>
 <section><h2>${t('Manifestos dos últimos 14 dias')}</h2>${table({
       caption: 'Manifestos dos últimos 14 dias',
       rows: await scope.listManifests(),
@@ -43,7 +48,7 @@ export function feedPages({ calendar, config }: PortalContext): Router {
             html`<a href="/portal/manifests/${day}" download="${day}.json">${t('Assinado')}</a> · <a href="/portal/manifests/${day}/ids" download="${day}.txt">${'webhook-ids'}</a>`,
         },
       ],
-    })}</section>`;
+    })}<p>${t('Para verificar um:')} <a href="${DOCS.address}/verify-day.mjs">verify-day.mjs</a> · <a href="${DOCS.address}/verify-day.php">verify-day.php</a> · <a href="${DOCS.address}/day-manifests">${t(DOCS.title)}</a></p></section>`;
     sendPage(request, response, { title: t(FEED.title), body });
   });
   router.get('/portal/manifests/:day', async (request: Request<{ day: string }>, response) => {

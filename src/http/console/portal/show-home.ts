@@ -1,5 +1,5 @@
 import type { Response, Router } from 'express';
-import { readDisabledReason } from '../../../merchants/disabled-reasons.ts';
+import { DISABLED, readDisabledReason } from '../../../merchants/disabled-reasons.ts';
 import { presentMerchant, presentOwnMerchant } from '../../../merchants/present-merchant.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { t } from '../../../texts/translate.ts';
@@ -11,7 +11,7 @@ import { renderFilter } from '../merchants/render-filter.ts';
 import { describeRequest } from '../merchants/request-fields.ts';
 import { BACKFILL_WORDS } from '../merchants/show-merchant.ts';
 import { formatCount, moment } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts, idText, say } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import { renderAddresses } from './change-addresses.ts';
@@ -33,13 +33,13 @@ export function homePage(context: PortalContext): Router {
     const delivery = renderDelivery(context, merchant, await scope.readDelivery(), {
       list: (state) => `${CALLBACKS.address}?state=${state}`,
       item: ({ webhookId }) => `${CALLBACKS.address}/${webhookId}`,
-      showsAnswer: true,
+      isOwn: true,
     });
     const body = html`<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
 ${renderActions(response, scope)}
 ${delivery}
-${await renderAddresses(context, scope)}
+${await renderAddresses(context, scope, response)}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, scope)}</section>
 <section><h2>${t('Últimos callbacks')}</h2>${ownCallbackTable(context, callbacks, 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.')}
 <p><a href="${CALLBACKS.address}">${t('Todos os callbacks')}</a></p></section>`;
@@ -48,7 +48,11 @@ ${await renderAddresses(context, scope)}
   return router;
 }
 
+/** The reasons that the merchant mends itself. */
+const OWN_REASONS: readonly string[] = [DISABLED.gone, DISABLED.failing];
+
 function renderActions(response: Response, { merchant, hold }: MerchantScope): Html {
+  const { disabled_reason: why } = merchant;
   const isPausedByUs = merchant.state === 'paused' && merchant.paused_by !== 'merchant';
   const state =
     merchant.state === 'enabled'
@@ -60,6 +64,7 @@ function renderActions(response: Response, { merchant, hold }: MerchantScope): H
   }</div>`;
   return html`<section class="act bare" aria-label="${t('Ações')}">
 ${isPausedByUs && html`<p class="explain">${t('A operação pausou os envios: só ela pode ativá-los.')}</p>`}
+${merchant.state === 'disabled' && why !== null && OWN_REASONS.includes(why) && html`<p class="explain bad">${tHtml('Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e ative: eles seguem então.', { why: say(readDisabledReason(why)) })}</p>`}
 ${postForm(response, '/portal/test', buttons)}
 <p class="actions"><a href="/portal/filter">${t('Filtrar o que chega')}</a><a href="/portal/replay">${t('Repetir um período')}</a><a href="/portal/rotate-secret">${t('Trocar o segredo')}</a></p></section>`;
 }

@@ -1,15 +1,21 @@
 import type { Request, Response, Router } from 'express';
+import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { EXAMPLE_TYPES, MESSAGE_TYPES } from '../../../operations/merchants/message-types.ts';
+import { sendExamples } from '../../../operations/merchants/portal.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
-import { describeOutput } from '../../openapi/build-document.ts';
+import { describeWhole } from '../../openapi/build-document.ts';
 import { CALLBACK_MESSAGES } from '../../openapi/callback-messages.ts';
-import { html } from '../parts/html.ts';
-import { table } from '../parts/page-components.ts';
+import { ofChange } from '../forms/two-step-form.ts';
+import { choiceField } from '../parts/fields.ts';
+import { html, type Part } from '../parts/html.ts';
+import { facts, table } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
-import { MESSAGES } from './site.ts';
+import type { CreatePortalForm } from './portal-form.ts';
+import { SCHEMA_FILE } from './show-docs.ts';
+import { DOCS, MESSAGES } from './site.ts';
 
 /** The catalogue of messages: each type with its example and its schema, and buttons that send examples. */
 export function messagePages(): Router {
@@ -18,6 +24,7 @@ export function messagePages(): Router {
     const body = html`<h1>${t(MESSAGES.title)}</h1>
 <p class="lead">${t('Cada exemplo é assinado e leva "test": true. O seu sistema o confere, responde 2xx e não faz nada com ele.')}</p>
 <p class="explain">${t('Um exemplo repete a sua mensagem mais nova do tipo; se não há nenhuma, é inventado. Um sistema que ainda não lê "test" trataria um exemplo como pagamento.')}</p>
+${facts([['Vão para', describeTarget(getScope(response).merchant)]])}
 ${sendForm(response, undefined)}
 ${table({
   caption: 'Mensagens',
@@ -37,10 +44,42 @@ ${table({
 <h1><code>${type}</code></h1>
 ${isExample && sendForm(response, type)}
 ${example && html`<section><h2>${t('Exemplo')}</h2><p>${example.isInvented ? t('Inventado: você ainda não tem mensagem deste tipo.') : t('A sua mensagem mais nova deste tipo.')}</p><pre>${JSON.stringify(example.body, null, 2)}</pre></section>`}
-<section><h2>${t('Esquema')}</h2><p>${'JSON Schema 2020-12'}</p><pre lang="en">${JSON.stringify(describeOutput(message.body), null, 2)}</pre></section>`;
+<section><h2>${t('Esquema')}</h2><p>${'JSON Schema 2020-12'} · <a href="${DOCS.address}/${SCHEMA_FILE}" download>${SCHEMA_FILE}</a></p><pre lang="en">${JSON.stringify(describeWhole(message.body), null, 2)}</pre></section>`;
     sendPage(request, response, { title: type, body });
   });
   return router;
+}
+
+/** The form that sends examples: its preview names the address that they go to. */
+export function exampleForm(form: CreatePortalForm): Router {
+  return form({
+    ...ofChange(sendExamples),
+    address: '/portal/examples',
+    title: 'Enviar exemplos',
+    lead: 'Cada um sai uma vez, assinado.',
+    names: ['type'],
+    fields: async (draft) => choiceField(draft, { name: 'type', label: 'Tipo', words: EXAMPLE_WORDS, any: 'Todos' }),
+    read({ values: { type = '' }, faults }) {
+      if (type !== '' && !EXAMPLE_TYPES.includes(type)) faults.type = t('Escolha um tipo da lista.');
+      return type === '' ? {} : { types: [type] };
+    },
+    preview: async ({ types = EXAMPLE_TYPES }, { merchant }) => {
+      const isProduction = merchant.url !== null && merchant.test_url === null;
+      return html`${facts([
+        ['Mensagens', types.length === 1 ? html`<code>${types[0]}</code>` : String(types.length)],
+        ['Vão para', describeTarget(merchant)],
+      ])}${isProduction && html`<p class="explain">${t('Sem um endereço de teste, exemplos chegam ao sistema que trata pagamentos.')}</p>`}`;
+    },
+    done: 'examples',
+  });
+}
+
+const EXAMPLE_WORDS = Object.fromEntries(EXAMPLE_TYPES.map((type) => [type, type]));
+
+function describeTarget({ url, test_url: testUrl }: MerchantRow): Part {
+  const to = testUrl ?? url;
+  if (to === null) return t('a sua busca de eventos');
+  return html`<code>${new URL(to).host}</code> <span class="hint">${testUrl === null ? t('endereço de produção') : t('endereço de teste')}</span>`;
 }
 
 function sendForm(response: Response, type: string | undefined) {

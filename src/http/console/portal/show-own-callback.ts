@@ -5,6 +5,7 @@ import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
+import { typeCell } from '../merchants/list-callbacks.ts';
 import { renderAttempts } from '../merchants/render-attempts.ts';
 import { describeHold } from '../merchants/render-delivery.ts';
 import { renderMessage } from '../merchants/render-message.ts';
@@ -27,11 +28,15 @@ export function ownCallbackPage({ calendar }: PortalContext): Router {
     const again = postForm(
       response,
       `${CALLBACKS.address}/${callback.id}/redeliver`,
-      html`<div class="actions"><button>${t('Entregar de novo')}</button></div>`,
+      html`<div class="actions"><button>${callback.state === 'pending' ? t('Tentar agora') : t('Entregar de novo')}</button></div>`,
     );
+    const waits =
+      callback.waits_for_earlier &&
+      html`<p class="explain">${t('Espera uma mensagem anterior da mesma transação ou do mesmo pedido: entregue aquela, e esta segue.')} <a href="${CALLBACKS.address}?transaction_id=${callback.transaction_id ?? ''}">${t('Todos os callbacks')}</a></p>`;
     const body = html`<p class="crumb"><a href="${CALLBACKS.address}">${t('Callbacks')}</a></p>
-<div class="head"><h1><code>${callback.type}</code></h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
+<div class="head"><h1>${typeCell(callback)}</h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
 <p class="sub">${idText(callback.id)}</p>
+${waits}
 <section class="act bare" aria-label="${t('Entregar')}">${scope.hold ? describeHold(scope.hold) : again}</section>
 <section><h2>${t('Fatos')}</h2>${facts([
       ['Transação', callback.transaction_id && idText(callback.transaction_id)],

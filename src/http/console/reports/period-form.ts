@@ -40,11 +40,10 @@ export function renderPeriodForm(context: Context, period: Period, fault: string
   const field = (title: string, name: 'from' | 'to'): Html =>
     html`<label><span>${title}</span><input type="date" name="${name}" value="${period[name]}" max="${today}"${wrong}></label>`;
   return html`<p class="hint">${t('Um arquivo de até {max} dias, feito a pedido num só corte do razão. Não é uma revisão e não fica guardado.', { max: RANGE_DAYS_MAX })}</p>
-<form method="get" action="/reports/period"><div class="fields">${field(t('De'), 'from')}${field(t('Até'), 'to')}
+${fault !== undefined && html`<p class="fault" id="range-fault" role="alert">${fault}</p>`}
+<form method="get" action="/reports/period#period"><div class="fields">${field(t('De'), 'from')}${field(t('Até'), 'to')}
 <label><span>${t('Formato')}</span><select name="format">${FILE_FORMATS.map((format) => html`<option value="${format}"${format === period.format && html` selected`}>${FORMAT_WORDS[format]}</option>`)}</select></label>
 <label><span>${t('Lançamentos')}</span><select name="group"><option value="">${t('Um por um')}</option><option value="day"${period.group && html` selected`}>${t('Somados por dia, plataforma e conta')}</option></select></label>
-${period.platform !== '' && html`<input type="hidden" name="platform" value="${period.platform}">`}<div class="actions"><button>${t('Baixar')}</button></div></div>${
-    fault !== undefined && html`<p class="fault" id="range-fault" role="alert">${fault}</p>`
-  }</form>
+${period.platform !== '' && html`<input type="hidden" name="platform" value="${period.platform}">`}<div class="actions"><button>${t('Baixar')}</button></div></div></form>
 <p class="hint">${tHtml('Os lançamentos usam o {link} da empresa.', { link: html`<a href="/reports/accounts">${t('plano de contas')}</a>` })}</p>`;
 }

@@ -133,7 +133,7 @@ ${bounds.from <= today && downloads({ ...period, from: bounds.from, to: last })}
 <section><h2>${t('Dia a dia')}</h2><p class="hint">${t('Como no Resumo da última revisão de cada dia, em reais. Em aberto: as divergências de todos os dias quando ela foi feita.')}</p>
 ${faults.days !== undefined && html`<p class="fault" role="alert">${faults.days}</p>`}
 ${renderDayList(response, listed, { query })}</section>
-<section class="act"><h2>${t('Baixar um período')}</h2>${renderPeriodForm(context, period, faults.period)}</section>`;
+<section class="act" id="period"><h2>${t('Baixar um período')}</h2>${renderPeriodForm(context, period, faults.period)}</section>`;
   const isWrong = faults.days !== undefined || faults.period !== undefined;
   sendPage(request, response, {
     title: t('Relatórios de {month}', { month: nameMonth(month) }),

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { Day } from '../../../domain/calendar.ts';
-import { parseAmount, parseTypedAmount } from '../../../domain/money.ts';
+import { parseTypedAmount } from '../../../domain/money.ts';
 import { foldName, normalizeDocument } from '../../../domain/person/fold-person.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
@@ -44,7 +44,7 @@ const text = filterText(TEXTS_MAX);
 /** Filters that address a text of its own: links lead to them. The box stands for all of them. */
 export const TEXT_FILTERS = ['id', 'reference', 'extra', 'e2e_id', 'document', 'name', 'amount'] as const;
 
-const amountText = text.refine((value) => value === undefined || parseLocal(value) !== undefined, {
+const amountText = text.refine((value) => value === undefined || parseTypedAmount(value) !== undefined, {
   error: () => describeFault('no_amount'),
 });
 
@@ -81,17 +81,15 @@ export const searchSchema = z
       refuse(SEARCH_BOX, t('Este texto não se lê assim: busque-o de novo.'));
     else if (given.q && TEXT_FILTERS.some((name) => given[name] !== undefined))
       refuse(SEARCH_BOX, t('Tire antes o outro texto da busca, ou busque só por ele.'));
+    const [least, most] = [given.amount_from, given.amount_to].map((typed) => parseTypedAmount(typed ?? ''));
+    if (least !== undefined && most !== undefined && most < least)
+      refuse('amount_to', t('É menor que o primeiro valor.'));
     if (given.from && given.to && given.to < given.from) refuse('to', t('Vem antes do primeiro dia.'));
   });
 
 export type SearchFilters = z.infer<typeof searchSchema>;
 /** A search as its address gives it. */
 export type Asked = { filters: SearchFilters; draft: Draft; given: Filters };
-
-/** An amount of an address, which may have been typed in either language, or has a decimal point: no text is one in both with another value. */
-export function parseLocal(value: string): bigint | undefined {
-  return parseTypedAmount(value, 'pt-BR') ?? parseTypedAmount(value, 'en') ?? parseAmount(value);
-}
 
 export type Search = {
   query: Omit<TransactionQuery, 'limit' | 'after'>;
@@ -116,7 +114,7 @@ export function toSearch(filters: SearchFilters, mayName: boolean): Search {
   const wanted = as === undefined ? all.filter(({ kind }) => mayName || kind !== 'name') : all;
   const readings = as === undefined ? wanted : wanted.filter(({ kind }) => kind === as);
   const [amountCents, amountMinCents, amountMaxCents] = [amount, amount_from, amount_to].map((value) =>
-    value === undefined ? undefined : parseLocal(value),
+    value === undefined ? undefined : parseTypedAmount(value),
   );
   const terms = { ...rest, e2eId, amountCents, amountMinCents, amountMaxCents };
   const day = readDayOf(filters);

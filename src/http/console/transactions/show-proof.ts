@@ -2,7 +2,7 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { parseE2eId } from '../../../domain/e2e-id.ts';
-import { formatAmount } from '../../../domain/money.ts';
+import { formatAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { type AskedPayment, PAYMENTS_SHOWN_MAX, paymentProof } from '../../../operations/books/payment-proof.ts';
 import { listVerdicts, sayPaymentProof, sayQuestion } from '../../../operations/books/say-payment-proof.ts';
 import type { PaymentProof } from '../../../operations/rows/payment-proof.ts';
@@ -19,7 +19,7 @@ import { filterChoice, isFiltered } from '../parts/parse-filters.ts';
 import { spellPlatform } from '../parts/read-platform-names.ts';
 import { formTokenField, sendPage } from '../parts/send-page.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
-import { parseLocal, searchSchema } from './read-search.ts';
+import { searchSchema } from './read-search.ts';
 import { renderSource } from './render-timeline.ts';
 
 export const PROOF = { title: 'Prova de um pagamento', address: '/transactions/proof' } as const;
@@ -50,7 +50,7 @@ export function proofPages(context: Context): Router {
       return;
     }
     const { amount: typed, hour, ...rest } = filters;
-    const cents = typed === undefined ? undefined : parseLocal(typed);
+    const cents = typed === undefined ? undefined : parseTypedAmount(typed);
     const asked: AskedPayment = {
       ...rest,
       ...(hour === undefined ? {} : { hour: Number(hour) }),

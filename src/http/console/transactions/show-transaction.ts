@@ -37,7 +37,7 @@ ${mismatches.length > 0 && html`<section><h2>${t('Divergências')}</h2>${await m
 ${renderOrders(shown)}${await offerMatch(context, response, shown)}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, shown, names)}
 ${!canSeePersonalData(response) && html`<p class="hint">${t('Os dados pessoais aparecem mascarados para o papel de leitura.')}</p>`}</section>
-<section><h2>${t('História')}</h2>${renderTimeline(context, shown)}</section>
+<section><h2>${t('História')}</h2>${renderTimeline(context, names, shown)}</section>
 <section><h2>${t('Callbacks')}</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', { on: 'transaction', merchants: await readMerchantWords(context, response) })}</section>`;
     sendPage(request, response, { title: `${t('Transação')} ${shown.id}`, body });
   });

@@ -7,7 +7,8 @@ import type { Booking } from './book-movement.ts';
 /** Fields of a single movement that a sum does not have. */
 const NOBODY = { reference: null, transactionId: null, name: null, document: null, forgotten: false } as const;
 
-type Sums = { first: Booking; count: number; cents: Map<string, bigint> };
+type Sum = { cents: bigint; count: number };
+type Sums = { first: Booking; accounts: Map<string, Sum> };
 
 /**
  * Adds up the movements of a day, for a file with one posting of each platform and account: each account against the available
@@ -21,10 +22,11 @@ export function groupByDay(rendering: RenderContext, book: (booking: Booking) =>
   const groups = new Map<string, Sums>();
   let current = '';
   function end(): void {
-    for (const sums of groups.values()) for (const [account, cents] of sums.cents) bookSum(sums, account, cents);
+    for (const { first, accounts } of groups.values())
+      for (const [account, sum] of accounts) bookSum(first, account, sum);
     groups.clear();
   }
-  function bookSum({ first: { movement, day }, count }: Sums, account: string, cents: bigint): void {
+  function bookSum({ movement, day }: Booking, account: string, { cents, count }: Sum): void {
     const { root, platform: segment } = splitAccount(account);
     if (root === AVAILABLE || cents === 0n) return;
     const against = { account: `${AVAILABLE}:${segment}`, cents: -cents };
@@ -45,11 +47,12 @@ export function groupByDay(rendering: RenderContext, book: (booking: Booking) =>
       current = booking.day;
       const { movement } = booking;
       const key = `${movement.atWall.slice(0, 10)} ${movement.platform}`;
-      const sums = groups.get(key) ?? { first: booking, count: 0, cents: new Map<string, bigint>() };
+      const sums = groups.get(key) ?? { first: booking, accounts: new Map<string, Sum>() };
       groups.set(key, sums);
-      sums.count++;
-      for (const { account, cents } of movement.postings)
-        sums.cents.set(account, (sums.cents.get(account) ?? 0n) + cents);
+      for (const { account, cents } of movement.postings) {
+        const sum = sums.accounts.get(account) ?? { cents: 0n, count: 0 };
+        sums.accounts.set(account, { cents: sum.cents + cents, count: sum.count + 1 });
+      }
     },
     end,
   };
