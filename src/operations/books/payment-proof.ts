@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Caller } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
+import { listPlatformNames, type NamedPlatform } from '../../database/list-platform-names.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
 import { LATE_DAYS } from '../../domain/late-days.ts';
@@ -19,8 +20,9 @@ import { readPublished } from '../../tlog/prove.ts';
 import { authorizeSearch, describeFilters } from '../authorize-search.ts';
 import { defineItem, type ReadBy } from '../define-item.ts';
 import { day } from '../fields.ts';
+import { presentPlatformName } from '../mask-texts.ts';
 import { paymentProof as item, type PaymentProof } from '../rows/payment-proof.ts';
-import { sayPaymentProof } from './say-payment-proof.ts';
+import { listVerdicts, sayPaymentProof, sayQuestion } from './say-payment-proof.ts';
 import { paymentTerms, presentTransactionTo, readFound } from './transactions.ts';
 
 /** A question that finds more than this is too wide to be about one payment. */
@@ -65,8 +67,17 @@ export const paymentProof = defineItem({
   item,
   async read(context, by, asked: AskedPayment) {
     const proof = await prove(context, by, asked);
-    const say = () => sayPaymentProof(context.calendar, proof).join(' ');
-    return { ...proof, text: { 'pt-BR': runInLanguage('pt-BR', say), en: runInLanguage('en', say) } };
+    const inBoth = (say: () => string) => ({ 'pt-BR': runInLanguage('pt-BR', say), en: runInLanguage('en', say) });
+    return {
+      ...proof,
+      headline: inBoth(
+        () =>
+          `${sayQuestion(proof)}: ${listVerdicts(proof)
+            .map((one) => one.text)
+            .join('; ')}`,
+      ),
+      text: inBoth(() => sayPaymentProof(context.calendar, proof).join(' ')),
+    };
   },
 });
 
@@ -86,8 +97,9 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const { rows, next } = await reading.catch(throwNarrower);
   // the list that answers is of the day on which the end-to-end id finds it
   const list = await readListProof(context, (e2e_id !== null && rows[0] && dayOf(rows[0])) || named);
+  const names = await listPlatformNames(context.db);
   const reader = masked === 'true' ? ({ id: caller.id, role: 'viewer' } as const) : caller;
-  const payments = await Promise.all(rows.map(({ id }) => readPayment(context, reader, id, list.day)));
+  const payments = await Promise.all(rows.map(({ id }) => readPayment(context, reader, id, list.day, names)));
   const own = payments.filter((one) => !one.is_older);
   const readUntil = list.whole?.finished_at;
   const isLate = own.some((one) => readUntil && new Date(one.first_seen_at) > readUntil);
@@ -103,7 +115,7 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
     other_hours: isElsewhere
       ? await listHours(context, { ...terms, ...wholeDay, seqs: (await compare(wholeDay))?.seqs }, named)
       : null,
-    ...{ log: await readLog(context), made_at: context.clock.now().toISOString() },
+    ...{ log: await readLog(context), zone: context.calendar.zone, made_at: context.clock.now().toISOString() },
   };
 }
 
@@ -144,18 +156,27 @@ async function listHours(context: Context, query: Parameters<typeof search>[1], 
 }
 
 /** Reads a payment as this reader may see it, and how and when we learnt of it. */
-async function readPayment(context: Context, reader: Caller, id: string, listDay: Day) {
+async function readPayment(context: Context, reader: Caller, id: string, listDay: Day, names: NamedPlatform[]) {
   const timeline = await describeTransaction(context.db, context.calendar, id);
   if (!timeline) throw refuse('transaction_unknown');
   const shown = presentTransactionTo(context, reader, timeline.transaction);
   const webhook = (await listWebhooks(context.db, { transactionId: id, limit: WEBHOOKS_READ_MAX })).at(-1);
   const paid = timeline.events.findLast(({ status }) => status === 'paid');
+  const named = names.find(({ platform }) => platform === timeline.transaction.platform);
   const [first_seen_at = ''] = timeline.events.map((event) => event.seen_at).sort();
   return {
-    ...{ ...shown, is_older: dayOf(shown) < listDay, first_seen_at },
+    ...{ ...shown, is_older: dayOf(shown) < listDay, first_seen_at, outcome: decideOutcome(shown) },
+    platform_name: named ? presentPlatformName(reader, named).name : null,
     paid: paid ? { at: paid.at, seen_at: paid.seen_at, source: paid.source } : null,
     webhook: webhook ? { id: webhook.id, received_at: webhook.received_at } : null,
   };
+}
+
+type Payment = PaymentProof['payments'][number];
+
+function decideOutcome({ operation, status }: Pick<Payment, 'operation' | 'status'>): Payment['outcome'] {
+  if (operation === 'cashout') return 'money_out';
+  return status === 'paid' ? 'paid' : status === 'refund' ? 'refunded' : 'not_paid';
 }
 
 type Conclusion = PaymentProof['conclusion'];

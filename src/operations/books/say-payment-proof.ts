@@ -1,7 +1,9 @@
 import type { Calendar } from '../../domain/calendar.ts';
 import { formatDay, formatWallTime } from '../../domain/language/language.ts';
 import { formatMoney, parseSum } from '../../domain/money.ts';
+import { describeCode } from '../../texts/fill.ts';
 import { language } from '../../texts/language.ts';
+import { textsOf } from '../../texts/reports/texts.ts';
 import { plural, type Translated, t, words } from '../../texts/translate.ts';
 import type { PaymentProof } from '../rows/payment-proof.ts';
 
@@ -17,6 +19,40 @@ const REASONS = words<NonNullable<PaymentProof['list']['reason']>>({
   names_left: 'ela tem mais nomes do que os que se comparam; escreva também o valor, a hora ou o id E2E',
   rows_hidden: 'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este',
 });
+
+const CONCLUSIONS = words<Exclude<PaymentProof['conclusion'], 'has'>>({ none: 'Não tem', unknown: 'Sem conclusão' });
+
+/** `Lista do provedor de 24/11/2026: R$ 150,00`: the question, as the headline has it. */
+export function sayQuestion(proof: PaymentProof): Translated {
+  return t('Lista do provedor de {day}: {asked}', {
+    day: formatDay(proof.list.day, language()),
+    asked: sayAsked(proof),
+  });
+}
+
+/** The verdicts of a headline, each once: what became of the payments of the list, and of older ones; `code` names its colour. */
+export function listVerdicts({ list, payments }: PaymentProof): { code: string; text: Translated }[] {
+  const [older, own] = [payments.filter((one) => one.is_older), payments.filter((one) => !one.is_older)];
+  const ofList =
+    list.conclusion === 'has'
+      ? own.map((one) => ({ code: one.outcome, text: t('tem: {outcome}', { outcome: sayOutcome(one) }) }))
+      : [{ code: list.conclusion, text: CONCLUSIONS[list.conclusion] }];
+  const ofOlder = older.map((one) => ({
+    code: one.outcome,
+    text: t('criada antes: {outcome}', { outcome: sayOutcome(one) }),
+  }));
+  return [...new Map([...ofList, ...ofOlder].map((one) => [one.text, one])).values()];
+}
+
+function sayOutcome({ outcome, status, status_at: at }: PaymentProof['payments'][number]): Translated {
+  const day = formatDay(at.slice(0, 10), language());
+  if (outcome === 'paid') return t('paga em {day}', { day });
+  if (outcome === 'refunded') return t('devolvida em {day}', { day });
+  const word = describeCode(textsOf(language()).statuses, status).toLowerCase();
+  return outcome === 'money_out'
+    ? t('saída de dinheiro ({status} em {day})', { status: word, day })
+    : t('não foi paga ({status} em {day})', { status: word, day });
+}
 
 /** Says in the language of the request what the list of the day says, what those of the days before say, and in which other hours. */
 export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Translated[] {

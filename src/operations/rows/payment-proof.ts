@@ -12,6 +12,10 @@ const conclusion = z.enum(['has', 'none', 'unknown']);
 const payment = component('ProvenPayment', {
   ...transaction.shape,
   is_older: z.boolean().describe('paid on the day, and created before: of the list of that day'),
+  outcome: z
+    .enum(['paid', 'not_paid', 'refunded', 'money_out'])
+    .describe('paid: by a customer, and not refunded; money_out: a cashout of any status. Its time: status_at'),
+  platform_name: nullableText,
   first_seen_at: instant.describe('when we learnt of it'),
   paid: z.object({ at: instant, seen_at: instant, source }).nullable(),
   webhook: z.object({ id: z.string(), received_at: instant }).nullable().describe('the first; null: none came'),
@@ -48,8 +52,10 @@ export const paymentProof = component('PaymentProof', {
     .object({ position: z.int(), hash: z.string(), checkpoint: nullableText.describe('a signed note') })
     .nullable()
     .describe('the newest sealed position and published checkpoint: docs/log.md'),
+  zone: z.string().describe("the provider's, of all days and hours: America/Sao_Paulo"),
   made_at: instant,
+  headline: z.object({ 'pt-BR': z.string(), en: z.string() }).describe('what was asked, and the verdicts'),
   text: z.object({ 'pt-BR': z.string(), en: z.string() }).describe('the conclusions in words'),
 });
 
-export type PaymentProof = Omit<z.infer<typeof paymentProof>, 'text'>;
+export type PaymentProof = Omit<z.infer<typeof paymentProof>, 'text' | 'headline'>;

@@ -45,8 +45,13 @@ export type ReceivableScope = {
 };
 
 const CHUNK_ROWS = 500;
-/** States in which an order whose due day is over is overdue. */
-const OVERDUE: readonly string[] = ['open', 'unpaid', 'not_proven', 'underpaid'] satisfies ExpectedState[];
+/** States in which something of an order is owed; it is overdue once its due day is over. */
+const OWED: readonly string[] = ['open', 'unpaid', 'not_proven', 'underpaid'] satisfies ExpectedState[];
+
+/** Returns the cents that are still owed of an order: none of one that was refunded, cancelled or paid in full. */
+export function sumOwed({ state, amountCents, settledCents }: Receivable): bigint {
+  return OWED.includes(state) ? amountCents - settledCents : 0n;
+}
 
 /** Orders in the order of their first arrival. Those that name no platform are in the files of all platforms alone. */
 export async function* readReceivables(
@@ -108,7 +113,7 @@ async function listDue(db: Reader, { from, to, orders }: ReceivableScope): Promi
   const seqs: number[] = [];
   for (const query of [
     due(from),
-    due(oldest).where('state', 'in', OVERDUE),
+    due(oldest).where('state', 'in', OWED),
     due(oldest)
       .innerJoin('expected_changes as later', 'later.expected_seq', 'head.seq')
       .where('later.seq', '>', orders.changeSeq),
@@ -168,7 +173,7 @@ async function readChunk(db: Reader, scope: ReceivableScope, seqs: number[], mov
 
 function isShown({ from, to }: ReceivableScope, dueDay: Day, state: string, isMoved: boolean): boolean {
   if (isMoved || (dueDay >= from && dueDay <= to)) return true;
-  return dueDay <= to && dueDay >= addDays(to, -LATE_DAYS) && OVERDUE.includes(state);
+  return dueDay <= to && dueDay >= addDays(to, -LATE_DAYS) && OWED.includes(state);
 }
 
 /**

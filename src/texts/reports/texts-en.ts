@@ -107,6 +107,7 @@ export const EN: Texts = {
     effectBefore: 'Effect on balance before',
     effectAfter: 'Effect on balance after',
     difference: 'Difference',
+    owed: 'Still owed',
     why: 'Why',
   },
   kinds: {

@@ -106,6 +106,7 @@ export const PT_BR = {
     effectBefore: 'Efeito no saldo antes',
     effectAfter: 'Efeito no saldo depois',
     difference: 'Diferença',
+    owed: 'Falta receber',
     why: 'Por quê',
   },
   kinds: {

@@ -153,13 +153,19 @@ test('A receber lists what was due, paid or changed that day, and what is overdu
   const rows = rowsOf(sheetOf(await read({ revision: 2 }), 'A receber'));
   const found = new Map(rows.map((row) => [row.Número?.value, row]));
   expect(new Set(found.keys())).toEqual(new Set(['pedido-1', 'pedido-2', 'pedido-3', 'pedido-5', 'vencido']));
-  const states = [...found.values()].map((row) => [row.Número?.value, row.Situação?.value, centsOf(row.Diferença)]);
+  const states = [...found.values()].map((row) => [
+    row.Número?.value,
+    row.Situação?.value,
+    centsOf(row.Diferença),
+    centsOf(row['Falta receber']),
+  ]);
   expect(states).toEqual([
-    ['pedido-1', 'Pago', 0n],
-    ['pedido-2', 'Pago a menos', -500n],
-    ['pedido-3', 'Pago', 0n],
-    ['pedido-5', 'Devolvido', -3_000n],
-    ['vencido', 'Ainda não provado', -1_200n],
+    ['pedido-1', 'Pago', 0n, 0n],
+    ['pedido-2', 'Pago a menos', -500n, 500n],
+    ['pedido-3', 'Pago', 0n, 0n],
+    // it owes nothing
+    ['pedido-5', 'Devolvido', -3_000n, 0n],
+    ['vencido', 'Ainda não provado', -1_200n, 1_200n],
   ]);
   expect(found.get('pedido-1')).toMatchObject({
     Vencimento: { kind: 'date' },

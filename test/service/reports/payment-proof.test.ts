@@ -9,7 +9,8 @@ import { observe, type ShownTransaction } from '../../support/make-observations.
 import { recordReadDays } from '../../support/make-report-transactions.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
-type Answer = PaymentProof & { text: { 'pt-BR': string; en: string }; errors?: Record<string, string[]> };
+type Both = { 'pt-BR': string; en: string };
+type Answer = PaymentProof & { text: Both; headline: Both; errors?: Record<string, string[]> };
 
 const NAME = 'Zélia Prado';
 let env: ConsoleEnvironment;
@@ -98,8 +99,25 @@ it('a payment is found by its hour, its name and its end-to-end id', async () =>
   expect((await ask({ e2e_id: absent })).proof).toMatchObject({ conclusion: 'none', asked: { day } });
 });
 
+it.each([
+  ['paid', 'cashin', 'has it: paid on ', 'tem: paga em '],
+  ['expired', 'cashin', 'has it: it was not paid (expired on ', 'tem: não foi paga (expirado em '],
+  ['refund', 'cashin', 'has it: refunded on ', 'tem: devolvida em '],
+  ['paid', 'cashout', 'has it: money out (paid on ', 'tem: saída de dinheiro (pago em '],
+] as const)('the headline says of a %s %s what became of it', async (status, operation, en, pt) => {
+  const amount = `88.0${operation.length}${status.length}`.slice(0, 5);
+  const id = `0f0e0d0c-0000-4000-8000-00000000${operation.length}${status.length}ee`;
+  const events = [{ status, date_created: `${day} 15:00:00` }];
+  await apply(of(id, `${day} 15:00:00`, { amount, operation, status, events }));
+  const proof = await prove({ amount, name: 'prado', hour: '15' });
+  expect(ids(proof)).toContain(id);
+  expect(proof.headline.en).toContain(en);
+  expect(proof.headline['pt-BR']).toContain(pt);
+  expect(proof.headline['pt-BR']).toContain('“prado” em qualquer parte do nome');
+});
+
 it('of more names than are compared, only what was found is known', async () => {
-  const happened = { from: `${day} 00:00:00`, end: `${addDays(day, 1)} 00:00:00` };
+  const happened = { from: `${day} 14:00:00`, end: `${day} 15:00:00` };
   const all = await findNamed(env.context.db, { name: 'prado', happened });
   expect(all).toMatchObject({ isWhole: true, isAnyHidden: false, seqs: [expect.any(Number)] });
   const none = await findNamed(env.context.db, { name: 'prado', happened }, 0);

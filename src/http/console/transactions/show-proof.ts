@@ -4,10 +4,10 @@ import type { Context } from '../../../context.ts';
 import { parseE2eId } from '../../../domain/e2e-id.ts';
 import { formatAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { type AskedPayment, PAYMENTS_SHOWN_MAX, paymentProof } from '../../../operations/books/payment-proof.ts';
-import { sayPaymentProof } from '../../../operations/books/say-payment-proof.ts';
+import { listVerdicts, sayPaymentProof, sayQuestion } from '../../../operations/books/say-payment-proof.ts';
 import type { PaymentProof } from '../../../operations/rows/payment-proof.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { t, words } from '../../../texts/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { encryptAddress, encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
@@ -16,6 +16,7 @@ import { formatCount, formatDay, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, facts, filterForm, idText } from '../parts/page-components.ts';
 import { filterChoice, isFiltered } from '../parts/parse-filters.ts';
+import { spellPlatform } from '../parts/read-platform-names.ts';
 import { formTokenField, sendPage } from '../parts/send-page.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 import { searchSchema } from './read-search.ts';
@@ -23,7 +24,6 @@ import { renderSource } from './render-timeline.ts';
 
 export const PROOF = { title: 'Prova de um pagamento', address: '/transactions/proof' } as const;
 const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour));
-const CONCLUSION_WORDS = words<PaymentProof['conclusion']>({ has: 'Tem', none: 'Não tem', unknown: 'Sem conclusão' });
 const { amount, name, e2e_id, from: day } = searchSchema.shape;
 
 const schema = z
@@ -88,7 +88,7 @@ ${proof}`;
 function renderProof(context: Context, proof: PaymentProof): Html {
   const { list, payments } = proof;
   const bad = list.conclusion === 'unknown' && ' bad';
-  return html`<section><h2>${t('Lista do provedor de {day}', { day: formatDay(list.day) })} ${badge(CONCLUSION_WORDS, list.conclusion)}</h2>
+  return html`<section><h2>${sayQuestion(proof)} ${listVerdicts(proof).map(({ code, text }) => badge({ [code]: text }, code))}</h2>
 <div class="explain${bad}">${sayPaymentProof(context.calendar, proof).map((one) => html`<p>${one}</p>`)}
 ${proof.more && html`<p>${t('Aqui estão {count}.', { count: formatCount(PAYMENTS_SHOWN_MAX) })}</p>`}</div>
 ${payments.map((one) => renderPayment(context, one))}</section>
@@ -102,6 +102,11 @@ function renderPayment({ calendar }: Context, row: PaymentProof['payments'][numb
       ['Criada em', moment(calendar, row.created_at)],
       ['Paga em', paid ? moment(calendar, paid.at) : t('não foi paga')],
       ['Nome', row.name],
+      [
+        'Plataforma',
+        row.platform &&
+          spellPlatform(new Map(row.platform_name === null ? [] : [[row.platform, row.platform_name]]), row.platform),
+      ],
       ['Referência', row.reference && idText(row.reference)],
       ['Id E2E', row.e2e_id && idText(row.e2e_id)],
       ['Transação', html`<a class="id" href="/transactions/${row.id}">${row.id}</a>`],
@@ -117,7 +122,10 @@ function renderPayment({ calendar }: Context, row: PaymentProof['payments'][numb
   )}</article>`;
 }
 
-function renderHow({ calendar }: Context, { list: { reading }, older, log, made_at: madeAt }: PaymentProof): Html {
+function renderHow(
+  { calendar }: Context,
+  { list: { reading }, older, log, zone, made_at: madeAt }: PaymentProof,
+): Html {
   const count = reading && {
     ...{ listed: formatCount(reading.listed), from: formatDay(reading.from), to: formatDay(reading.to) },
     announced: reading.announced === null ? '–' : formatCount(reading.announced),
@@ -130,6 +138,7 @@ function renderHow({ calendar }: Context, { list: { reading }, older, log, made_
     ['Posição do razão', log?.position],
     ['Hash da cadeia nessa posição', log && idText(log.hash)],
     ['Checkpoint publicado', log?.checkpoint && html`<pre>${log.checkpoint}</pre>`],
+    ['Fuso horário do provedor', zone],
     ['Feita em', moment(calendar, madeAt)],
   ]);
 }
