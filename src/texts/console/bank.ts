@@ -123,7 +123,6 @@ export const BANK_EN = {
   'Salvar e conferir o arquivo': 'Save and check the file',
   'Linhas de saldo, deixadas de fora': 'Rows of balances, left out',
   'não é lida': 'not read',
-  dia: 'day',
   entrou: 'money in',
   saiu: 'money out',
   'D ou C': 'D or C',
@@ -139,7 +138,6 @@ export const BANK_EN = {
   Sinal: 'Sign',
   Entrou: 'Money in',
   Saiu: 'Money out',
-  Dias: 'Days',
   // faults of a file
   'linha {line}: {text}': 'line {line}: {text}',
   'O arquivo não diz tudo: responda, e confira de novo.': 'The file does not say all: answer, and check again.',

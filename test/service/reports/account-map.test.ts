@@ -168,7 +168,7 @@ test("the console's form has each account of the ledger in words, and says what 
   expect(unmapped.status).toBe(422);
   expect(unmapped.text).toMatch(/Faltam contas no plano de contas: Saldo disponível no provedor, /);
   // the browser goes to where the fault stands
-  expect(unmapped.html).toMatch(/id="period"><h2>[^]*id="range-fault"[^]*action="\/reports\/period#period"/);
+  expect(unmapped.html).toMatch(/id="period"><h2>[\s\S]*id="range-fault"[\s\S]*action="\/reports\/period#period"/);
 });
 
 test('the API and the console send each format under its own name and type, masked for viewers', async () => {

@@ -48,7 +48,7 @@ export function feedPages({ calendar, config }: PortalContext): Router {
             html`<a href="/portal/manifests/${day}" download="${day}.json">${t('Assinado')}</a> · <a href="/portal/manifests/${day}/ids" download="${day}.txt">${'webhook-ids'}</a>`,
         },
       ],
-    })}<p>${t('Para verificar um:')} <a href="${DOCS.address}/verify-day.mjs">verify-day.mjs</a> · <a href="${DOCS.address}/verify-day.php">verify-day.php</a> · <a href="${DOCS.address}/day-manifests">${t(DOCS.title)}</a></p></section>`;
+    })}<p>${t('Para verificar um:')} <a href="${DOCS.address}/verify-day.mjs"><code>verify-day.mjs</code></a> · <a href="${DOCS.address}/verify-day.php"><code>verify-day.php</code></a> · <a href="${DOCS.address}/day-manifests">${t(DOCS.title)}</a></p></section>`;
     sendPage(request, response, { title: t(FEED.title), body });
   });
   router.get('/portal/manifests/:day', async (request: Request<{ day: string }>, response) => {
