@@ -97,7 +97,7 @@ export type CallbackTables = {
     merchant_seq: number;
     /** Negative: minus the row number of an expected payment. Null: it waits for no other callback. */
     transaction_seq: Optional<number>;
-    /** Of an example: the row number of the callback that it repeats. */
+    /** An example has here the row number of the callback that it repeats. */
     event_seq: Optional<number>;
     sequence: Generated<number>;
     type: string;

@@ -48,7 +48,7 @@ ${await renderAddresses(context, scope, response)}
   return router;
 }
 
-/** The reasons that the merchant mends itself. */
+/** The reasons that the merchant can end itself. */
 const OWN_REASONS: readonly string[] = [DISABLED.gone, DISABLED.failing];
 
 function renderActions(response: Response, { merchant, hold }: MerchantScope): Html {
