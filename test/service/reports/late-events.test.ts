@@ -180,6 +180,6 @@ test('Resumo counts every open mismatch, also those beyond the limit of the shee
   await makeReport(books.context, DAY);
   const { file } = await openReport(books.context, { day: DAY, format: 'xlsx' });
   const summary = await readValues(file, 'Resumo');
-  expect(lineOf(summary, 'Em aberto há tempo demais')?.[0]?.value).toBe(count - 3);
+  expect(lineOf(summary, 'Parada')?.[0]?.value).toBe(count - 3);
   expect(summary.rows.some((row) => String(row[0]?.value).includes('mostra as 20.000 mais antigas'))).toBe(true);
 });
