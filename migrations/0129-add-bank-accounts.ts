@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * What people say of a bank account, the bank account of an adjustment, and matches without an entry: lines that are nothing of
+ * Adds bank accounts as people describe them, the bank account of an adjustment, and matches without an entry: lines that are nothing of
  * PIX. A version before counts such a line as matched, and lists no match for it.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-/** What a merchant's token expects is decided within that merchant's filter, and disturbs nothing outside of it. */
+/** Orders of a merchant's token are decided within that merchant's filter, and disturb nothing outside of it. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { up as giveMerchants } from '../../../migrations/0130-give-orders-their-merchant.ts';
 import { selectCallbacks } from '../../../src/callbacks/manage/read-callbacks.ts';

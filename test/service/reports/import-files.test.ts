@@ -277,7 +277,7 @@ test('an account without a row in the map is an error that names it, and no file
   await expect(write({ format: 'conta-azul' })).rejects.toThrow('no category for Expenses:Fees');
 });
 
-/** What each account of the chart, or category, gets on each day, in cents; and the rows. */
+/** Sums of each day for each account of the chart, or category, in cents; and the rows. */
 async function readSums(format: (typeof BOOKING_FORMATS)[number], wanted: Partial<WantedRange>) {
   const bytes = readFileSync(await write({ format, ...wanted }));
   const rows = parseCsv(new TextDecoder(format === 'calima' ? 'windows-1252' : 'utf-8').decode(bytes)).map(
