@@ -65,7 +65,7 @@ function describe(directory: string, made: MadeBackup): string {
   const { key, encrypted, started_at, head } = description;
   const lines = [
     `${directory} has everything up to ${started_at.toISOString()}: ${files} files, ${(bytes / 2 ** 20).toFixed(1)} MiB, ${description.database.method}`,
-    head ? `the chain reaches position ${head.position}` : 'nothing is sealed yet',
+    head ? `the chain reaches at least position ${head.position}` : 'nothing is sealed yet',
     `SHA-256 of SHA256SUMS: ${sum}`,
   ];
   if (key.file === null)
