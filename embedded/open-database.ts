@@ -8,9 +8,9 @@ import {
   MysqlDriver,
   type TransactionSettings,
 } from 'kysely';
-import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
+import mysql, { type Pool, type PoolConnection, type PoolOptions, type TypeCastField } from 'mysql2';
 import { countConnections, type PoolCounts } from './count-connections.ts';
-import { isHostAway, type Probe } from './detect-unresponsive-host.ts';
+import { abortConnection, isHostAway, type Probe } from './detect-unresponsive-host.ts';
 import { endIdleSessions } from './end-idle-sessions.ts';
 import { prepareEnd } from './end-pool.ts';
 import { type ConnectionPool, createFailOverPool, type HostChoice } from './fail-over.ts';
@@ -68,17 +68,15 @@ export function openDatabase<DB>(
   const open = (one: ConnectionTarget): Pool => {
     const options = { ...poolOptions(one), connectionLimit, maxIdle: connectionLimit, multipleStatements };
     const pool = mysql.createPool(options);
+    pool.on('connection', prepareSession);
     if (multipleStatements) pool.on('connection', nameFailed);
     pools.push(pool);
     return pool;
   };
   const pool = openEach(target, open, choice);
-  const onCreateConnection = async (connection: DatabaseConnection): Promise<void> => {
-    await prepareSession(connection);
-    if (multipleStatements) beginLate(connection);
-  };
-  const config = { pool, onCreateConnection };
-  const dialect = multipleStatements ? new TogetherDialect(config) : new MysqlDialect(config);
+  const dialect = multipleStatements
+    ? new TogetherDialect({ pool, onCreateConnection: async (connection) => beginLate(connection) })
+    : new MysqlDialect({ pool });
   const db = new Kysely<DB>({ dialect });
   return {
     db,
@@ -146,10 +144,7 @@ export function openConnectionPool(
     const connectionLimit = target.connectionLimit ?? 1;
     const pool = mysql.createPool({ ...poolOptions(one), connectionLimit, multipleStatements });
     pools.push(pool);
-    pool.on('connection', (connection) => {
-      // later statements queue behind these; a connection that can't be prepared is not used
-      for (const statement of SESSION) connection.query(statement, (error) => error && connection.destroy());
-    });
+    pool.on('connection', prepareSession);
     return pool;
   };
   const together = openEach(target, open, choice);
@@ -225,8 +220,9 @@ export function poolOptions({ ssl, ...target }: ConnectionTarget): PoolOptions {
   };
 }
 
-async function prepareSession(connection: DatabaseConnection): Promise<void> {
-  for (const statement of SESSION) await connection.executeQuery(CompiledQuery.raw(statement));
+/** Later statements queue behind these. A connection that can't be prepared fails them, and leaves its pool. */
+function prepareSession(connection: PoolConnection): void {
+  for (const statement of SESSION) connection.query(statement, (error) => error && abortConnection(connection));
 }
 
 /**

@@ -4,7 +4,7 @@ import { MEMBERS_QUERY, VARIABLES_QUERY } from '../../embedded/server-state.ts';
 
 /**
  * `not ready`: like a Galera 26.4 node that is isolated from the two others, it answers SET, SHOW and SELECT without a table
- * and refuses everything else, also COMMIT and ROLLBACK. `read only`: it refuses writes. `no rollback`: it refuses ROLLBACK.
+ * and refuses everything else, also COMMIT and ROLLBACK. `read only`: it refuses writes. `no rollback`: it refuses ROLLBACK. `no session`: it refuses SET.
  * `cut off`: like the primary of a MySQL group that does not reach the two others, it answers all but COMMIT. `another server`: it takes writes under another identity. `galera`: a
  * node of a cluster.
  */
@@ -13,6 +13,7 @@ export type ProxiedServerState =
   | 'not ready'
   | 'read only'
   | 'no rollback'
+  | 'no session'
   | 'cut off'
   | 'another server'
   | 'galera';
@@ -130,8 +131,8 @@ function answerOf(state: ProxiedServerState, packet: Buffer): Buffer | undefined
     const isRefused = command === COM_STMT_EXECUTE || (isText && !ALLOWED_WHEN_NOT_READY.test(text));
     return isRefused ? error(1047, '08S01', 'WSREP has not yet prepared node for application use') : undefined;
   }
-  if (state === 'no rollback')
-    return isText && /^rollback$/i.test(text) ? error(1105, 'HY000', 'Unknown error') : undefined;
+  const refused = { 'no rollback': /^rollback$/i, 'no session': /^set /i }[state as string];
+  if (refused) return isText && refused.test(text) ? error(1105, 'HY000', 'Unknown error') : undefined;
   const isRefused = state === 'read only' && isText && WRITES.test(text);
   return isRefused ? error(1290, 'HY000', 'The server is running with --read-only') : undefined;
 }

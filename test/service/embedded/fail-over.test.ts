@@ -172,6 +172,17 @@ test('the next statement is committed by itself where the rollback of a text of 
   expect(await read()).toEqual([4]);
 });
 
+test('a connection whose session can not be prepared leaves its pool, which goes on', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { first, target } = await openBoth(stack);
+  const { others: _, ...alone } = target as typeof target & { others: unknown };
+  const { db } = stack.use(openDatabase({ ...alone, connectionLimit: 1 }));
+  first.become('no session');
+  await expect(sql`SELECT 1`.execute(db)).rejects.toThrow();
+  first.become('well');
+  expect((await sql`SELECT 1 AS one`.execute(db)).rows).toEqual([{ one: 1 }]);
+});
+
 test('statements on a silent connection fail as lost, and the pool opens another one', async () => {
   const { socketPath } = await createTestDatabase();
   const pool = mysql.createPool({ socketPath, user: 'root', connectionLimit: 1 });
