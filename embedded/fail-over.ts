@@ -31,8 +31,8 @@ export type HostPool = ConnectionPool & { name: string; isLocal?: boolean; endId
 export type HostChoice = {
   /** The host that gave the last connection, by name. */
   current: string | undefined;
-  /** Hosts that take writes beside the current one, and are another server: they are not moved to. `isMember`: of the same group. */
-  rivals: ReadonlyMap<string, { isMember: boolean }>;
+  /** Hosts that take writes beside the current one, and are another server: they are not moved to. */
+  rivals: ReadonlySet<string>;
   /**
    * Hosts that could not be used, until they are: what one pool knows, all know. `isSilent`: it gave no answer. While others are only
    * refused, waiting for it would delay each caller.
@@ -46,7 +46,7 @@ export type HostChoice = {
 };
 
 export function createHostChoice(): HostChoice {
-  return { current: undefined, rivals: new Map(), doubts: new Map(), refusing: new Set() };
+  return { current: undefined, rivals: new Set(), doubts: new Map(), refusing: new Set() };
 }
 
 type Host = {

@@ -5,7 +5,6 @@ import { IS_NO_FAILED_TEST } from '../src/callbacks/health/callback-sources.ts';
 import { readWaitingMerchants } from '../src/callbacks/queue/read-waiting-merchants.ts';
 import type { Context } from '../src/context.ts';
 import { CLOCK_MS_MAX } from '../src/database/clock.ts';
-import { nameRivals } from '../src/database/open/watch-hosts.ts';
 import { findUnconfirmedRestore } from '../src/database/restores.ts';
 import { addDays, HOUR_MS, listDays, MINUTE_MS } from '../src/domain/calendar.ts';
 import { maskText } from '../src/domain/person/mask-person.ts';
@@ -165,7 +164,7 @@ async function findFailedCallbacks({ db }: Context, now: Date): Promise<AlertOfK
 
 /** As this process sees them. */
 async function findTwoWriters({ hosts }: Context): Promise<AlertOfKind[]> {
-  const rivals = nameRivals(hosts);
+  const rivals = [...hosts.rivals];
   if (rivals.length === 0) return [];
   return [
     {

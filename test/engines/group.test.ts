@@ -153,10 +153,15 @@ const STORED = {
 
 async function compareFacts({ facts, audited, webhooks }: Load, replica: Served): Promise<void> {
   const primary = await findPrimary();
-  await eventually('no webhook is pending', async () => {
+  let last: unknown;
+  const hasNone = async (): Promise<boolean> => {
     // the other replica may have answered after the fault, and this one not yet
-    const page = await replica.api.call<{ webhooks: [] }>('GET', '/webhooks?state=pending&limit=1').catch(() => null);
-    return page?.webhooks.length === 0;
+    const page = await replica.api.call<{ webhooks: object[] }>('GET', '/webhooks?state=pending').catch(String);
+    last = page;
+    return typeof page === 'object' && page.webhooks.length === 0;
+  };
+  await eventually('no webhook is pending', hasNone).catch((error: unknown) => {
+    throw new Error(`${String(error)}: ${JSON.stringify(last)}`);
   });
   const read = async (kind: keyof typeof STORED): Promise<string[]> => {
     const [, rows] = await primary.query(`USE confere; ${STORED[kind]}`);

@@ -48,7 +48,7 @@ export function watchHosts(
     const reports = await examineHosts(target);
     choice.rivals = decideRivals(choice, reports);
     choice.refusing = new Set(reports.flatMap(({ name, state }) => (state?.refusal ? [name] : [])));
-    const found = nameRivals(choice).filter((name) => !before.has(name));
+    const found = [...choice.rivals].filter((name) => !before.has(name));
     if (found.length > 0)
       log.error({ host: choice.current, rivals: found }, describeRivals([`${choice.current}`, ...found]));
   };
@@ -67,23 +67,22 @@ export function watchHosts(
 
 /**
  * Decides which hosts must not be moved to: another server that takes writes while the one in use does. It stays one, also while
- * the one in use is away, until it says that it takes none.
+ * the one in use is away, until one of both says that it is read-only. Members of a group are none: its old primary, back from a
+ * freeze or a cut, may take writes for seconds, and can commit nothing; at the next fail-over it may be the primary again.
  */
 export function decideRivals(
   { current, rivals }: Pick<HostChoice, 'current' | 'rivals'>,
   reports: HostReport[],
 ): HostChoice['rivals'] {
   const used = reports.find(({ name }) => name === current)?.state;
-  const next = new Map(rivals);
+  if (used?.refusal === 'read only') return new Set();
+  const next = new Set(rivals);
   for (const { name, state } of reports) {
     if (!state) continue;
-    if (state.refusal || name === current || state.id === used?.id) next.delete(name);
-    else if (used && !used.refusal) next.set(name, { isMember: !areRivals(used, state) });
+    if (state.refusal || name === current) next.delete(name);
+    else if (used && !used.refusal)
+      if (areRivals(used, state)) next.add(name);
+      else next.delete(name);
   }
   return next;
-}
-
-/** Names the rivals that are no members of the same group. */
-export function nameRivals({ rivals }: Pick<HostChoice, 'rivals'>): string[] {
-  return [...rivals].flatMap(([name, { isMember }]) => (isMember ? [] : [name]));
 }

@@ -24,7 +24,7 @@ test('a process stays on its host beside another server that takes writes, and a
   const observe = async (rivals: string[]) =>
     await eventually('the hosts are known', async () => {
       await timers.advance(WATCH_HOSTS_EVERY_MS);
-      return [...context.hosts.rivals.keys()].join() === rivals.join();
+      return [...context.hosts.rivals].join() === rivals.join();
     });
   const firing = async () => {
     await watch(context);
@@ -53,6 +53,14 @@ test('a process stays on its host beside another server that takes writes, and a
   second.become('read only');
   await observe([]);
   expect(await firing()).toEqual([]);
+
+  // the other one is chosen: the one in use is made read-only
+  second.become('another server');
+  await observe([`${b}`]);
+  first.become('read only');
+  await observe([]);
+  await sql`SELECT 1`.execute(context.db);
+  expect(context.hosts.current).toBe(b);
 });
 
 test('a process that only reads leaves a host that became a copy', async () => {
