@@ -217,6 +217,7 @@ export const REFUSALS_EN = {
     url_forbidden: 'leads to {where}, where callbacks do not go',
     url_long: 'must be at most {n} characters',
     url_plain: 'must start with https://: ALLOW_PLAIN_HTTP=true sends in the clear',
+    url_private: 'leads to {where}, where callbacks go with CALLBACK_ALLOW_PRIVATE=true alone',
     url_scheme: 'must start with https:// or http://',
     url_without_host: 'must name a host',
     url_wrong: 'must be an address: https://…',

@@ -200,6 +200,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   url_forbidden: 'O endereço leva a uma rede para a qual o Confere não envia.',
   url_long: 'O endereço tem no máximo {n} caracteres.',
   url_plain: 'O endereço começa com https://.',
+  url_private: 'O endereço leva a uma rede interna: o Confere só envia para ela com CALLBACK_ALLOW_PRIVATE=true.',
   url_scheme: 'O endereço começa com https://.',
   url_without_host: 'Escreva um endereço inteiro, como https://loja.example/pix.',
   url_wrong: 'Escreva um endereço inteiro, como https://loja.example/pix.',
