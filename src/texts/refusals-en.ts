@@ -112,6 +112,7 @@ export const REFUSALS_EN = {
     opening_in_force: 'platform {platform} has the opening balance {opening}: reverse it first',
     opening_reversed: 'it is reversed already',
     secret_rotated_lately: 'the secret before this one signs until {until}: rotate again then, or ask the operators',
+    test_url_missing: 'the merchant has no address for tests',
     platform_name_taken: 'another platform has the name {name}',
     report_raced: 'other processes are making the report of {day}: try later',
     restore_unconfirmed: 'nothing would be sent: callbacks are held until operators confirm a restore',

@@ -102,6 +102,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   opening_in_force: 'Esta plataforma já tem um saldo inicial: estorne-o antes.',
   opening_reversed: 'Este saldo inicial já foi estornado.',
   secret_rotated_lately: 'O segredo anterior ainda assina, até {until}: troque de novo depois, ou peça à operação.',
+  test_url_missing: 'Não há endereço de teste.',
   platform_name_taken: 'Outra plataforma já tem este nome.',
   report_raced: 'Outros processos fazem a planilha de {day}: tente mais tarde.',
   restore_unconfirmed: 'Nada seria enviado: os callbacks esperam até que a operação confirme uma restauração.',

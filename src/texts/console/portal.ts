@@ -20,6 +20,7 @@ export const PORTAL_EN = {
     'A new secret verifies the signature of callbacks. Install it in your system while today’s is still valid.',
   'O segredo de hoje assina junto por mais 24 horas; até lá não há outra troca.':
     'Today’s secret also signs for 24 more hours; until then there is no other rotation.',
+  'De que endereço': 'Of which address',
   'Já guardei': 'I have kept it',
   // orders
   'Este token não tem origens de pedidos: peça à operação um que as tenha.':
