@@ -107,7 +107,7 @@ async function findMembers(
 type Split = [trx: Transaction<Database>, selects: [string, RawBuilder<unknown>][], common: Set<string>];
 
 async function addCommon(...[trx, selects, common]: Split): Promise<number[]> {
-  for (const value of (await findLarge(trx, selects)).keys()) common.add(value);
+  for (const [value] of await findLarge(trx, selects)) common.add(value);
   return [];
 }
 
@@ -130,16 +130,15 @@ async function findOfSenders(...[trx, selects, common]: Split): Promise<number[]
   return found;
 }
 
-/** Values that too many rows have, with their selects. */
-async function findLarge(...[trx, selects]: [Split[0], Split[1]]): Promise<Map<string, RawBuilder<unknown>>> {
+/** The selects that too many rows have. */
+async function findLarge(...[trx, selects]: [Split[0], Split[1]]): Promise<Split[1]> {
   const parts = selects.map(
     ([, rows], index) =>
       sql`SELECT ${sql.lit(index)} AS value, COUNT(*) AS count FROM (${rows} LIMIT ${sql.lit(GROUP_MAX + 1)}) found`,
   );
   const { rows } = await sql<{ value: number; count: number }>`${sql.join(parts, sql` UNION ALL `)}`.execute(trx);
-  return new Map(
-    rows.filter(({ count }) => Number(count) > GROUP_MAX).map(({ value }) => selects[Number(value)] ?? ['', sql``]),
-  );
+  const large = new Set(rows.filter(({ count }) => Number(count) > GROUP_MAX).map(({ value }) => Number(value)));
+  return selects.filter((_, index) => large.has(index));
 }
 
 /** The name of a value among the orders of one sender. @param sender a merchant's row number; 0 or null: ours. */
