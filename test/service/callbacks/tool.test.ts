@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { sign } from '../../../src/callbacks/render/sign.ts';
+import { VERSION } from '../../../src/domain/version.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { packTool } from '../../../src/http/console/portal/collect-tool.ts';
 import { createApp } from '../../../src/http/create-app.ts';
@@ -105,4 +106,5 @@ test('events trigger has the portal send an example of any type; wrong use ends 
     err: expect.stringContaining('--server'),
   });
   expect((await tool(['nothing'])).code).toBe(2);
+  expect(await tool(['--version'])).toMatchObject({ code: 0, out: `${VERSION}\n` });
 });
