@@ -1,4 +1,4 @@
-import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { readCounted } from '../callbacks/render/read-counted.ts';
 import { readExpectedKeys } from '../callbacks/render/read-expected-keys.ts';
 import type { Context } from '../context.ts';
@@ -114,7 +114,8 @@ function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: Expec
           .where('kind', '=', 'reference'),
       ),
     );
-  if (filters.sources) terms.push(eb('head.source', 'in', filters.sources));
+  if (filters.sources)
+    terms.push(filters.sources.length > 0 ? eb('head.source', 'in', filters.sources) : sql<SqlBool>`FALSE`);
   if (filters.merchantSeq !== undefined)
     terms.push(eb.or([eb('head.merchant_seq', 'is', null), eb('head.merchant_seq', '=', filters.merchantSeq)]));
   if (platform !== undefined) terms.push(matchesPlatform('head.platform', platform));

@@ -102,4 +102,6 @@ it('says how to send an order, and to whom a token without sources turns', async
     /\/api\/v1\/expected-payments\/ana\/1024[\s\S]*\/portal\/openapi/,
   );
   expect((await none?.get('/portal/orders'))?.text).toContain('peça à operação um que as tenha');
+  expect((await none?.get('/portal/orders.csv'))?.text.split('\r\n')).toHaveLength(2);
+  expect((await none?.get('/portal/orders/ep_none'))?.status).toBe(404);
 });
