@@ -4,7 +4,7 @@ import { maskText } from '../domain/person/mask-person.ts';
 import { summarize } from '../texts/alerts/describe-alert.ts';
 import { listWaiting, presentAddressChange } from './address-changes.ts';
 
-/** Alerts that changes of address wait for an admin, one a merchant: no mail tells anybody, and after 48 hours they are void. */
+/** Alerts that changes of address wait for an admin, one a merchant: no mail is sent, and after 48 hours they are void. */
 export async function watchAddressChanges(context: Context): Promise<void> {
   const waiting = (await listWaiting(context, context.db, {})).filter((one) =>
     presentAddressChange(one).waits_for.includes('admin'),

@@ -14,7 +14,7 @@ export type CallbackTables = {
     url_changed_at: Optional<Date>;
     /** Takes tests and examples; null: `url` does. */
     test_url: Optional<string>;
-    /** Of its secret, the last at `test_rotated_at`. */
+    /** How often its secret was rotated, the last time at `test_rotated_at`. */
     test_rotations: Generated<number>;
     test_rotated_at: Optional<Date>;
     format: Generated<string>;

@@ -8,7 +8,7 @@ import { readListPage } from '../../mount-operations.ts';
 
 export type OwnOrders = ReturnType<typeof openOwnOrders>;
 
-/** What the pages of orders read: the operators' list, within the scope of the request. */
+/** Opens the operators' list for the pages of orders, within the scope of the request. */
 export function openOwnOrders(context: Context) {
   const callerIn = (response: Response) => callerOf(getScope(response));
   return {
