@@ -90,7 +90,7 @@ test('verify accepts a right signature, and refuses another body, and an old mes
   expect(await verify('{"a":2}', timestamp)).toMatchObject({ code: 1, out: expect.stringContaining('wrong') });
   expect(await verify('{"a":1}', timestamp - 400)).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/is 40\d s old/),
+    out: expect.stringMatching(/is \d+ s old/),
   });
   expect((await verify('{"a":1}', timestamp - 400, '--any-age')).code).toBe(0);
 });
