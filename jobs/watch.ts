@@ -10,6 +10,7 @@ import { describeError } from '../src/log.ts';
 import { disableBeyondLimits } from '../src/merchants/change-merchants.ts';
 import { alertBaseline } from '../src/mismatches/alert-baseline.ts';
 import { refreshMismatchAlerts } from '../src/mismatches/alert-mismatches.ts';
+import { watchAddressChanges } from '../src/portal/watch-address-changes.ts';
 import { countWebhookDays } from '../src/reconciliation/numbers/count-webhook-days.ts';
 import { checkExpectedWebhooks } from '../src/reconciliation/runs/check-expected-webhooks.ts';
 import { hasActiveRun, startRun } from '../src/reconciliation/runs/start-run.ts';
@@ -28,6 +29,7 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   finishReposts,
   compareStatements,
   watchFutureOpenings,
+  watchAddressChanges,
   watchSilence: (context) => watchSilence(context, (days) => sweepGap(context, days)),
   alertBaseline,
   alertJobs,

@@ -1,4 +1,4 @@
-import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { readCounted } from '../callbacks/render/read-counted.ts';
 import { readExpectedKeys } from '../callbacks/render/read-expected-keys.ts';
 import type { Context } from '../context.ts';
@@ -25,6 +25,9 @@ export type ExpectedFilters = {
   source?: string | undefined;
   /** Sources that the caller may read; undefined: all. */
   sources?: readonly string[] | undefined;
+  /** The row number of the merchant that asks: what another merchant sent is left out. */
+  merchantSeq?: number | undefined;
+  id?: string | undefined;
   number?: string | undefined;
   reference?: string | undefined;
   platform?: string | undefined;
@@ -48,18 +51,17 @@ type Reading = Pick<Context, 'db' | 'clock' | 'calendar' | 'keys'>;
 /** An expected payment as the API shows it. */
 export type PresentedExpected = Omit<Awaited<ReturnType<typeof listExpected>>[number], 'seq'>;
 
-/** Lists expected payments, the newest first. @param id this one alone. */
+/** Lists expected payments, the newest first. */
 export async function listExpected(
   context: Reading,
   limit: number,
   after: number | undefined,
-  { id, ...filters }: ExpectedFilters & { id?: string } = {},
+  filters: ExpectedFilters = {},
 ) {
   const { db, clock, calendar } = context;
   // before the rows: what is decided since is shown too
   const matchedTo = await readMatchedTo(context);
   let query = selectExpected(db).orderBy('head.seq', 'desc').limit(limit);
-  if (id !== undefined) query = query.where('head.id', '=', id);
   if (after !== undefined) query = query.where('head.seq', '<', after);
   query = query.where((eb) => matchFilters(eb, context, filters));
   const rows = await query.execute();
@@ -83,7 +85,7 @@ export async function listExpected(
       state: row.state as ExpectedState,
       ...{ reason: describeSaid(describeState(row)) || null, reason_code: row.reason_code },
       ...{ paid: formatAmount(row.settled_cents), refunded: formatAmount(row.returned_cents) },
-      difference: formatAmount(row.settled_cents - row.amount_cents),
+      ...{ difference: formatAmount(row.settled_cents - row.amount_cents), paid_day: row.paid_day },
       late_days: countLateDays(row, today),
       matches: matches.get(row.seq) ?? [],
       candidates: (candidates.get(row.seq) ?? []).slice(0, CANDIDATES_SHOWN_MAX),
@@ -96,7 +98,7 @@ type Heads = ExpressionBuilder<Database & { head: Database['expected_payments'] 
 
 function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: ExpectedFilters): Expression<SqlBool> {
   const { reference, platform, due_from, due_to, from, to, document, name, amount, undecided } = filters;
-  const terms: Expression<SqlBool>[] = (['state', 'operation', 'source', 'number'] as const).flatMap((field) => {
+  const terms: Expression<SqlBool>[] = (['id', 'state', 'operation', 'source', 'number'] as const).flatMap((field) => {
     const value = filters[field];
     return value === undefined ? [] : [eb(`head.${field}`, '=', value)];
   });
@@ -112,7 +114,10 @@ function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: Expec
           .where('kind', '=', 'reference'),
       ),
     );
-  if (filters.sources) terms.push(eb('head.source', 'in', filters.sources));
+  if (filters.sources)
+    terms.push(filters.sources.length > 0 ? eb('head.source', 'in', filters.sources) : sql<SqlBool>`FALSE`);
+  if (filters.merchantSeq !== undefined)
+    terms.push(eb.or([eb('head.merchant_seq', 'is', null), eb('head.merchant_seq', '=', filters.merchantSeq)]));
   if (platform !== undefined) terms.push(matchesPlatform('head.platform', platform));
   if (due_from !== undefined) terms.push(eb('head.due_day', '>=', due_from));
   if (due_to !== undefined) terms.push(eb('head.due_day', '<=', due_to));

@@ -42,11 +42,11 @@ export async function readListPage<Row extends { seq: number }, Filter>(
   list: List<Row, Filter>,
   request: Request,
   response: Response,
-  given: { filter?: Filter; limitDefault?: number; via?: 'console' } = {},
+  given: { filter?: Filter; limitDefault?: number } & Partial<Pick<By, 'caller' | 'via'>> = {},
 ): Promise<{ rows: Row[]; next: number | undefined }> {
   const filter = given.filter ?? ((list.filters ? parseInput(withoutPage(request.query), list.filters) : {}) as Filter);
   const by = {
-    caller: getCaller(response),
+    caller: given.caller ?? getCaller(response),
     id: idOf(request.params),
     ...(given.via ? { via: given.via } : {}),
   };

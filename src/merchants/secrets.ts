@@ -93,10 +93,43 @@ async function assertNoOlder(trx: Transaction<Database>, merchantSeq: number, no
   if (older?.expires_at) throw refuse('secret_rotated_lately', { until: older.expires_at.toISOString() });
 }
 
-/** Derives the secret of a test address from both: nothing of it is stored, and another address has another one. */
-export function deriveTestKey({ keys }: Pick<Context, 'keys'>, merchant: string, testUrl: string): Buffer {
-  const facts = ['test secret', merchant, testUrl];
+type TestSecret = { id: string; test_rotations: number; test_rotated_at: Date | null };
+
+/** Derives the secret of a merchant's test address: nothing of it is stored, and another address, or a rotation, gives another one. */
+export function deriveTestKey(
+  { keys }: Pick<Context, 'keys'>,
+  { id, test_rotations: rotations }: Pick<TestSecret, 'id' | 'test_rotations'>,
+  testUrl: string,
+): Buffer {
+  const facts = ['test secret', id, testUrl, ...(rotations === 0 ? [] : [rotations])];
   return createHmac('sha256', keys.callbackIds).update(JSON.stringify(facts)).digest();
+}
+
+/** The keys that sign for a test address, newest first: for 24 hours after a rotation also the one before. */
+function listTestKeys(context: Pick<Context, 'clock' | 'keys'>, merchant: TestSecret, testUrl: string): KeyObject[] {
+  const { test_rotations: rotations, test_rotated_at: at } = merchant;
+  const signsToo = at !== null && context.clock.now().getTime() - at.getTime() < ROTATION_MS;
+  return [rotations, ...(signsToo ? [rotations - 1] : [])].map((test_rotations) =>
+    createSecretKey(deriveTestKey(context, { ...merchant, test_rotations }, testUrl)),
+  );
+}
+
+/** Rotates the secret of a merchant's test address, as `rotateSecret` with `endsOlder: false`. @throws ConfereError `conflict`. */
+export async function rotateTestSecret(context: Context, id: string): Promise<{ secret: string; oldUntil: Date }> {
+  const now = context.clock.now();
+  const { seq } = await findMerchant(context.db, id);
+  return await transact(context.db, async (trx, mayBeDone) => {
+    await trx.selectFrom('merchants').select('seq').where('seq', '=', seq).forUpdate().execute();
+    const { test_url: url, test_rotations: before, test_rotated_at: at } = await findMerchant(trx, id);
+    if (url === null) throw refuse('test_url_missing');
+    const isDone = mayBeDone && at?.getTime() === now.getTime();
+    const until = at && new Date(at.getTime() + ROTATION_MS);
+    if (until && until > now && !isDone) throw refuse('secret_rotated_lately', { until: until.toISOString() });
+    const test_rotations = isDone ? before : before + 1;
+    await trx.updateTable('merchants').set({ test_rotations, test_rotated_at: now }).where('seq', '=', seq).execute();
+    const key = deriveTestKey(context, { id, test_rotations }, url);
+    return { secret: formatSecret({ key }), oldUntil: new Date(now.getTime() + ROTATION_MS) };
+  });
 }
 
 /** Whether this secret is stored already; another rotation may have followed. */
@@ -167,7 +200,7 @@ export type Credentials = {
   keys: KeyObject[];
   headers: Record<string, string>;
   /** The address of tests; and the one of the messages that failed before `until`. Undefined: `url`. */
-  test?: { url: string; key: KeyObject } | undefined;
+  test?: { url: string; keys: KeyObject[] } | undefined;
   before?: { url: string; until: Date } | undefined;
 };
 
@@ -188,11 +221,11 @@ export async function readCredentials(
   const now = context.clock.now();
   const { rows } = await selectCredentials(db, { seqs: merchantSeqs, now });
   for (const { seq, url, format, ciphertext, header, created_at, ...row } of rows) {
-    const { id, test_url: testUrl, old_url: old, url_changed_at: until } = row;
+    const { test_url: testUrl, old_url: old, url_changed_at: until } = row;
     const isRecent = until !== null && now.getTime() - until.getTime() < OLD_ADDRESS_MS;
     const one: Credentials = found.get(seq) ?? {
       ...{ row, url, format, keys: [], headers: Object.create(null) },
-      test: testUrl === null ? undefined : { url: testUrl, key: createSecretKey(deriveTestKey(context, id, testUrl)) },
+      test: testUrl === null ? undefined : { url: testUrl, keys: listTestKeys(context, row, testUrl) },
       before: old !== null && isRecent ? { url: old, until } : undefined,
     };
     found.set(seq, one);
@@ -216,7 +249,7 @@ const selectCredentials = compileOnce((db, { seqs, now }: { seqs: number[]; now:
         .on((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)])),
     )
     .select(['merchants.seq', 'url', 'format', 'ciphertext', 'header', 'secrets.created_at'])
-    .select(['merchants.id', 'test_url', 'old_url', 'url_changed_at'])
+    .select(['merchants.id', 'test_url', 'test_rotations', 'test_rotated_at', 'old_url', 'url_changed_at'])
     .select(['state', 'deleted_at', 'breaker_opened_at', 'rate', awaitsConfirmation().as('is_restored')])
     .where('merchants.seq', 'in', seqs)
     .where('deleted_at', 'is', null)

@@ -23,7 +23,10 @@ export function validateUrl(
   if (url.href.length > URL_LENGTH_MAX) return faultOf('url', 'url_long', { n: URL_LENGTH_MAX });
   if (!allowPlain && isPlainHttp(text)) return faultOf('url', 'url_plain');
   // URL normalizes hex, decimal and short forms of an IP address
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const refusal = ipaddr.isValid(host) ? validateAddress(host, allowPrivate) : undefined;
-  return refusal === undefined ? undefined : faultOf('url', 'url_forbidden', { where: refusal });
+  const host = url.hostname === 'localhost' ? '127.0.0.1' : url.hostname.replace(/^\[|\]$/g, '');
+  const where = ipaddr.isValid(host) ? validateAddress(host, allowPrivate) : undefined;
+  if (where === undefined) return undefined;
+  // no setting opens metadata services
+  const isPrivate = validateAddress(host, true) === undefined;
+  return isPrivate ? faultOf('url', 'url_private', { where }) : faultOf('url', 'url_forbidden', { where });
 }

@@ -6,6 +6,7 @@ import { type Caller, seesPersons } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { limitStatementTime } from '../database/limit-statement-time.ts';
 import { authorizeSearch, type PersonFilters } from './authorize-search.ts';
+import type { By } from './define-change.ts';
 
 export type Page = {
   /** Rows at most. */
@@ -14,6 +15,7 @@ export type Page = {
   after: number | undefined;
 };
 type Numbered = { seq: number };
+type Via = NonNullable<By['via']>;
 
 /** @template Row as `read` returns it. @template Filter the query, parsed. */
 export type List<Row extends Numbered = Numbered, Filter = unknown> = {
@@ -32,7 +34,7 @@ export type List<Row extends Numbered = Numbered, Filter = unknown> = {
   /** Also a merchant reads it, of the sources of its token. */
   isForSources?: true;
   /** The action and target of the audit row for callers who see persons: before the rows are shown. */
-  personal?(context: Context, rows: Row[], by: { caller: Caller; filter: Filter; via?: 'console' }): Promise<void>;
+  personal?(context: Context, rows: Row[], by: { caller: Caller; filter: Filter; via?: Via }): Promise<void>;
   /** Returns the rows as this caller may see them. */
   mask?(context: Context, rows: Row[], caller: Caller, filter: Filter): Promise<Row[]> | Row[];
   /** A row as the API and the command line show it; default: without its number. */
@@ -50,7 +52,7 @@ export function defineList<Row extends Numbered, Filter = unknown>(list: List<Ro
 
 /** Records that persons are about to be shown, of a list whose rows name no transaction. */
 export function auditShowing(action: string, target: string) {
-  return (context: Context, _rows: unknown, { caller, via }: { caller: Caller; via?: 'console' }): Promise<void> =>
+  return (context: Context, _rows: unknown, { caller, via }: { caller: Caller; via?: Via }): Promise<void> =>
     audit(context, { actor: caller.id, action, target, ...(via ? { detail: via } : {}) });
 }
 
@@ -62,7 +64,7 @@ export function auditRows<Row>(action: ShowingAction, idsOf: (row: Row) => reado
   };
 }
 
-type Shown = { caller: Caller; filter: unknown; via?: 'console' };
+type Shown = { caller: Caller; filter: unknown; via?: Via };
 
 /** The audit's target of a list: the names of the filters that are set, never their values. @param filter.named as a page has them. */
 export function nameFilters(filter: unknown): string {
@@ -77,7 +79,7 @@ export function nameFilters(filter: unknown): string {
 export async function readList<Row extends Numbered, Filter>(
   context: Context,
   list: List<Row, Filter>,
-  { filter, page, ...by }: { filter: Filter; page: Page; caller: Caller; id?: string; via?: 'console' },
+  { filter, page, ...by }: { filter: Filter; page: Page; caller: Caller; id?: string; via?: Via },
 ): Promise<{ rows: Row[]; next: number | undefined }> {
   if (list.search) await authorizeSearch(context, by.caller, list.search(filter));
   const reading = { ...context, db: limitStatementTime(context.db) };

@@ -7,6 +7,7 @@ import { centsOf } from '../domain/cents-of.ts';
 import { parseAmount } from '../domain/money.ts';
 import { cancelExpected, reopenExpected } from '../expected/cancel-expected.ts';
 import { EXPECTED_STATES } from '../expected/decide/decide-state.ts';
+import { readStateReason } from '../expected/describe-state.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../expected/expected-fields.ts';
 import { type ExpectedKey, idOf } from '../expected/expected-id.ts';
 import { type ExpectedFilters, listExpected, type PresentedExpected } from '../expected/list-expected.ts';
@@ -17,7 +18,7 @@ import { refuse } from '../texts/refuse.ts';
 import { authorizeSearch } from './authorize-search.ts';
 import { type By, defineChange } from './define-change.ts';
 import { auditItem, defineItem } from './define-item.ts';
-import { defineList } from './define-list.ts';
+import { defineList, readList } from './define-list.ts';
 import { created, ok } from './describe-operation.ts';
 import { day, NO_AMOUNT } from './fields.ts';
 import { parseInput } from './parse-input.ts';
@@ -36,6 +37,20 @@ export async function showExpected(context: Context, id: string, caller: Caller)
   if (!expected) throw refuse('expected_unknown');
   requireSource(caller, expected.source);
   return present(withoutSeq(expected), caller);
+}
+
+/** Limits a filter to what a merchant's portal shows: the sources of its token, without what another merchant sent. */
+export function ownOrders<Filter extends object>(caller: Caller, filter: Filter) {
+  return { caller, filter: { ...filter, merchantSeq: caller.merchantSeq }, via: 'portal' as const };
+}
+
+/** An order of a merchant, with why it has its state. @throws ConfereError `not_found`, also for one that is not its own. */
+export async function showOwnOrder(context: Context, id: string, caller: Caller) {
+  const page = { limit: 1, after: undefined };
+  const { rows } = await readList(context, expectedPayments, { ...ownOrders(caller, { id }), page });
+  const [order] = rows;
+  if (!order) throw refuse('expected_unknown');
+  return { order, reason: await readStateReason(context.db, id) };
 }
 
 /** A merchant reads and writes the sources of its token alone. @throws ConfereError `forbidden`. */
@@ -181,9 +196,10 @@ export const expectedPayments = defineList<Listed, ExpectedFilters>({
     if (filter.source !== undefined) requireSource(caller, filter.source);
     return await listExpected(reading, limit, after, { ...filter, sources: caller.sources });
   },
-  personal: (context, _rows, { caller, filter, via }) =>
+  personal: (context, _rows, { caller, filter: { id, merchantSeq: _, ...filter }, via }) =>
     audit(context, {
-      ...{ actor: caller.id, action: 'expected.list', target: JSON.stringify(Object.keys(filter)) },
+      ...{ actor: caller.id, action: id === undefined ? 'expected.list' : 'expected.show' },
+      target: id ?? JSON.stringify(Object.keys(filter)),
       ...(via ? { detail: via } : {}),
     }),
   mask: (_context, rows, caller) => rows.map((row) => ({ ...row, ...present(withoutSeq(row), caller) })),

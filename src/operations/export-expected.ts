@@ -51,7 +51,7 @@ const FOUND: Record<keyof typeof COMPUTED, (row: Exported) => Cell> = {
 /** Yields the CSV page by page: `;`, decimal comma, UTF-8 with BOM, CRLF; masked where the caller sees no persons. */
 export async function* renderExpectedCsv(
   context: Context,
-  wanted: { filter: ExpectedFilters; caller: Caller; via?: 'console' },
+  wanted: { filter: ExpectedFilters; caller: Caller; via?: 'console' | 'portal' },
 ): AsyncGenerator<string, void, undefined> {
   const { calendar } = context;
   const language = context.config.REPORT_LOCALE;

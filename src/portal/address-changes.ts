@@ -161,11 +161,11 @@ async function findWaiting(context: Context, db: Reader, id: string, merchant: s
   return found;
 }
 
-/** Lists the changes that wait, of a merchant or by id, the oldest first. */
+/** Lists the changes that wait, the oldest first: of a merchant, by id, or all. */
 export async function listWaiting(
   context: Pick<Context, 'clock' | 'config'>,
   db: Reader,
-  of: { merchant: string } | { id: string },
+  of: { merchant?: string; id?: string },
 ) {
   const rows = await db
     .selectFrom('merchant_address_changes as change')
@@ -174,7 +174,8 @@ export async function listWaiting(
     .selectAll('change')
     .select(['merchants.id as merchant', 'merchants.name as merchant_name', 'url', 'email', 'test_url'])
     .select(['breaker_opened_at', 'state', 'paused_by', 'tokens.name as asked_by_name'])
-    .where('merchant' in of ? 'merchants.id' : 'change.id', '=', 'merchant' in of ? of.merchant : of.id)
+    .$if(of.merchant !== undefined, (query) => query.where('merchants.id', '=', of.merchant ?? ''))
+    .$if(of.id !== undefined, (query) => query.where('change.id', '=', of.id ?? ''))
     .where('change.applied_at', 'is', null)
     .where('change.ended_at', 'is', null)
     .where('change.asked_at', '>', new Date(context.clock.now().getTime() - CHANGE_HOURS_MAX * HOUR_MS))

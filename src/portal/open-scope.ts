@@ -187,7 +187,7 @@ function ownAddresses(context: Context, reading: Context, merchant: MerchantRow)
         await assertNoneWaits(context, reading.db, id, kind);
       }
       return kind === 'test_url' && value !== null
-        ? formatSecret({ key: deriveTestKey(context, id, value) })
+        ? formatSecret({ key: deriveTestKey(context, merchant, value) })
         : undefined;
     },
 
@@ -202,7 +202,7 @@ function ownAddresses(context: Context, reading: Context, merchant: MerchantRow)
       const { kind, value } = asked;
       if (kind === 'email' || value === null) return;
       const { keys = [] } = (await readCredentials(context, reading.db, [seq])).get(seq) ?? {};
-      const signing = kind === 'url' ? keys : [createSecretKey(deriveTestKey(context, id, value))];
+      const signing = kind === 'url' ? keys : [createSecretKey(deriveTestKey(context, merchant, value))];
       const why = await challengeAddress(context, value, signing);
       if (why === PRIVATE) throw refuseField('value', 'address_unanswered_privately');
       if (why !== undefined) throw refuseField('value', 'address_unanswered', { why });

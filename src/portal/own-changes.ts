@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { setOwnFilter, setOwnState } from '../merchants/change-own.ts';
 import type { FilterInput } from '../merchants/match-filter.ts';
 import type { MerchantRow } from '../merchants/read-merchants.ts';
-import { rotateSecret } from '../merchants/secrets.ts';
+import { rotateSecret, rotateTestSecret } from '../merchants/secrets.ts';
 import { type AskedAddress, askAddressChange, decideAddressChange } from './address-changes.ts';
 import { noteOwnChange, type OwnNotice } from './note-own-changes.ts';
 
@@ -46,7 +46,8 @@ export function listChanges(inner: Context, merchant: MerchantRow, tokenId: stri
       return await Promise.all(rows.map((row) => present(row)));
     },
     /** The secret is returned only here. @throws ConfereError `conflict` while the one before signs too. */
-    rotateSecret: () => noted('secret', rotateSecret(inner, id, false)),
+    rotateSecret: (of: 'url' | 'test_url') =>
+      noted('secret', of === 'url' ? rotateSecret(inner, id, false) : rotateTestSecret(inner, id)),
     /** A new address has answered the challenge before (`proveAddress`). @throws as `askAddressChange`. */
     askAddressChange: (asked: AskedAddress) => askAddressChange(inner, id, { ...asked, tokenId }),
     /** Ends a change that waits. @throws ConfereError `not_found`. */

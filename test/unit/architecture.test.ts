@@ -214,8 +214,9 @@ describe('the code', () => {
   it('gives routes and pages of the portal no database, but the scope of one merchant', () => {
     const PORTAL =
       /^src\/http\/(?:console\/portal\/|api\/merchants\/portal\.ts)|^src\/operations\/merchants\/portal\.ts$/;
-    /** The router, and what opens sessions and links and makes forms: they pass the context on. */
-    const OPENERS = /^src\/http\/console\/portal\/(?:routes|portal-form|show-portal-login|confirm-link)\.ts$/;
+    /** The router, what opens sessions, links and orders, and what makes forms: they pass the context on. */
+    const OPENERS =
+      /^src\/http\/console\/portal\/(?:routes|portal-form|own-orders|show-portal-login|confirm-link)\.ts$/;
     const own = sources.filter(({ file }) => PORTAL.test(file));
     expect(own.length).toBeGreaterThan(8);
     const pages = own.filter(({ file }) => !OPENERS.test(file));

@@ -47,7 +47,7 @@ function chooseAddress(
   to: Credentials & { url: string },
 ): Pick<Credentials, 'format' | 'keys' | 'headers'> & Pick<Message, 'url' | 'elsewhere'> {
   const { test, before } = to;
-  if (source === TEST_SOURCE && test) return { ...to, url: test.url, keys: [test.key], headers: {}, elsewhere: 'test' };
+  if (source === TEST_SOURCE && test) return { ...to, url: test.url, keys: test.keys, headers: {}, elsewhere: 'test' };
   if (before && firstFailedAt && firstFailedAt < before.until) return { ...to, url: before.url, elsewhere: 'before' };
   return to;
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { HOUR_MS } from '../../domain/calendar.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
@@ -14,7 +14,9 @@ const QUARTER_MAX = 12;
 export const SAMPLE_MAX = QUARTERS * QUARTER_MAX;
 /** Undelivered callbacks of each state, the newest delivered ones, and of the newest ones those that failed. */
 const LIST_MAX = 50;
-/** The newest callbacks among which the last error is sought. */
+/** Undelivered callbacks before `allSince` whose attempts count too. */
+export const OLDER_MAX = UNDELIVERED.length * LIST_MAX;
+/** The newest callbacks among which the last error is sought; of a merchant that has no more in 24 hours, all attempts are counted. */
 export const NEWEST_MAX = 1_000;
 /** Counts end here, so that a long queue does not slow the page down. */
 const COUNT_MAX = 10_000;
@@ -31,8 +33,10 @@ export type FailedAttempt = {
 };
 export type Delivery = {
   counts: Record<Undelivered, Count>;
-  /** The last 24 hours, the oldest first, of a sample of at most SAMPLE_MAX callbacks an hour, and of those that wait or failed last. */
+  /** The last 24 hours, the oldest first: all attempts of the callbacks created since `allSince`, and of at most OLDER_MAX before that. */
   hours: AttemptSlot[];
+  /** Undefined: the hours are of a sample of at most SAMPLE_MAX callbacks of each, and of those that wait or failed last. */
+  allSince: Date | undefined;
   /** This and the next: of the NEWEST_MAX newest callbacks and of those that wait. No index has the times of attempts. */
   lastFailure: FailedAttempt | undefined;
   lastSuccessAt: Date | undefined;
@@ -46,8 +50,9 @@ export async function readDelivery(context: Context, merchant: MerchantRow): Pro
     { length: HOURS_SHOWN },
     (_, index) => new Date(hour - (HOURS_SHOWN - 1 - index) * HOUR_MS),
   );
+  const allSince = await findAllSince(context, merchant.seq, starts);
   const [attempts, counts, nextAttemptAt] = await Promise.all([
-    readAttempts(context, merchant.seq, starts),
+    readAttempts(context, merchant.seq, { starts, allSince }),
     readCounts(context, merchant.seq),
     readNextAttempt(context, merchant),
   ]);
@@ -55,6 +60,7 @@ export async function readDelivery(context: Context, merchant: MerchantRow): Pro
   return {
     counts,
     hours: starts.map((start) => summarize(start, attempts)),
+    allSince,
     lastFailure: failed && {
       at: failed.started_at,
       status: failed.response_status,
@@ -76,17 +82,36 @@ type Attempt = {
   error_class: string | null;
 };
 
+/** Since when the newest callbacks were created, unless there are more within the hours. */
+async function findAllSince({ db }: Context, merchantSeq: number, starts: Date[]): Promise<Date | undefined> {
+  const { rows } = await sql<{ since: Date | null; count: number }>`SELECT MIN(created_at) AS since, COUNT(*) AS count
+    FROM (${newestOf(merchantSeq)}) newest`.execute(db);
+  const [{ since, count } = { since: null, count: 0 }] = rows;
+  const hasAll = Number(count) < NEWEST_MAX || (since !== null && starts[0] !== undefined && since < starts[0]);
+  return hasAll ? (since ?? starts[0]) : undefined;
+}
+
+function newestOf(merchantSeq: number): RawBuilder<unknown> {
+  return sql`SELECT seq, created_at, attempts, state FROM callbacks
+    WHERE merchant_seq = ${merchantSeq} ORDER BY created_at DESC LIMIT ${sql.lit(NEWEST_MAX)}`;
+}
+
 /** Attempts since the first hour, the oldest first: of callbacks created in each hour, of the newest ones, and of what is undelivered. */
-async function readAttempts({ db }: Context, merchantSeq: number, starts: Date[]): Promise<Attempt[]> {
+async function readAttempts(
+  { db }: Context,
+  merchantSeq: number,
+  { starts, allSince }: { starts: Date[]; allSince: Date | undefined },
+): Promise<Attempt[]> {
   const limit = sql.lit(LIST_MAX);
   const partMs = HOUR_MS / QUARTERS;
   const parts = starts.flatMap((start) =>
     Array.from({ length: QUARTERS }, (_, index) => new Date(start.getTime() + index * partMs)),
   );
-  const hours = parts.map(
+  const sampled = parts.map(
     (start) => sql`(SELECT seq FROM callbacks WHERE merchant_seq = ${merchantSeq} AND created_at >= ${start}
       AND created_at < ${new Date(start.getTime() + partMs)} ORDER BY created_at DESC LIMIT ${sql.lit(QUARTER_MAX)})`,
   );
+  const hours = allSince === undefined ? sampled : [sql`(SELECT seq FROM (${newestOf(merchantSeq)}) newest)`];
   // what is retried may be older; of the held ones, the oldest is the probe
   const undelivered = UNDELIVERED.map(
     (state) => sql`(SELECT seq FROM callbacks WHERE merchant_seq = ${merchantSeq} AND state = ${state}
@@ -95,8 +120,7 @@ async function readAttempts({ db }: Context, merchantSeq: number, starts: Date[]
   // by callbacks_due, whose entries of one state and time are in the order of the rows
   const delivered = sql`(SELECT seq FROM callbacks WHERE merchant_seq = ${merchantSeq} AND state = 'delivered'
     AND next_attempt_at IS NULL ORDER BY seq DESC LIMIT ${limit})`;
-  const failed = sql`(SELECT seq FROM (SELECT seq, created_at, attempts, state FROM callbacks
-      WHERE merchant_seq = ${merchantSeq} ORDER BY created_at DESC LIMIT ${sql.lit(NEWEST_MAX)}) newest
+  const failed = sql`(SELECT seq FROM (${newestOf(merchantSeq)}) newest
     WHERE attempts > (state = 'delivered') ORDER BY created_at DESC LIMIT ${limit})`;
   const { rows } = await sql<Attempt>`SELECT callback_seq, number, started_at, duration_ms, response_status, error_class
     FROM (${sql.join([...hours, ...undelivered, delivered, failed], sql` UNION `)}) sample

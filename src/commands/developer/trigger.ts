@@ -33,7 +33,7 @@ type Made = { transactions: { id: string }[] };
 
 /** `confere events trigger …`: makes something happen in the sandbox, which then sends its webhooks. */
 export function eventsCommand(program: Command): void {
-  const events = program.command('events').description('events of the sandbox');
+  const events = program.command('events').description('have messages sent: by the sandbox, or examples by the portal');
   events
     .command('trigger <type>')
     .description('a new transaction in the sandbox with the history of this type, such as pix.cashin.paid')

@@ -74,6 +74,7 @@ export function initCommand(program: Command): void {
       writeEnvFile(file, { ...outside, ...answered });
       const names = Object.keys(outside);
       terminal?.say(`\nwrote ${file}${names.length > 0 ? `, also ${names.join(', ')}, which are set here` : ''}`);
+      process.stderr.write('preparing the database: the first time, this takes up to a minute\n');
       // the rest of this process runs with the new settings
       Object.assign(process.env, answers.values);
       await withContext({ migrates: true }, async (context) =>

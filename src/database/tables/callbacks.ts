@@ -14,6 +14,9 @@ export type CallbackTables = {
     url_changed_at: Optional<Date>;
     /** Takes tests and examples; null: `url` does. */
     test_url: Optional<string>;
+    /** How often its secret was rotated, the last time at `test_rotated_at`. */
+    test_rotations: Generated<number>;
+    test_rotated_at: Optional<Date>;
     format: Generated<string>;
     email: Optional<string>;
     state: Generated<string>;

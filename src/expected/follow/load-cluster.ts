@@ -11,7 +11,7 @@ import type { Database } from '../../database/tables.ts';
 import { append } from '../../domain/lists.ts';
 import { type Pair, pairOf } from '../decide/decide-matches.ts';
 import type { ExpectedFacts, KeyRule } from '../decide/facts.ts';
-import { documentKey, extraKey, findExpected, findPayments, type Hashes } from './find-neighbours.ts';
+import { documentKey, extraKey, findExpected, findPayments, type Hashes, ofSender } from './find-neighbours.ts';
 import { type LoadedExpected, lockExpected } from './lock-expected.ts';
 import { type LoadedPayment, readPayments } from './read-payments.ts';
 import { readScopes, type Scopes, sees } from './read-scopes.ts';
@@ -110,8 +110,12 @@ function settle(loading: Loading): Cluster {
   const parts = new Map<number, number>();
   for (const { transaction_seq: seq, part } of matches.values())
     parts.set(seq, Math.max(parts.get(seq) ?? 0, part ?? 0));
-  for (const one of expected.values()) one.facts = withoutCommon(one.facts, common);
-  for (const one of payments.values()) one.facts = withoutCommon(one.facts, common);
+  for (const one of common.size === 0 ? [] : expected.values()) {
+    const { merchant_seq: sender } = one.head;
+    one.facts = withoutCommon(one.facts, (value) => common.has(value) || common.has(ofSender(sender, value)));
+  }
+  for (const one of common.size === 0 ? [] : payments.values())
+    one.facts = withoutCommon(one.facts, (value) => common.has(value));
   const standing = [...matches.values()].filter(({ seq, undoes_seq }) => undoes_seq === null && !undone.has(seq));
   const matched = new Set(
     standing.map((row) => pairOf({ expectedSeq: row.expected_seq, paymentSeq: row.transaction_seq })),
@@ -130,15 +134,14 @@ function settle(loading: Loading): Cluster {
   };
 }
 
-/** A value that too many rows have matches nothing. */
-function withoutCommon<T extends Hashes & object>(facts: T, common: Set<string>): T {
-  if (common.size === 0) return facts;
+/** A value that is common matches nothing. */
+function withoutCommon<T extends Hashes & object>(facts: T, isCommon: (value: string) => boolean): T {
   const { keys } = facts as Partial<ExpectedFacts>;
-  const keep = (rule: KeyRule) => new Set([...(keys?.[rule] ?? [])].filter((key) => !common.has(`${rule} ${key}`)));
+  const keep = (rule: KeyRule) => new Set([...(keys?.[rule] ?? [])].filter((key) => !isCommon(`${rule} ${key}`)));
   return {
     ...facts,
     ...(keys && { keys: { reference: keep('reference'), e2e_id: keep('e2e_id'), invoice: keep('invoice') } }),
-    ...(common.has(extraKey(facts)) && { extraHash: null }),
-    ...(common.has(documentKey(facts)) && { documentHash: null }),
+    ...(isCommon(extraKey(facts)) && { extraHash: null }),
+    ...(isCommon(documentKey(facts)) && { documentHash: null }),
   };
 }

@@ -28,13 +28,18 @@ export function authenticateSources(context: Context, guard: AuthGuard): Request
   const find = scopeFinder(context, guard);
   return async (request: Request, response: Response, next: NextFunction) => {
     if (isMerchantToken(readBearer(request) ?? '')) {
-      const { actor, sources, merchant } = await find(request);
-      if (sources.length === 0) throw refuse('merchant_token_elsewhere');
-      response.locals.caller = { id: actor, role: 'viewer', sources, merchantSeq: merchant.seq } satisfies Caller;
+      const scope = await find(request);
+      if (scope.sources.length === 0) throw refuse('merchant_token_elsewhere');
+      response.locals.caller = callerOf(scope);
       markAuthenticated(response);
     }
     next();
   };
+}
+
+/** The merchant as a caller, who reads and writes the expected payments of its sources. */
+export function callerOf({ actor, sources, merchant }: MerchantScope): Caller & { merchantSeq: number } {
+  return { id: actor, role: 'viewer', sources, merchantSeq: merchant.seq };
 }
 
 /** Finds the scope of the token that a request has, within the limits. @throws ConfereError `unauthorized`, `too_many_requests`. */

@@ -1,6 +1,5 @@
 import type { Response, Router } from 'express';
 import type { Context } from '../../context.ts';
-import type { ExpectedFilters } from '../../expected/list-expected.ts';
 import { expectedFilters } from '../../operations/expected.ts';
 import { renderExpectedCsv } from '../../operations/export-expected.ts';
 import { getCaller, requireRole } from '../access/authorize.ts';
@@ -13,7 +12,7 @@ export function expectedRoutes(context: Context): Router {
   const router = createRouter();
   router.get('/expected-payments.csv', requireRole('viewer'), async (request, response) => {
     const filter = parseQuery(request, expectedFilters);
-    await sendExpectedCsv(context, response, { filter });
+    await sendExpectedCsv(context, response, { filter, caller: getCaller(response) });
   });
   return router;
 }
@@ -22,9 +21,9 @@ export function expectedRoutes(context: Context): Router {
 export async function sendExpectedCsv(
   context: Context,
   response: Response,
-  wanted: { filter: ExpectedFilters; via?: 'console' },
+  wanted: Parameters<typeof renderExpectedCsv>[1],
 ): Promise<void> {
-  await sendChunks(response, renderExpectedCsv(context, { ...wanted, caller: getCaller(response) }), {
+  await sendChunks(response, renderExpectedCsv(context, wanted), {
     'content-disposition': 'attachment; filename="expected-payments.csv"',
     'content-type': 'text/csv; charset=utf-8',
   });

@@ -29,7 +29,9 @@ export function createApiDocument(url: string): () => string {
 
 /** Creates the document of what merchants call and receive: their portal, their feed and their callbacks. */
 export function createPortalDocument(url: string): () => string {
-  const operations = API_OPERATIONS.filter(({ access }) => access === 'portal' || access === 'merchant');
+  const operations = API_OPERATIONS.filter(
+    ({ access, isForSources }) => access === 'portal' || access === 'merchant' || isForSources,
+  );
   const about = { version, url, description: ABOUT_PORTAL };
   return once(() => keepReachable(buildDocument(operations, CALLBACK_MESSAGES, about)));
 }

@@ -63,8 +63,9 @@ export const rotateOwnSecret = defineOwnChange({
   audit: 'merchant.secret_rotated',
   route: 'POST /portal/rotate-secret',
   summary: 'Get a new secret; the old one stays valid for 24 hours: until then 409',
+  input: z.strictObject({ of: z.enum(['url', 'test_url']).default('url').describe('the address that it signs for') }),
   answers: ok('Shown this once', rotatedSecret),
-  change: (inner, _given, by) => scopeOf(by).changesIn(inner).rotateSecret(),
+  change: (inner, { of }, by) => scopeOf(by).changesIn(inner).rotateSecret(of),
   answer: async (_context, { secret, oldUntil }) => ({ secret, old_secret_until: oldUntil.toISOString() }),
 });
 

@@ -33,6 +33,7 @@ export const expectedPayment = component('ExpectedPayment', {
   paid: amount,
   refunded: amount,
   difference: amount.describe('paid − amount'),
+  paid_day: day.nullable().describe('on which the amount was reached'),
   late_days: z.int().describe('from the due day until the amount was reached, or until today'),
   matches: z.array(z.object({ transaction_id: z.string(), amount, rule, by: z.string(), note: nullableText })),
   candidates: z

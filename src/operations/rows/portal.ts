@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NEWEST_MAX, SAMPLE_MAX } from '../../callbacks/manage/read-delivery.ts';
+import { NEWEST_MAX, OLDER_MAX, SAMPLE_MAX } from '../../callbacks/manage/read-delivery.ts';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
 import { attempt, deliveryFields } from './callbacks.ts';
 import { amount, component, instant, nullableInstant, nullableText } from './row-fields.ts';
@@ -41,6 +41,9 @@ export const ownHealth = component('OwnHealth', {
     })
     .nullable()
     .describe(LAST),
+  all_since: nullableInstant.describe(
+    `hours have all attempts of the callbacks created since then, and of up to ${OLDER_MAX} older undelivered ones; null: an estimate`,
+  ),
   hours: z
     .array(
       z.object({
@@ -52,7 +55,7 @@ export const ownHealth = component('OwnHealth', {
       }),
     )
     .describe(
-      `the last 24: attempts of at most ${SAMPLE_MAX} callbacks of each hour, and of those that wait or failed; an estimate`,
+      `the last 24; as an estimate, the attempts of at most ${SAMPLE_MAX} callbacks of each hour, and of those that wait or failed`,
     ),
 });
 

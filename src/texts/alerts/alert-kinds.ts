@@ -3,6 +3,7 @@ import { MISMATCH_SEVERITY, type MismatchKind } from '../../domain/mismatch.ts';
 /** All alerts: each kind of mismatch, and other conditions. docs/runbooks.md has a section for each. */
 export const ALERT_KINDS = [
   ...(Object.keys(MISMATCH_SEVERITY) as MismatchKind[]),
+  'address_change_waits',
   'baseline_mismatches',
   'callback_failed',
   'callbacks_behind',

@@ -19,6 +19,7 @@ const sayMerchant: Say = ({ merchant, merchantName, since }, { at }) =>
 
 export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say> = {
   mismatches: sayMismatches,
+  address_change_waits: sayMerchant,
   baseline_mismatches: (facts, as) => {
     const titles = EN_TEXTS as Record<string, AlertText>;
     const list = Object.entries(facts.kinds ?? {}).map(([kind, count]) => `${count} × ${titles[kind]?.title ?? kind}`);

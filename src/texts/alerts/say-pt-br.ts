@@ -18,6 +18,8 @@ const sayMismatches: Say = (facts, as) => {
 
 export const PT_BR_SAY: typeof EN_SAY = {
   mismatches: sayMismatches,
+  address_change_waits: (facts, { at }) =>
+    `${merchantOf(facts)} espera desde ${at(facts.since)} que um admin decida a mudança; ela vale por 48 h`,
   baseline_mismatches: (facts, as) => {
     const titles = PT_BR_TEXTS as Record<string, AlertText>;
     const list = Object.entries(facts.kinds ?? {}).map(([kind, count]) => `${count} × ${titles[kind]?.title ?? kind}`);

@@ -97,6 +97,10 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     title: 'Books broken',
     todo: 'Stop closing months and run confere doctor --books: it says where.',
   },
+  address_change_waits: {
+    title: 'A change of address waits for an admin',
+    todo: 'Ask the merchant by other means, then confirm or refuse it on its page.',
+  },
   baseline_mismatches: { title: 'Mismatches of the baseline', todo: 'Review them once and resolve what is explained.' },
   callback_failed: {
     title: 'Callbacks failed for good',

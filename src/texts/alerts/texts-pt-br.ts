@@ -109,6 +109,10 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     title: 'Razão inconsistente',
     todo: 'Pare de fechar meses e rode confere doctor --books, que diz onde: é um defeito nosso ou uma escrita por fora, nunca coisa do provedor.',
   },
+  address_change_waits: {
+    title: 'Mudança de endereço espera um admin',
+    todo: 'Pergunte ao lojista por outro meio, e confirme ou recuse na página dele.',
+  },
   baseline_mismatches: {
     title: 'Divergências da base inicial',
     todo: 'Reveja-as uma vez e resolva as que estão explicadas.',

@@ -140,6 +140,8 @@ export const MERCHANTS_EN = {
   'um só callback, para ver se o endereço voltou': 'a single callback, to see whether the address is back',
   'mais de {n}': 'more than {n}',
   'Nenhuma tentativa em 24 horas.': 'No attempts in 24 hours.',
+  'Todas as tentativas dos callbacks criados desde {at}, e as de até {n} mais antigos não entregues.':
+    'All attempts of the callbacks created since {at}, and those of up to {n} older ones that are not delivered.',
   'Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.':
     'An estimate, from up to {n} callbacks of each hour and from those that wait or failed: 0 % does not mean that none was accepted.',
   'entre os {n} callbacks mais novos e os que esperam': 'among the {n} newest callbacks and those that wait',

@@ -20,7 +20,19 @@ export const PORTAL_EN = {
     'A new secret verifies the signature of callbacks. Install it in your system while today’s is still valid.',
   'O segredo de hoje assina junto por mais 24 horas; até lá não há outra troca.':
     'Today’s secret also signs for 24 more hours; until then there is no other rotation.',
+  'De que endereço': 'Of which address',
   'Já guardei': 'I have kept it',
+  // orders
+  'Este token não tem origens de pedidos: peça à operação um que as tenha.':
+    'This token has no sources of orders: ask the operators for one that has.',
+  'Nenhum pedido com estes filtros: tire um deles.': 'No order with these filters: remove one of them.',
+  'Nenhum pedido até agora: envie o primeiro como abaixo.': 'No orders so far: send the first one as below.',
+  'Há pagamento que pode ser deste pedido: a operação decide.':
+    'There is a payment that may belong to this order: the operators decide.',
+  'Pago em': 'Paid on',
+  'Como enviar um pedido': 'How to send an order',
+  'Com este token, por estas origens:': 'With this token, under these sources:',
+  'Todos os campos, e como cancelar um pedido': 'All fields, and how to cancel an order',
   // addresses
   Espera: 'Waits for',
   Recusar: 'Refuse',

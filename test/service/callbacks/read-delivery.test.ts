@@ -41,8 +41,15 @@ test('the last delivery, the last error and an hour’s rate are found behind a 
   ]);
   await add(60, 22, [[22, 200]]);
   await add(120, 45, []);
-  const { lastSuccessAt, lastFailure, hours } = await readDelivery(context, merchant);
+  const { lastSuccessAt, lastFailure, hours, allSince } = await readDelivery(context, merchant);
   expect([lastSuccessAt, lastFailure?.at, lastFailure?.status]).toEqual([at(22), at(12), 503]);
-  const { attempts = 0, delivered = 0 } = hours.find(({ start }) => start.getTime() === hour) ?? {};
+  expect(hours.find(({ start }) => start.getTime() === hour)).toMatchObject({ attempts: 131, delivered: 125 });
+  expect(allSince).toEqual(at(5));
+  // of more callbacks the hours are an estimate
+  await add(1_000, 50, []);
+  const sampled = await readDelivery(context, merchant);
+  expect(sampled.allSince).toBeUndefined();
+  const { attempts = 0, delivered = 0 } = sampled.hours.find(({ start }) => start.getTime() === hour) ?? {};
+  expect(attempts).toBeLessThan(131);
   expect(delivered).toBeGreaterThan(attempts / 2);
 });

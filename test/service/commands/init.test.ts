@@ -53,6 +53,8 @@ test('each question is asked until its answer passes, and each refusal says why'
       'loja.example',
       'http://loja.example',
       'https://10.0.0.1/pix',
+      'https://localhost:3000/pix',
+      'https://169.254.169.254/pix',
       'https://loja.example/pix',
     ],
   };
@@ -80,6 +82,9 @@ test('each question is asked until its answer passes, and each refusal says why'
     'refuses PROVIDER_API_KEY',
     'shorter than 16 bytes',
     'not of this machine',
+    'leads to a private address, where callbacks go with CALLBACK_ALLOW_PRIVATE=true alone',
+    'leads to a loopback address, where callbacks go with CALLBACK_ALLOW_PRIVATE=true alone',
+    'leads to a metadata service, where callbacks do not go',
   ])
     expect(said).toContainEqual(expect.stringContaining(fault));
 });
@@ -100,6 +105,7 @@ test('by options it writes .env for its owner, opens the books, adds the merchan
   const done = await runCommandInProcess([...args, '--replace', '--json'], env);
   expect(done).toMatchObject({
     code: 0,
+    err: expect.stringContaining('preparing the database'),
     json: { env_file: file, console: `${PUBLIC_URL}/`, merchant: { name: 'Loja' } },
   });
   const written = parseEnv(readFileSync(file, 'utf8'));

@@ -135,3 +135,24 @@ it('an order of the version before becomes that of the token that sent it, and i
   await giveMerchants(db as never);
   expect(await beta?.read('8')).toMatchObject(NOTHING);
 });
+
+it.each([
+  ['reference', { reference: 'ped-10' }, { references: ['ped-10'] }],
+  ['extra', { extra: 'ped-11' }, { extra: 'ped-11' }],
+  ['document', { document: '11144477735' }, { document: '11144477735' }],
+])(
+  'many orders of one merchant make a %s common among its own alone, neither for another nor for us',
+  async (kind, paid, named) => {
+    const wanted = { ...named, amount: '7.70' };
+    await payOne(env.context, { platform: 'beta', amount: '7.70', ...paid });
+    const facts = { ...FACTS, ...wanted, source: 'all' };
+    const many = Array.from({ length: 201 }, (_, row) => ({ ...facts, number: `${kind}-${row}` }));
+    await all?.call('POST', '', { expected_payments: many });
+    expect(await beta?.put(kind, wanted)).toMatchObject({ state: 'paid', candidates: [] });
+    expect(await all?.read(`${kind}-200`)).toMatchObject(NOTHING);
+    await beta?.put(kind, FACTS);
+    const ours = await expectOne(env.context, wanted);
+    await decideAll(env.context);
+    expect((await env.call('GET', `/expected-payments/${ours}`)).json).toMatchObject({ state: 'paid' });
+  },
+);

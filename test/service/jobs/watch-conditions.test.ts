@@ -2,13 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { watch } from '../../../jobs/watch.ts';
 import { watchDisks } from '../../../jobs/watch-disks.ts';
+import { createToken } from '../../../src/access/tokens.ts';
 import { syncAlerts } from '../../../src/alerts/raise-alerts.ts';
 import type { Context } from '../../../src/context.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { askAddressChange, decideAddressChange } from '../../../src/portal/address-changes.ts';
 import { recordHeartbeat } from '../../../src/runtime/heartbeat.ts';
+import { describeAlert } from '../../../src/texts/alerts/describe-alert.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { readRows } from '../../support/read-rows.ts';
@@ -327,5 +331,26 @@ test('webhook_loss_rate: more than 5 % of at least 20 changes of six hours came 
     { name: 'webhook_loss_rate', severity: 'high', summary: expect.stringContaining(': 2 of 21 changes since ') },
   ]);
   await environment.timers.advance(8 * HOUR_MS);
+  expect(await readFiring()).toEqual([]);
+});
+
+test('address_change_waits: a change that no mailed link confirms, until an admin decides it', async () => {
+  const { merchant } = await createMerchant(context, { name: 'Loja', url: 'https://loja.example/pix' });
+  const { id: tokenId } = await createToken(context, { name: 'Ana', role: 'merchant', merchant: merchant.id });
+  const ask = (kind: 'url' | 'test_url') =>
+    askAddressChange(context, merchant.id, { kind, value: `https://new.example/${kind}`, tokenId });
+  const { id } = await ask('url');
+  await environment.timers.advance(2 * MINUTE_MS);
+  const other = await ask('test_url');
+  const waits = { name: 'address_change_waits', scope: merchant.id, severity: 'medium' };
+  expect(await readFiring()).toMatchObject([waits]);
+  const { path } = describeAlert(context.calendar, 'pt-BR', {
+    ...{ name: waits.name, severity: 'medium', summary: '', mismatchId: null, raisedAt: ago(0), endedAt: null },
+    facts: { merchant: merchant.id },
+  });
+  expect(path).toBe(`/merchants/${merchant.id}`);
+  await decideAddressChange(context, merchant.id, { id, decision: 'confirm' });
+  expect(await readFiring()).toMatchObject([waits]);
+  await decideAddressChange(context, merchant.id, { id: other.id, decision: 'refuse' });
   expect(await readFiring()).toEqual([]);
 });

@@ -136,6 +136,10 @@ const TESTS: Record<string, [file: string, title: string]> = {
     'webhook_loss_rate: more than 5 % of at least 20 changes of six hours came without their webhook',
   ],
   quarantine_full: ['receiver/quarantine', 'the alert fires at 80 %, and ends below'],
+  address_change_waits: [
+    'jobs/watch-conditions',
+    'address_change_waits: a change that no mailed link confirms, until an admin decides it',
+  ],
   baseline_mismatches: [
     'mismatches/raise-mismatches',
     'of a time before webhooks were owed it is listed, and alerts nobody',

@@ -5,7 +5,7 @@ import { revokeToken } from '../../../src/access/tokens.ts';
 import { setMerchantState, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { eraseFromMerchants } from '../../../src/merchants/erase-from-merchants.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
-import { OLD_ADDRESS_MS, readCredentials } from '../../../src/merchants/secrets.ts';
+import { OLD_ADDRESS_MS, ROTATION_MS, readCredentials } from '../../../src/merchants/secrets.ts';
 import { CHANGE_HOURS_MAX } from '../../../src/portal/address-changes.ts';
 import { mailAddressChanges } from '../../../src/portal/mail-address-changes.ts';
 import { NOTICE_EVERY_MS } from '../../../src/portal/note-own-changes.ts';
@@ -468,4 +468,40 @@ test('changes, the test address and the URL before end with a person who is forg
   await env.timers.advance(8 * 24 * 3_600_000);
   await applyRetention(env.context);
   expect(await count()).toBe(0);
+});
+
+test('the secret of the test address is rotated as the main one: both sign for 24 hours, and the main one stays', async () => {
+  const own = await addShop();
+  const rotate = () => own.call('POST', '/rotate-secret', { of: 'test_url' });
+  expect(await rotate()).toMatchObject({ status: 409, json: { reason: 'test_url_missing' } });
+  const path = newPath();
+  const asked = { kind: 'test_url', value: `${shop.url}${path}`, dry_run: true };
+  const { secret: before } = (await own.call('POST', '/address-changes', asked)).json;
+  const { json } = await own.ask('test_url', `${shop.url}${path}`);
+  await surfaces.api('admin', 'POST', `/merchants/${own.id}/address-changes`, { change: json.id, decision: 'confirm' });
+  const { secret: after } = (await rotate()).json;
+  expect(after).not.toBe(before);
+  expect(await rotate()).toMatchObject({ status: 409, json: { reason: 'secret_rotated_lately' } });
+  expect((await own.call('POST', '/address-changes', asked)).json.secret).toBe(after);
+  /** Which of both secrets sign the next test. */
+  const signing = async () => {
+    const sent = shop.callsTo(path).length;
+    await own.call('POST', '/test');
+    const call = await env.advanceUntil('it came', () => shop.callsTo(path)[sent]);
+    const signatures = String(call.headers['webhook-signature']).split(' ');
+    const signedBy = (secret: string) =>
+      signatures.some((one) => verify({ ...call, headers: { ...call.headers, 'webhook-signature': one } }, secret));
+    return [signatures.length, signedBy(after), signedBy(before)];
+  };
+  expect(await signing()).toEqual([2, true, true]);
+  const keys = async () => (await readCredentials(env.context, env.context.db, [own.seq])).get(own.seq)?.keys.length;
+  expect(await keys()).toBe(1);
+  const now = env.context.clock.now().getTime();
+  await env.context.db
+    .updateTable('merchants')
+    .set({ test_rotated_at: new Date(now - ROTATION_MS) })
+    .where('id', '=', own.id)
+    .execute();
+  expect(await signing()).toEqual([1, true, false]);
+  expect((await rotate()).status).toBe(200);
 });

@@ -53,7 +53,7 @@ export function portalRoutes(): Router {
 }
 
 function presentHealth({ merchant, hold }: MerchantScope, delivery: Delivery) {
-  const { lastFailure, lastSuccessAt, nextAttemptAt, counts, hours } = delivery;
+  const { lastFailure, lastSuccessAt, nextAttemptAt, counts, hours, allSince } = delivery;
   return {
     state: merchant.state,
     held_because: hold ?? null,
@@ -68,6 +68,7 @@ function presentHealth({ merchant, hold }: MerchantScope, delivery: Delivery) {
           response_body: lastFailure.body,
         }
       : null,
+    all_since: allSince?.toISOString() ?? null,
     hours: hours.map(({ start, attempts, delivered, p50, p95 }) => ({
       ...{ start: start.toISOString(), attempts, delivered },
       ...{ p50_ms: p50 ?? null, p95_ms: p95 ?? null },

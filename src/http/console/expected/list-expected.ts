@@ -7,6 +7,7 @@ import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { type PresentedExpected, sumExpected } from '../../../expected/list-expected.ts';
 import { expectedPayments, putOne } from '../../../operations/expected.ts';
 import { t, untranslated } from '../../../texts/translate.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { sendExpectedCsv } from '../../api/expected.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
@@ -139,7 +140,7 @@ function expectedExport(context: Context): Router {
   router.get(EXPORT, encryptFilters(context, list), async (request, response) => {
     const { filters: filter, draft } = readSealedFilters(context, request, list);
     if (filter === undefined) await list.refuse(request, response, draft);
-    else await sendExpectedCsv(context, response, { filter, via: 'console' });
+    else await sendExpectedCsv(context, response, { filter, caller: getCaller(response), via: 'console' });
   });
   return router;
 }

@@ -1,8 +1,13 @@
 import { UNDELIVERED, type Undelivered } from '../../../callbacks/health/count-undelivered.ts';
 import { PROBE_EVERY_MS } from '../../../callbacks/health/merchant-health.ts';
-import { type Delivery, type FailedAttempt, NEWEST_MAX, SAMPLE_MAX } from '../../../callbacks/manage/read-delivery.ts';
+import {
+  type Delivery,
+  type FailedAttempt,
+  NEWEST_MAX,
+  OLDER_MAX,
+  SAMPLE_MAX,
+} from '../../../callbacks/manage/read-delivery.ts';
 import type { Hold } from '../../../callbacks/manage/redeliver.ts';
-import type { AttemptSlot } from '../../../callbacks/manage/sample-attempts.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -54,7 +59,7 @@ ${facts([
       : html`${t('nenhuma')}${covered}`,
   ],
 ])}</section>
-<section><h2>${t('As últimas 24 horas')}</h2>${renderHours(context, delivery.hours)}</section>`;
+<section><h2>${t('As últimas 24 horas')}</h2>${renderHours(context, delivery)}</section>`;
 }
 
 const TALLY_WORDS = words({ pending: 'Pendentes', held: 'Retidos', failed: 'Falhos' });
@@ -102,10 +107,10 @@ function describeNext(context: Clocked, merchant: PresentedMerchant, at: Date | 
   return html`${moment(context.calendar, at)}${merchant.breaker === 'open' && html` <span class="hint">${t('um só callback, para ver se o endereço voltou')}</span>`}`;
 }
 
-function renderHours({ calendar }: Clocked, hours: AttemptSlot[]): Html {
+function renderHours({ calendar }: Clocked, { hours, allSince }: Delivery): Html {
   if (hours.every((hour) => hour.attempts === 0))
     return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
   const points = hours.map((hour) => ({ ...placeHourOf(calendar, hour.start), figures: hour }));
   return html`${renderAttemptChart(points, 'Hora')}
-<p class="hint">${t('Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.', { n: SAMPLE_MAX })}</p>`;
+<p class="hint">${allSince ? tHtml('Todas as tentativas dos callbacks criados desde {at}, e as de até {n} mais antigos não entregues.', { at: moment(calendar, allSince), n: formatCount(OLDER_MAX) }) : t('Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.', { n: SAMPLE_MAX })}</p>`;
 }

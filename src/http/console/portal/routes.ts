@@ -24,6 +24,8 @@ import { addressForm } from './change-addresses.ts';
 import { filterForm } from './choose-filter.ts';
 import { confirmLink } from './confirm-link.ts';
 import { ownCallbackPages } from './list-own-callbacks.ts';
+import { orderPages } from './list-own-orders.ts';
+import { openOwnOrders } from './own-orders.ts';
 import { createPortalForms } from './portal-form.ts';
 import { replayForm } from './replay-own.ts';
 import { rotateForm } from './rotate-own-secret.ts';
@@ -87,6 +89,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     messagePages(),
     feedPages(context),
     documentPages(),
+    orderPages(context, openOwnOrders(context)),
     ownCallbackPages(context),
     ownCallbackPage(context),
     openapiPages('/portal/openapi', createPortalDocument('/')),

@@ -12,10 +12,11 @@ import { assetAddress } from '../parts/serve-assets.ts';
 
 export const HOME = { address: '/portal', title: 'Visão geral' } as const;
 export const CALLBACKS = { address: '/portal/callbacks', title: 'Callbacks' } as const;
+export const ORDERS = { address: '/portal/orders', title: 'Pedidos' } as const;
 export const MESSAGES = { address: '/portal/messages', title: 'Mensagens' } as const;
 export const FEED = { address: '/portal/feed', title: 'Cursor e manifestos' } as const;
 export const DOCS = { address: '/portal/docs', title: 'Documentação' } as const;
-const PAGES = [HOME, CALLBACKS, MESSAGES, FEED, DOCS];
+const PAGES = [HOME, ORDERS, CALLBACKS, MESSAGES, FEED, DOCS];
 
 const LOGO_PATH = '/portal/logo';
 

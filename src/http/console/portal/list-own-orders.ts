@@ -1,0 +1,146 @@
+import type { Request, Response, Router } from 'express';
+import { z } from 'zod';
+import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
+import type { PresentedExpected } from '../../../expected/list-expected.ts';
+import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { type Label, t, untranslated } from '../../../texts/translate.ts';
+import { getScope } from '../../access/require-scope.ts';
+import { createRouter } from '../../create-router.ts';
+import { describeFacts, RULE_WORDS, stateBadge } from '../expected/describe-expected.ts';
+import { encryptAddress } from '../parts/encrypt-filters.ts';
+import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
+import { formatDay, moneyOf, shortId } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { facts, idText, say, table } from '../parts/page-components.ts';
+import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
+import { sendPage } from '../parts/send-page.ts';
+import { ORDER_STATE_WORDS } from '../parts/words.ts';
+import type { OwnOrders } from './own-orders.ts';
+import { CALLBACKS, ORDERS } from './site.ts';
+
+const FILE = `${ORDERS.address}.csv`;
+
+const query = z.object({
+  state: filterChoice(EXPECTED_STATES),
+  number: filterText(120),
+  reference: filterText(512),
+  due_from: filterDay,
+  due_to: filterDay,
+});
+
+/** The merchant's orders: which of them are paid, each with its payments; and how to send one. */
+export function orderPages(context: PortalContext, orders: OwnOrders): Router {
+  const router = createRouter();
+  const refuse = (request: Request, response: Response, draft: Draft): void =>
+    sendWrongFilters(request, response, { ...ORDERS, filters: { fields: fields(draft), areSet: true } });
+  router.get(ORDERS.address, async (request, response) => {
+    const { filters, draft } = readFilters(request.query, query);
+    if (filters === undefined) {
+      refuse(request, response, draft);
+      return;
+    }
+    const scope = getScope(response);
+    if (scope.sources.length === 0) {
+      const body = html`<h1>${t(ORDERS.title)}</h1><p class="empty">${t('Este token não tem origens de pedidos: peça à operação um que as tenha.')}</p>`;
+      sendPage(request, response, { title: t(ORDERS.title), body });
+      return;
+    }
+    const { rows, next } = await orders.list(request, response, filters);
+    const areSet = isFiltered(filters);
+    const { cursor: _, limit: __, ...given } = request.query;
+    const file =
+      rows.length > 0 &&
+      html`<p class="hint">${t('Baixar o que se vê, em todas as páginas:')} <span class="files"><a href="${encryptAddress(context, request, FILE, given)}" download>${untranslated('CSV')}</a></span></p>`;
+    const empty = areSet
+      ? 'Nenhum pedido com estes filtros: tire um deles.'
+      : 'Nenhum pedido até agora: envie o primeiro como abaixo.';
+    sendList(request, response, {
+      ...ORDERS,
+      lead: file,
+      filters: { fields: fields(draft), areSet },
+      rows: html`${orderTable(rows, empty)}${explainSending(context, scope, rows.length === 0 && !areSet)}`,
+      next,
+    });
+  });
+  router.get(FILE, async (request, response) => {
+    const { filters, draft } = readFilters(request.query, query);
+    if (filters === undefined) refuse(request, response, draft);
+    else await orders.sendFile(response, filters);
+  });
+  router.get(`${ORDERS.address}/:id`, async (request: Request<{ id: string }>, response) => {
+    const { order, reason } = await orders.show(response, request.params.id);
+    const { candidates } = order;
+    const body = html`<p class="crumb"><a href="${ORDERS.address}">${t(ORDERS.title)}</a></p>
+<div class="head"><h1>${order.number}</h1> ${stateBadge(order.state)}</div><p class="sub">${idText(order.id)}</p>
+${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}
+${facts([
+  ['Valor', moneyOf(order.amount)],
+  ['Pago', moneyOf(order.paid)],
+  ['Pago em', order.paid_day && formatDay(order.paid_day)],
+  ['Devolvido', order.refunded === '0.00' ? null : moneyOf(order.refunded)],
+  ['Diferença', order.difference === '0.00' ? null : moneyOf(order.difference)],
+])}
+<section><h2>${t('Pagamentos')}</h2>${matchTable(order)}
+${candidates.length > 0 && html`<p class="hint">${t('Há pagamento que pode ser deste pedido: a operação decide.')}</p>`}</section>
+<section><h2>${t('Fatos')}</h2>${describeFacts(order)}</section>`;
+    sendPage(request, response, { title: order.number, body });
+  });
+  return router;
+}
+
+function fields(draft: Draft): Html[] {
+  return [
+    filterField(draft, { name: 'state', label: 'Estado', words: ORDER_STATE_WORDS, any: 'Todos' }),
+    inputField(draft, { name: 'number', label: 'Número' }),
+    inputField(draft, { name: 'reference', label: 'Referência' }),
+    dayField(draft, { name: 'due_from', label: 'Vence de' }),
+    dayField(draft, { name: 'due_to', label: 'Vence até' }),
+  ];
+}
+
+function orderTable(rows: PresentedExpected[], empty: Label): Html {
+  return table({
+    caption: 'Pedidos, os mais novos primeiro',
+    rows,
+    empty,
+    columns: [
+      { title: 'Número', cell: (row) => html`<a href="${ORDERS.address}/${row.id}">${row.number}</a>` },
+      { title: 'Referência', cell: (row) => row.references.join(', ') },
+      { title: 'Vencimento', cell: (row) => formatDay(row.due_day) },
+      { title: 'Estado', cell: (row) => stateBadge(row.state) },
+      { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
+      { title: 'Pago', cell: (row) => moneyOf(row.paid), align: 'end' },
+      { title: 'Pago em', cell: (row) => row.paid_day && formatDay(row.paid_day) },
+    ],
+  });
+}
+
+/** The payments of an order, each with a link to its messages. */
+function matchTable({ matches }: PresentedExpected): Html {
+  return table({
+    caption: 'Pagamentos deste pedido',
+    rows: matches,
+    empty: 'Nenhum pagamento até agora.',
+    columns: [
+      {
+        title: 'Pagamento',
+        cell: ({ transaction_id: id }) =>
+          html`<a href="${CALLBACKS.address}?transaction_id=${encodeURIComponent(id)}">${shortId(id)}</a>`,
+      },
+      { title: 'Valor', cell: (one) => moneyOf(one.amount), align: 'end' },
+      { title: 'Como', cell: (one) => describeCode(RULE_WORDS, one.rule) },
+    ],
+  });
+}
+
+function explainSending({ config, calendar, clock }: PortalContext, { sources }: MerchantScope, isOpen: boolean): Html {
+  const facts = { operation: 'cashin', amount: '199.90', due_day: calendar.dayOf(clock.now()), references: ['1024'] };
+  const example = `curl -X PUT ${config.PUBLIC_URL}/api/v1/expected-payments/${sources[0]}/1024 \\
+  -H 'Authorization: Bearer cfm_…' -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify(facts)}'`;
+  return html`<details${isOpen && html` open`}><summary>${t('Como enviar um pedido')}</summary>
+<p>${t('Com este token, por estas origens:')} ${sources.map((one) => html`<code>${one}</code> `)}</p><pre>${example}</pre>
+<p><a href="/portal/openapi">${t('Todos os campos, e como cancelar um pedido')}</a></p></details>`;
+}

@@ -1,0 +1,21 @@
+import type { Request, Response } from 'express';
+import type { Context } from '../../../context.ts';
+import type { ExpectedFilters } from '../../../expected/list-expected.ts';
+import { expectedPayments, ownOrders, showOwnOrder } from '../../../operations/expected.ts';
+import { callerOf, getScope } from '../../access/require-scope.ts';
+import { sendExpectedCsv } from '../../api/expected.ts';
+import { readListPage } from '../../mount-operations.ts';
+
+export type OwnOrders = ReturnType<typeof openOwnOrders>;
+
+/** Opens the operators' list for the pages of orders, within the scope of the request. */
+export function openOwnOrders(context: Context) {
+  const callerIn = (response: Response) => callerOf(getScope(response));
+  return {
+    list: (request: Request, response: Response, filter: ExpectedFilters) =>
+      readListPage(context, expectedPayments, request, response, ownOrders(callerIn(response), filter)),
+    show: (response: Response, id: string) => showOwnOrder(context, id, callerIn(response)),
+    sendFile: (response: Response, filter: ExpectedFilters) =>
+      sendExpectedCsv(context, response, ownOrders(callerIn(response), filter)),
+  };
+}

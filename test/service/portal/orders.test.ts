@@ -1,0 +1,107 @@
+/** The page of a merchant's orders shows those of its sources, and none that another merchant sent. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openMerchantSession } from '../../../src/access/sessions.ts';
+import { createToken } from '../../../src/access/tokens.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { payOne } from '../../support/expect-orders.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { readRow } from '../../support/read-rows.ts';
+
+let env: ConsoleEnvironment;
+let [ana, bia, none]: Shop[] = [];
+type Shop = Awaited<ReturnType<typeof openShop>>;
+
+beforeAll(async () => {
+  env = await openConsoleEnvironment();
+  // by a mistake, both have one source
+  ana = await openShop('ana', ['ana', 'both']);
+  bia = await openShop('bia', ['bia', 'both']);
+  none = await openShop('none', []);
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+async function openShop(name: string, sources: string[]) {
+  const { context } = env;
+  const { merchant } = await createMerchant(context, {
+    name,
+    url: 'http://127.0.0.1:9/',
+    filter: { platforms: [name] },
+  });
+  const { token } = await createToken(context, { name, role: 'merchant', merchant: merchant.id, sources });
+  const { seq } = await readRow(context.db, 'merchants', ['seq'], { id: merchant.id });
+  const cookie = `confere_portal=${await openMerchantSession(context, token)}`;
+  return {
+    async put(source: string, number: string, more: object = {}, isOwn = true) {
+      const given = { operation: 'cashin', amount: '10.00', due_day: env.today, ...more };
+      const arrivals = [{ source, number, facts: expectedFactsSchema.parse(given) }];
+      const [made] = await putExpected(context, {
+        arrivals,
+        actor: 'test',
+        ...(isOwn && { merchantSeq: Number(seq) }),
+      });
+      await decideAll(context);
+      return made?.id ?? '';
+    },
+    async get(address: string, language = 'pt-BR') {
+      await env.timers.advance(1_000);
+      const response = await fetch(`${env.url}${address}`, { headers: { cookie, 'accept-language': language } });
+      return { status: response.status, text: await response.text() };
+    },
+  };
+}
+
+it('says in words which orders are paid, and when, by state and reference, with their payments', async () => {
+  await payOne(env.context, { platform: 'ana', reference: 'ref-1', amount: '10.00' });
+  const id = (await ana?.put('ana', 'a-paid', { references: ['ref-1'], name: 'Maria' })) ?? '';
+  await payOne(env.context, { platform: 'ana', reference: 'ref-2', amount: '4.00' });
+  await ana?.put('ana', 'a-partly', { references: ['ref-2'] });
+  await ana?.put('ana', 'a-open', { references: ['ref-3'] });
+  const page = (await ana?.get('/portal/orders'))?.text ?? '';
+  expect(page).toMatch(/a-paid<\/a>[\s\S]*?ref-1[\s\S]*?>Pago<[\s\S]*?R\$ 10,00[\s\S]*?"Pago em"[^\d]*20\/11\/2026/);
+  expect(page).toMatch(/a-open<\/a>[\s\S]*a-partly<\/a>[\s\S]*?Pago a menos/);
+  expect((await ana?.get('/portal/orders', 'en'))?.text).toMatch(/a-open<\/a>[\s\S]*?>Open</);
+  const numbers = async (query: string) =>
+    [...((await ana?.get(`/portal/orders?${query}`))?.text ?? '').matchAll(/>(a-\w+)<\/a>/g)].map(([, one]) => one);
+  expect(await numbers('state=paid')).toEqual(['a-paid']);
+  expect(await numbers('reference=ref-2')).toEqual(['a-partly']);
+  expect(await numbers('reference=ref-9')).toEqual([]);
+  expect((await ana?.get('/portal/orders?state=none'))?.status).toBe(422);
+  const first = (await ana?.get('/portal/orders?limit=2'))?.text ?? '';
+  const next = /href="(\/portal\/orders\?[^"]*cursor=[^"]*)"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  expect((await ana?.get(next))?.text).toMatch(/a-paid<\/a>/);
+  const own = (await ana?.get(`/portal/orders/${id}`))?.text ?? '';
+  expect(own).toMatch(/a-paid[\s\S]*Maria/);
+  expect(own).toMatch(/\/portal\/callbacks\?transaction_id=/);
+  const file = (await ana?.get('/portal/orders.csv?state=paid'))?.text ?? '';
+  expect(file.trim().split('\r\n')).toEqual([expect.any(String), expect.stringContaining('ana;a-paid;cashin;10,00')]);
+  const { detail } = await readRow(env.context.db, 'audit', ['detail'], { action: 'expected.show', target: id });
+  expect(detail).toBe('portal');
+});
+
+it('shows nothing that another merchant sent, also under one source', async () => {
+  const ids = [await bia?.put('bia', 'b-own'), await bia?.put('both', 'b-both')];
+  await ana?.put('both', 'from-operators', {}, false);
+  for (const address of ['/portal/orders', '/portal/orders.csv']) {
+    const { text = '' } = (await ana?.get(address)) ?? {};
+    expect([text.includes('b-own'), text.includes('b-both'), text.includes('from-operators')]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect((await bia?.get(address))?.text).toMatch(/b-both[\s\S]*b-own/);
+  }
+  for (const id of [...ids, 'ep_none']) expect((await ana?.get(`/portal/orders/${id}`))?.status).toBe(404);
+});
+
+it('says how to send an order, and to whom a token without sources turns', async () => {
+  expect((await ana?.get('/portal/orders?state=refunded'))?.text).toContain('Nenhum pedido com estes filtros');
+  expect((await ana?.get('/portal/orders'))?.text).toMatch(
+    /\/api\/v1\/expected-payments\/ana\/1024[\s\S]*\/portal\/openapi/,
+  );
+  expect((await none?.get('/portal/orders'))?.text).toContain('peça à operação um que as tenha');
+  expect((await none?.get('/portal/orders.csv'))?.text.split('\r\n')).toHaveLength(2);
+  expect((await none?.get('/portal/orders/ep_none'))?.status).toBe(404);
+});
