@@ -3,41 +3,68 @@ import { type RawBuilder, sql } from 'kysely';
 import mysql from 'mysql2/promise';
 import { inject } from 'vitest';
 import type { ConnectionTarget } from '../../embedded/open-database.ts';
+import { emptyDatabase } from './empty-database.ts';
 import type { TemplateName } from './make-templates.ts';
 
-const made: string[] = [];
+type Made = { name: string; template: TemplateName | 'empty' };
+
+/** The databases of this test file, and those of earlier files of this worker, which are taken again. */
+const made: Made[] = [];
+const left: Made[] = [];
+/** Each takes memory of the server. Most files need fewer. */
+const LEFT_MAX = 10;
 
 /** The connection to the run's database server: root, on its socket. */
 export function testServer(): { socketPath: string; user: string } {
   return { socketPath: inject('socketPath'), user: 'root' };
 }
 
-/** Creates a database with the tables and rows of a template. It is dropped after the test file. */
+/** Creates a database with the tables and rows of a template, or takes one that an earlier file of this worker has left. */
 export async function createTestDatabase(
   template: TemplateName | 'empty' = 'confere',
 ): Promise<ConnectionTarget & { socketPath: string; database: string }> {
-  const database = `t_${randomBytes(6).toString('hex')}`;
-  const copy = template === 'empty' ? '' : inject('templates')[template];
-  await runAll(`CREATE DATABASE ${database} CHARACTER SET utf8mb4;\nUSE ${database};\n${copy}`);
-  made.push(database);
+  const database = (await takeAgain(template)) ?? (await create(template));
+  made.push({ name: database, template });
   return { ...testServer(), database };
+}
+
+async function create(template: TemplateName | 'empty'): Promise<string> {
+  const name = `t_${randomBytes(6).toString('hex')}`;
+  const copy = template === 'empty' ? '' : inject('templates')[template].copy;
+  await runAll(`CREATE DATABASE ${name} CHARACTER SET utf8mb4;\nUSE ${name};\n${copy}`);
+  return name;
+}
+
+async function takeAgain(template: TemplateName | 'empty'): Promise<string | undefined> {
+  for (;;) {
+    const place = left.findIndex((one) => one.template === template);
+    const [one] = place < 0 ? [] : left.splice(place, 1);
+    if (one === undefined || template === 'empty') return undefined;
+    if (await emptyDatabase(testServer(), one.name, inject('templates')[template])) return one.name;
+    await drop(one.name);
+  }
 }
 
 /** The databases of this test file, for what reads them before they are dropped. */
 export function listMadeDatabases(): readonly string[] {
-  return made;
+  return made.map((one) => one.name);
+}
+
+/** Leaves databases of this test file to the next one, and drops the others. What is left at the end goes with the run's server. */
+export async function leaveDatabases(): Promise<void> {
+  for (const one of made.splice(0)) {
+    if (one.template === 'empty' || left.length >= LEFT_MAX) await drop(one.name);
+    else left.push(one);
+  }
 }
 
 /** The tables are gone, and the directory still holds a file: a thread of InnoDB had one of them open. */
 const ER_DB_DROP_RMDIR = 1010;
 
-/** Drops the databases that this test file created. An empty directory that stays goes with the run's server. */
-export async function dropDatabases(): Promise<void> {
-  for (const name of made.splice(0)) {
-    await runAll(`DROP DATABASE IF EXISTS ${name}`).catch((error: { errno?: number }) => {
-      if (error.errno !== ER_DB_DROP_RMDIR) throw error;
-    });
-  }
+async function drop(name: string): Promise<void> {
+  await runAll(`DROP DATABASE IF EXISTS ${name}`).catch((error: { errno?: number }) => {
+    if (error.errno !== ER_DB_DROP_RMDIR) throw error;
+  });
 }
 
 async function runAll(statements: string): Promise<void> {

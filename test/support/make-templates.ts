@@ -11,8 +11,12 @@ const FOLDERS = {
 
 export type TemplateName = keyof typeof FOLDERS;
 
-/** For each template, the statements that create its tables and rows in an empty database of the same server. */
-export type Templates = Record<TemplateName, string>;
+/** What a database has: each table's definition, its checksum, all triggers. */
+type Shape = { tables: Record<string, { definition: string; checksum: string }>; triggers: string };
+
+/** `copy`: the statements that create the tables and rows in an empty database of the same server. */
+export type Template = Shape & { database: string; copy: string };
+export type Templates = Record<TemplateName, Template>;
 
 /** Runs the migrations of each folder once, in a database `<prefix>_<template>`. */
 export async function makeTemplates(server: { socketPath: string; user: string }, prefix: string): Promise<Templates> {
@@ -27,23 +31,55 @@ export async function makeTemplates(server: { socketPath: string; user: string }
 }
 
 type Definition = RowDataPacket & { 'Create Table'?: string; 'SQL Original Statement'?: string };
+type Read = (sql: string) => Promise<Definition[]>;
 
-async function readCopy(server: { socketPath: string; user: string }, database: string): Promise<string> {
-  const connection = await mysql.createConnection({ ...server, database });
-  const read = async (sql: string): Promise<Definition[]> => (await connection.query<Definition[]>(sql))[0];
+async function readCopy(server: { socketPath: string; user: string }, database: string): Promise<Template> {
+  const connection = await mysql.createConnection({ ...server, database, multipleStatements: true });
+  const read: Read = async (sql) => (await connection.query<Definition[]>(sql))[0];
+  const names = (await read('SHOW FULL TABLES WHERE Table_type = "BASE TABLE"')).map((row) =>
+    String(Object.values(row)[0]),
+  );
+  const shape = await readShape(connection, names);
   const statements = ['SET foreign_key_checks = 0'];
-  for (const row of await read('SHOW FULL TABLES WHERE Table_type = "BASE TABLE"')) {
-    const table = mysql.escapeId(String(Object.values(row)[0]));
-    const [definition] = await read(`SHOW CREATE TABLE ${table}`);
-    statements.push(definition?.['Create Table'] ?? '');
-    if ((await read(`SELECT 1 FROM ${table} LIMIT 1`)).length > 0) {
-      statements.push(`INSERT INTO ${table} SELECT * FROM ${mysql.escapeId(database)}.${table}`);
-    }
+  for (const [name, { definition, checksum }] of Object.entries(shape.tables)) {
+    statements.push(definition);
+    if (checksum !== NO_ROWS) statements.push(fillTable(name, database));
   }
   for (const row of await read('SHOW TRIGGERS')) {
     const [definition] = await read(`SHOW CREATE TRIGGER ${mysql.escapeId(String(row.Trigger))}`);
     statements.push(definition?.['SQL Original Statement'] ?? '');
   }
   await connection.end();
-  return statements.join(';\n');
+  return { ...shape, database, copy: statements.join(';\n') };
+}
+
+/** What CHECKSUM TABLE answers for a table without rows. */
+export const NO_ROWS = '0';
+
+/** The statement that copies the rows of a template's table. */
+export function fillTable(table: string, template: string): string {
+  const name = mysql.escapeId(table);
+  return `INSERT INTO ${name} SELECT * FROM ${mysql.escapeId(template)}.${name}`;
+}
+
+/** Reads the shape of the connection's database. @param names all its tables. */
+export async function readShape(connection: mysql.Connection, names: string[]): Promise<Shape> {
+  const quoted = names.map((name) => mysql.escapeId(name));
+  const [definitions] = await connection.query<Definition[][]>(
+    quoted.map((name) => `SHOW CREATE TABLE ${name}`).join(';'),
+  );
+  const [checksums] = await connection.query<RowDataPacket[]>(`CHECKSUM TABLE ${quoted.join(', ')}`);
+  const [triggers] = await connection.query<RowDataPacket[]>('SHOW TRIGGERS');
+  const tables = names.map((name, place) => [
+    name,
+    { definition: definitions[place]?.[0]?.['Create Table'] ?? '', checksum: String(checksums[place]?.Checksum) },
+  ]);
+  const shown = triggers.map(({ Trigger, Event, Table, Statement, Timing }) => [
+    Trigger,
+    Event,
+    Table,
+    Statement,
+    Timing,
+  ]);
+  return { tables: Object.fromEntries(tables), triggers: JSON.stringify(shown) };
 }

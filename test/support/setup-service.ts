@@ -1,4 +1,4 @@
 import { afterAll } from 'vitest';
-import { dropDatabases } from './create-test-database.ts';
+import { leaveDatabases } from './create-test-database.ts';
 
-afterAll(dropDatabases);
+afterAll(leaveDatabases);

@@ -444,7 +444,7 @@ async function ask(method: string, address: string, asked: Asked = {}): Promise<
   if (documentedType === undefined || !content?.schema || !documentedType.includes('json')) return {};
   expect(type, name).toBe(documentedType);
   const answer = JSON.parse(text) as Json;
-  const checked = z.fromJSONSchema(resolve(content.schema)).safeParse(answer);
+  const checked = schemaOf(content.schema).safeParse(answer);
   expect(checked.error?.issues ?? [], name).toEqual([]);
   return answer;
 }
@@ -470,9 +470,29 @@ async function sendAgain(
   replayed.add(name);
 }
 
-/** A schema with its components, without additional properties: an undocumented field fails. */
+/** Many answers have the same schema. */
+const schemas = new Map<string, z.ZodType>();
+
+function schemaOf(schema: Json): z.ZodType {
+  const text = JSON.stringify(schema);
+  const known = schemas.get(text) ?? z.fromJSONSchema(resolve(schema));
+  schemas.set(text, known);
+  return known;
+}
+
+/** A schema with the components that it names, without additional properties: an undocumented field fails. */
 function resolve(schema: Json): Json {
-  const inlined = JSON.stringify({ ...schema, $defs: document.components.schemas });
+  const $defs = new Map<string, Json | undefined>();
+  const named = [schema];
+  for (const one of named) {
+    for (const [, name = ''] of JSON.stringify(one).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if ($defs.has(name)) continue;
+      const component = document.components.schemas[name];
+      $defs.set(name, component);
+      named.push(component ?? {});
+    }
+  }
+  const inlined = JSON.stringify({ ...schema, $defs: Object.fromEntries($defs) });
   return JSON.parse(inlined.replaceAll('#/components/schemas/', '#/$defs/'), (_, value: unknown) =>
     isClosable(value) ? { ...value, additionalProperties: false } : value,
   ) as Json;
