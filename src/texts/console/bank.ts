@@ -35,7 +35,7 @@ export const BANK_EN = {
   'Casado com ajustes': 'Matched with adjustments',
   'A conta no banco confere: cada ajuste do tipo banco tem a sua linha no extrato.':
     'The bank account agrees: each adjustment of kind bank has its line in the statement.',
-  'A conta no banco tem {sum} em aberto.': 'The bank account has {sum} open.',
+  '{sum} da conta no banco estão em aberto.': '{sum} of the bank account is open.',
   '{n} em aberto, que somam {sum}.': '{n} open, which add up to {sum}.',
   // lists
   'Linhas do extrato': 'Lines of the statement',

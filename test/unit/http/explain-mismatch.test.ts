@@ -22,12 +22,7 @@ test.each([
   ['pt-BR', COMMISSION, 'Tarifa mudou', 'A tarifa mudou depois do pagamento'],
   ['pt-BR', { ...COMMISSION, contract: 'cc_1' }, 'Tarifas fora do contrato', OF_CONTRACT['pt-BR']],
   ['en', COMMISSION, 'Commission changed', 'The commission changed after payment'],
-  [
-    'en',
-    { ...COMMISSION, contract: 'cc_1' },
-    'Commissions are not the contract’s',
-    OF_CONTRACT.en,
-  ],
+  ['en', { ...COMMISSION, contract: 'cc_1' }, 'Commissions are not the contract’s', OF_CONTRACT.en],
 ] as const)('in %s, a commission that is expected as %o is called: %s', (language, expected, title, meaning) => {
   const mismatch = { kind: 'commission_differs', expected };
   expect(runInLanguage(language, () => explainMismatch(mismatch))).toMatchObject({ title, meaning });

@@ -135,7 +135,7 @@ function renderComparison(summary: BankSummary): Html {
       ? t('Sem um extrato não se sabe se a conta no banco confere: importe um.')
       : closed
         ? t('A conta no banco confere: cada ajuste do tipo banco tem a sua linha no extrato.')
-        : t('A conta no banco tem {sum} em aberto.', { sum: formatMoney(summary.openEntries.cents) })
+        : t('{sum} da conta no banco estão em aberto.', { sum: formatMoney(summary.openEntries.cents) })
   }</p>`;
 }
 
