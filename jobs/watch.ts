@@ -3,6 +3,7 @@ import type { Context } from '../src/context.ts';
 import { ConfereError } from '../src/domain/errors.ts';
 import { type ReconcileDays, watchSilence } from '../src/inbox/silence/watch-silence.ts';
 import { retryLearntItems } from '../src/inbox/verify/retry-learnt-items.ts';
+import { compareNewCharges } from '../src/ledger/stated/compare-charges.ts';
 import { compareStatements } from '../src/ledger/stated/state-balance.ts';
 import { finishReposts } from '../src/ledger/stated/state-opening.ts';
 import { watchFutureOpenings } from '../src/ledger/stated/watch-future-openings.ts';
@@ -30,6 +31,7 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   compareStatements,
   watchFutureOpenings,
   watchAddressChanges,
+  compareNewCharges,
   watchSilence: (context) => watchSilence(context, (days) => sweepGap(context, days)),
   alertBaseline,
   alertJobs,

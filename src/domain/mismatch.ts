@@ -6,6 +6,7 @@ export const MISMATCH_SEVERITY = {
   illegal_transition: 'high',
   amount_differs: 'critical',
   commission_differs: 'medium',
+  commission_not_agreed: 'medium',
   reference_differs: 'high',
   duplicate_reference: 'critical',
   missing_at_provider: 'critical',
@@ -40,20 +41,10 @@ export function isOfExpectedPayment(kind: string): boolean {
   return (OF_EXPECTED_PAYMENTS as readonly string[]).includes(kind);
 }
 
-/** A commission that changed after its payment, and one that is not the contract's: causes of one kind. */
-export const COMMISSION_CAUSES = ['commission_changed', 'commission_not_contracts'] as const;
-/** The name of what a mismatch's texts say. */
-export type MismatchCause = MismatchKind | (typeof COMMISSION_CAUSES)[number];
-
-/** Whether a contract raised a `commission_differs`, and not a change after the payment. @param expected its evidence. */
-export function isOfContract(expected: unknown): boolean {
-  return typeof expected === 'object' && expected !== null && 'contract' in expected;
-}
-
-/** Returns the name of a mismatch's texts: its kind, or its cause where the evidence names one. Pure. */
-export function nameCause({ kind, expected }: { kind: string; expected: unknown }): string {
-  if (kind !== 'commission_differs' || expected === null || expected === undefined) return kind;
-  return COMMISSION_CAUSES[isOfContract(expected) ? 1 : 0];
+/** The kind that names a mismatch: earlier versions raised `commission_differs` where a payment's charge is not the contract's. Pure. */
+export function nameKind({ kind, expected }: { kind: string; expected?: unknown }): string {
+  const isOfContract = typeof expected === 'object' && expected !== null && 'contract' in expected;
+  return kind === 'commission_differs' && isOfContract ? 'commission_not_agreed' : kind;
 }
 
 export function isMismatchKind(text: string): text is MismatchKind {

@@ -9,14 +9,14 @@ const PLATFORM_OF_ORDER = sql`(SELECT e.platform FROM expected_payments e WHERE 
 
 /**
  * The platform that a row of `mismatches` concerns: its transaction's or its expected payment's, else the one that its scope names (a
- * stated balance, a filtered list). NULL where it concerns all platforms.
+ * stated balance, a filtered list, a day's commissions). NULL where it concerns all platforms.
  */
 export const CONCERNED_PLATFORM = sql<string | null>`CASE
   WHEN mismatches.transaction_seq IS NOT NULL THEN
     (SELECT COALESCE(t.platform, ${sql.lit(NO_PLATFORM)}) FROM transactions t WHERE t.seq = mismatches.transaction_seq)
   WHEN ${IS_OF_ORDER} THEN ${PLATFORM_OF_ORDER}
   WHEN mismatches.kind = 'balance_differs' THEN mismatches.scope
-  WHEN mismatches.kind = 'list_unstable' AND mismatches.scope LIKE '% %' THEN SUBSTR(mismatches.scope, 12)
+  WHEN mismatches.kind IN ('list_unstable', 'commission_not_agreed') AND mismatches.scope LIKE '% %' THEN SUBSTR(mismatches.scope, 12)
   END`;
 
 /** The condition that a row of `mismatches` concerns a platform, alone or among all. */
@@ -26,6 +26,6 @@ export function concernsPlatform(platform: string): RawBuilder<SqlBool> {
       WHERE t.seq = mismatches.transaction_seq AND ${matchesPlatform('t.platform', platform)})
     WHEN ${IS_OF_ORDER} THEN COALESCE(${PLATFORM_OF_ORDER}, ${platform}) = ${platform}
     WHEN mismatches.kind = 'balance_differs' THEN mismatches.scope = ${platform}
-    WHEN mismatches.kind = 'list_unstable' THEN mismatches.scope NOT LIKE '% %' OR SUBSTR(mismatches.scope, 12) = ${platform}
+    WHEN mismatches.kind IN ('list_unstable', 'commission_not_agreed') THEN mismatches.scope NOT LIKE '% %' OR SUBSTR(mismatches.scope, 12) = ${platform}
     ELSE TRUE END`;
 }

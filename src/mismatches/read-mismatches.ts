@@ -150,8 +150,9 @@ function present(row: Row, now: Date) {
   };
 }
 
-/** The evidence of `balance_differs` leaves its platform to the scope. */
+/** The evidence of `balance_differs` and `commission_not_agreed` leaves its platform to the scope. */
 function presentExpected({ kind, scope, expected }: Pick<Row, 'kind' | 'scope' | 'expected'>): unknown {
   const value: unknown = expected === null ? null : JSON.parse(expected);
+  if (kind === 'commission_not_agreed') return { platform: scope.slice('YYYY-MM-DD '.length), ...(value as object) };
   return kind === 'balance_differs' ? { platform: scope, ...(value as object) } : value;
 }

@@ -54,8 +54,7 @@ export type Evidence = {
  */
 export async function applyEvidence(trx: Transaction<Database>, evidence: Evidence, now: Date): Promise<void> {
   const { resolved, confirmed } = evidence;
-  // an observation that shows the commission a contract disputes does not resolve the dispute
-  const ending = [...resolved, ...confirmed.filter(({ kind }) => kind !== 'commission_differs')];
+  const ending = [...resolved, ...confirmed];
   const claims = evidence.amounts.map(({ scope, amounts }) => ({ kind: CLAIM, scope, amounts }));
   const { open, kept } = await lockMismatches(trx, { open: [...resolved, ...confirmed, ...claims], kept: ending });
   await release(trx, kept, ending, now);
@@ -127,12 +126,6 @@ async function refreshShown(trx: Transaction<Database>, row: OpenMismatch, shown
   if (after === row.actual) return;
   await trx.updateTable('mismatches').set({ actual: after }).where('seq', '=', row.seq).execute();
   await recordMismatchChange(trx, [row.seq], { note: null, actor: SYSTEM_ACTOR }, now);
-}
-
-/** Withdraws a person's resolutions of these kinds and scopes: found again, the mismatches reopen. */
-export async function allowReopening(trx: Transaction<Database>, resolved: ResolvedScope[], now: Date): Promise<void> {
-  const { kept } = await lockMismatches(trx, { open: [], kept: resolved });
-  await release(trx, kept, resolved, now);
 }
 
 async function release(

@@ -6,7 +6,7 @@ export type StakeColumns = Record<'kind' | 'amount_cents' | 'expected' | 'actual
 
 /** Kinds whose evidence has amounts on both sides. */
 const KINDS = [
-  ...['amount_differs', 'commission_differs', 'webhook_contradiction', 'balance_differs'],
+  ...['amount_differs', 'commission_differs', 'commission_not_agreed', 'webhook_contradiction', 'balance_differs'],
   ...OF_EXPECTED_PAYMENTS,
 ];
 /** Facts in evidence that are amounts of money and are compared. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { OPERATIONS } from '../../domain/statuses.ts';
-import { checkCommissions } from '../../ledger/apply/check-commissions.ts';
+import { checkCommissions } from '../../ledger/stated/compare-charges.ts';
 import { addCommission, commissions, undoCommission } from '../../operations/books/commissions.ts';
 import type { RowOf } from '../../operations/define-list.ts';
 import { changeCommand, listCommand } from '../operation-commands.ts';

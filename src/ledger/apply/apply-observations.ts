@@ -36,7 +36,6 @@ import { diffEntries } from '../journal/diff-entries.ts';
 import { planCommission, planEntries } from '../journal/plan-entries.ts';
 import { type Policies, readPolicies } from '../journal/read-policies.ts';
 import { type JournalChange, writeEntries } from '../journal/write-entries.ts';
-import { compareNewCommissions } from './check-commissions.ts';
 import { compareReferences } from './compare-references.ts';
 import { dropUnchanged, keepChanged } from './drop-unchanged.ts';
 import { foldObservations, type TransactionChange } from './fold-observations.ts';
@@ -138,7 +137,7 @@ async function applyInTransaction(
     isReordered: change.history.repositioned.length > 0,
   }));
   const seqs = await numberTransactions(context, trx, writes, now);
-  const [, recipients, references, commissions, jsonExtras] = await runTogether(trx, [
+  const [, recipients, references, jsonExtras] = await runTogether(trx, [
     (together) => writeTransactions(context, together, { changes: writes, seqs }, now),
     (together) => readRecipients(together),
     (together) =>
@@ -147,7 +146,6 @@ async function applyInTransaction(
         together,
         changes.map((change) => ({ ...change, before: change.loaded?.stored })),
       ),
-    (together) => compareNewCommissions(context, together, changes, { seqs, policies }),
     (together) => findJsonExtras(together, batch),
     (together) => leaveExpectedWork(together, policies.expectsPayments ? listChanged(changes, seqs) : [], now),
   ]);
@@ -162,7 +160,7 @@ async function applyInTransaction(
         seqs,
         diffs,
         references,
-        found: [...commissions, ...jsonExtras],
+        found: jsonExtras,
         now,
       }),
   ]);

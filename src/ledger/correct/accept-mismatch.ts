@@ -24,9 +24,8 @@ import {
   requireSeen,
   wasResolved,
 } from '../../mismatches/resolve-mismatch-by-hand.ts';
-import { allowReopening, resolveMismatches, setResolved } from '../../mismatches/resolve-mismatches.ts';
+import { resolveMismatches, setResolved } from '../../mismatches/resolve-mismatches.ts';
 import { refuse } from '../../texts/refuse.ts';
-import { compareAcceptedCommission } from '../apply/check-commissions.ts';
 import { compareReferences } from '../apply/compare-references.ts';
 import { type LoadedTransaction, loadStoredTransactions } from '../apply/load-stored-transactions.ts';
 import { writeCorrection } from '../apply/write-correction.ts';
@@ -69,11 +68,6 @@ export async function acceptMismatch(context: Context, id: string, by: Decision)
       const now = context.clock.now();
       endedAt = now;
       await setResolved(trx, mismatch.seq, end, now);
-      const commissions = await compareAcceptedCommission(context, trx, loaded, after);
-      // the person decided what is booked, not whether it agrees with the contract
-      await allowReopening(trx, commissions.found, now);
-      await raiseMismatches(trx, commissions.found, now);
-      await resolveMismatches(trx, commissions.resolved, 'fresh_evidence', now);
     },
     { retryDuplicates: true },
   );

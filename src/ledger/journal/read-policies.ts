@@ -11,8 +11,6 @@ export type Policies = {
   forPlatform(platform: string | null): Policy;
   /** Whether payments are expected, or once were: each change of a payment leaves work for the follower then. */
   expectsPayments: boolean;
-  /** Whether any commission contract applies. */
-  hasContracts: boolean;
 };
 
 type PolicyRow = { kind: string; value: Buffer | null; platform: string | null; day: Day };
@@ -41,8 +39,6 @@ export async function readPolicies(
     UNION ALL
     (SELECT 'expects', NULL, NULL, NULL FROM settings WHERE name = ${EXPECTING} ${end})
     UNION ALL
-    (SELECT 'contracts', NULL, NULL, NULL FROM commission_contracts WHERE withdrawn_at IS NULL LIMIT 1 ${end})
-    UNION ALL
     (SELECT 'opening', NULL, platform, day FROM openings WHERE in_force = 1 ${end})`.execute(trx ?? context.db);
   const rules = rows.flatMap((row) => (row.value ? parseRules(row.value) : []));
   const days = new Map(rows.flatMap((row) => (row.platform === null ? [] : [[row.platform, row.day]])));
@@ -51,7 +47,6 @@ export async function readPolicies(
   return {
     forPlatform: (platform) => ({ openingDay: days.get(platform ?? NO_PLATFORM), returnsCommission }),
     expectsPayments: rows.some(({ kind }) => kind === 'expects'),
-    hasContracts: rows.some(({ kind }) => kind === 'contracts'),
   };
 }
 

@@ -1,16 +1,11 @@
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
-import { transact } from '../../database/transact.ts';
 import { createId } from '../../domain/ids.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { refuse } from '../../texts/refuse.ts';
 import type { CommissionContract } from '../journal/read-contracts.ts';
-import { lockPolicies } from '../journal/read-policies.ts';
 
-/**
- * States a contract. It overrides earlier ones for the days it covers. It waits for the appliers that read the contracts
- * before it (readPolicies), so a check after it finds their payments. @returns its id.
- */
+/** States a contract. It overrides earlier ones for the days it covers. @returns its id. */
 export async function stateContract(
   context: Context,
   stated: Omit<CommissionContract, 'id'> & { actor: string },
@@ -27,10 +22,7 @@ export async function stateContract(
     created_at: context.clock.now(),
     actor: stated.actor,
   };
-  await transact(context.db, async (trx) => {
-    await lockPolicies(trx);
-    await trx.insertInto('commission_contracts').values(row).execute();
-  });
+  await context.db.insertInto('commission_contracts').values(row).execute();
   return id;
 }
 

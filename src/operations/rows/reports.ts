@@ -26,7 +26,7 @@ export const report = component('Report', {
     .enum(['partial', 'provisional', 'closed'])
     .describe('in lists, the newest revision of a day shows the current state, which the next revision will store'),
   made_at: instant,
-  proven: z.boolean().describe('likewise: whether a run has read the whole day after its end'),
+  proven: z.boolean().describe('likewise: whether the whole day was read or counted at the provider after its end'),
   digest: z.string(),
   sha256: z.string().describe('of the workbook'),
   files: z.array(

@@ -37,7 +37,7 @@ export type Cut = {
   orders: OrdersCut | null;
 };
 
-/** The run that read the whole day at the provider; its clean pass began at `askedAt`. A counted day has none. */
+/** The run that read the whole day at the provider; its clean pass began at `askedAt`. A day that was only counted has none. */
 export type WholeReading = { runSeq: number; runId: string; askedAt: Date; surplus?: AcceptedSurplus | undefined };
 
 /** The number of rows that the provider announced beyond those it listed, and the person who accepted it for the day. */
@@ -81,10 +81,17 @@ export type ReportPlan = FilePlan & {
   revision: number;
   previous: PreviousRevision | undefined;
   reading: WholeReading | undefined;
+  /** When the day was counted at the provider, where no run read it whole after its end. */
+  countedAt: Date | undefined;
 };
 
-/** A day of a range when the file was made. */
-export type RangeDay = { day: Day; state: ReportState; proven: boolean };
+/** The only rule for the word *proven*: the whole day was read or counted at the provider after its end. */
+export function isProven({ state, reading, countedAt }: Pick<ReportPlan, 'state' | 'reading' | 'countedAt'>): boolean {
+  return state !== 'partial' && (reading ?? countedAt) !== undefined;
+}
+
+/** A day of a range when the file was made. `counted`: it was proven by counts, and no run read it whole. */
+export type RangeDay = { day: Day; state: ReportState; proven: boolean; counted?: boolean };
 
 /** The close of a month. Its files show the cut at which it was closed, also after the ledger learnt more. */
 export type ClosedMonth = { month: Month; at: Date; actor: string; cut: Cut; balances: MonthBalance[] };

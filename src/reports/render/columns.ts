@@ -1,5 +1,5 @@
 import type { Day, WallTime } from '../../domain/calendar.ts';
-import { nameCause } from '../../domain/mismatch.ts';
+import { nameKind } from '../../domain/mismatch.ts';
 import { maskDocument } from '../../domain/person/mask-person.ts';
 import { describeCode } from '../../texts/fill.ts';
 import { describeEvidence } from '../../texts/reports/describe-evidence.ts';
@@ -162,7 +162,7 @@ export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   moment('openedAt', (row, { toWall }) => toWall(row.openedAt)),
   text('mismatch', 30, (row, { texts }) => describeCode(texts.mismatchTitles, row.kind)),
   lines('meaning', 46, (row, { texts }) =>
-    describeCode(texts.mismatchKinds, nameCause({ kind: row.kind, expected: parse(row.expected) })),
+    describeCode(texts.mismatchKinds, nameKind({ kind: row.kind, expected: parse(row.expected) })),
   ),
   text('severity', 11, (row, { texts }) => describeCode(texts.severities, row.severity)),
   text('state', 15, (row, { texts }) => describeCode(texts.mismatchStates, row.state)),

@@ -1,6 +1,6 @@
 import { fill } from '../../texts/fill.ts';
 import { formatMoment, type Texts } from '../../texts/reports/texts.ts';
-import type { ClosedMonth, RangePlan } from '../plan/report-plan.ts';
+import type { ClosedMonth, RangeDay, RangePlan } from '../plan/report-plan.ts';
 import type { DayRow } from '../read/list-day-rows.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import { type Cell, columnName } from '../xlsx/render-cell.ts';
@@ -53,9 +53,9 @@ export function writePeriodSummary(
 function listFacts(summary: Summary<RangePlan>): Fact[] {
   const { plan, texts } = summary;
   const words = texts.period;
-  const proven = plan.days.filter((day) => day.proven).length;
-  const count = fill(words.provenText, { count: proven, days: plan.days.length });
-  const days: Fact = [words.proven, { text: count, style: proven === plan.days.length ? 'good' : 'bad' }];
+  const ended = plan.days.filter((day) => day.state !== 'partial');
+  const isWhole = ended.length > 0 && ended.every((day) => day.proven);
+  const days: Fact = [words.proven, { text: describeProven(plan.days, texts), style: isWhole ? 'good' : 'bad' }];
   // a closed month is final: the state of its days says nothing more
   if (plan.close)
     return [
@@ -68,6 +68,17 @@ function listFacts(summary: Summary<RangePlan>): Fact[] {
     days,
     [words.notStored, { text: words.notStoredText }],
   ];
+}
+
+/** As on the first page of the console: of the days that ended, those that were read or counted after their end. */
+function describeProven(days: RangeDay[], { period: words }: Texts): string {
+  const ended = days.filter((day) => day.state !== 'partial');
+  const values = {
+    proven: ended.filter((day) => day.proven).length,
+    ended: ended.length,
+    counted: ended.filter((day) => day.counted).length,
+  };
+  return fill(values.counted > 0 ? words.provenCounted : words.provenText, values);
 }
 
 function describeClose({ plan, actorOf }: Summary<RangePlan>, { at, actor }: ClosedMonth, text: string): string {
@@ -98,7 +109,16 @@ function writeDays(sheet: SheetWriter, { texts }: Summary<RangePlan>, days: DayR
       { cents: one.closing, formula: `SUM(B${row}:${LAST_AMOUNT}${row})` },
       { cents: one.held },
       { cents: one.difference, style: one.difference === 0n ? 'moneyGood' : 'moneyBad' },
-      { text: one.proven ? words.yes : words.no, style: one.proven ? 'good' : 'bad' },
+      {
+        text: one.counted
+          ? words.counted
+          : one.proven
+            ? words.read
+            : one.state === 'partial'
+              ? words.running
+              : words.no,
+        style: one.proven ? 'good' : 'bad',
+      },
       { text: texts.states[one.state], style: stateStyle(one) },
     ]);
   }
@@ -119,7 +139,6 @@ function writeTotals(sheet: SheetWriter, texts: Texts, days: DayRow[], { first, 
     const letter = columnName(index);
     return `SUM(${letter}${first}:${letter}${last})`;
   };
-  const proven = days.filter((one) => one.proven).length;
   sheet.addRow([
     { text: texts.summary.total, style: 'labelBold' },
     money(start.opening, `B${first}`),
@@ -135,7 +154,7 @@ function writeTotals(sheet: SheetWriter, texts: Texts, days: DayRow[], { first, 
       sum((one) => one.difference),
       sumColumn(AMOUNTS.length + 4),
     ),
-    { text: fill(words.provenText, { count: proven, days: days.length }), style: 'textTotal' },
+    { text: describeProven(days, texts), style: 'textTotal' },
     { text: null, style: 'textTotal' },
   ]);
   const moved = AMOUNTS.reduce((all, name) => all + sum((one) => one[name]), 0n);

@@ -1,8 +1,7 @@
-import { addDays } from '../../domain/calendar.ts';
 import { MISMATCH_SEVERITY } from '../../domain/mismatch.ts';
 import { describeCode, fill } from '../../texts/fill.ts';
 import { formatDay, formatLocalCount, formatMoment, type Texts } from '../../texts/reports/texts.ts';
-import type { AnyPlan, ReportPlan, ReportState } from '../plan/report-plan.ts';
+import { type AnyPlan, isProven, type ReportPlan, type ReportState } from '../plan/report-plan.ts';
 import type { Hour } from '../read/create-tally.ts';
 import { MISMATCHES_MAX } from '../read/read-mismatches.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
@@ -52,7 +51,7 @@ function listFacts({ plan, texts, actorOf }: Summary): Fact[] {
   return [
     [words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) }],
     ['', { text: texts.stateNotes[plan.state], style: 'hint' }],
-    [words.proven, { text: describeProof(plan, texts), style: isReadWhole(plan) ? 'good' : 'bad' }],
+    [words.proven, { text: describeProof(plan, texts), style: isProven(plan) ? 'good' : 'bad' }],
     ...(values ? [[words.surplus, { text: fill(words.surplusText, values), style: 'bad' }] satisfies Fact] : []),
     [words.revision, { count: plan.revision, style: 'text' }],
   ];
@@ -63,16 +62,12 @@ export function stateStyle(plan: { state: ReportState }): 'good' | 'bad' | 'text
   return plan.state === 'closed' ? 'good' : plan.state === 'partial' ? 'bad' : 'text';
 }
 
-/** Whether the whole day was read after its end. A reading that began while the day was running does not count. */
-export function isReadWhole(plan: Pick<ReportPlan, 'reading' | 'state' | 'calendar' | 'day'>): boolean {
-  if (!plan.reading || plan.state === 'partial') return false;
-  return plan.reading.askedAt >= plan.calendar.startOfDay(addDays(plan.day, 1));
-}
-
-function describeProof(plan: ReportPlan, { summary }: Texts): string {
-  if (!plan.reading) return summary.provenNo;
-  const values = { run: plan.reading.runId, at: formatMoment(plan.calendar.toWallTime(plan.reading.askedAt)) };
-  return fill(plan.state === 'partial' ? summary.provenRunning : summary.provenYes, values);
+function describeProof({ reading, countedAt, calendar, state }: ReportPlan, { summary }: Texts): string {
+  const at = reading?.askedAt ?? countedAt;
+  if (!at) return summary.provenNo;
+  const values = { run: reading?.runId ?? '', at: formatMoment(calendar.toWallTime(at)) };
+  if (!reading) return fill(summary.provenByCounts, values);
+  return fill(state === 'partial' ? summary.provenRunning : summary.provenYes, values);
 }
 
 /** Writes how many transactions reached each status. */

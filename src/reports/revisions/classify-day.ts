@@ -3,12 +3,12 @@ import type { Reader } from '../../database/reader.ts';
 import { addDays, type Calendar, type Day, listDays } from '../../domain/calendar.ts';
 import { LATE_DAYS, type ProvenWindow, provesDay } from '../../domain/late-days.ts';
 import { readSurplus } from '../plan/read-surplus.ts';
-import type { ReportState, WholeReading } from '../plan/report-plan.ts';
+import type { ReportPlan, WholeReading } from '../plan/report-plan.ts';
 import { readProofWindows } from './read-proof-windows.ts';
 
 /** Days that one run read, or (`counted`) that any runs read or counted. */
 type Window = ProvenWindow & ((WholeReading & { counted?: false }) | { counted: true });
-export type DayClassification = { state: ReportState; reading: WholeReading | undefined };
+export type DayClassification = Pick<ReportPlan, 'state' | 'reading' | 'countedAt'>;
 
 /** Classifies a day by the runs that read the provider's list. A doubt about the time zone keeps it from `closed`. */
 export async function classifyDay(db: Reader, day: Day, now: Date, calendar: Calendar): Promise<DayClassification> {
@@ -26,7 +26,7 @@ export async function classifyDay(db: Reader, day: Day, now: Date, calendar: Cal
   const decided = decideDayState(day, reading ? [reading, ...windows] : windows, { isOver, provableFrom });
   const surplus = decided.reading && (await readSurplus(db, day, decided.reading.runSeq, now));
   const state = decided.state === 'closed' && (await isZoneAlertFiring(db)) ? 'provisional' : decided.state;
-  return { state, reading: surplus && decided.reading ? { ...decided.reading, surplus } : decided.reading };
+  return { ...decided, state, reading: surplus && decided.reading ? { ...decided.reading, surplus } : decided.reading };
 }
 
 async function findWholeReading(
@@ -64,10 +64,14 @@ export function decideDayState(
   const readings = windows.filter(isReading);
   if (!isOver) {
     const newest = readings.findLast((window) => window.from <= day && window.to >= day);
-    return { state: 'partial', reading: toReading(newest) };
+    return { state: 'partial', reading: toReading(newest), countedAt: undefined };
   }
-  const reading = toReading(readings.find((window) => provesDay(window, day, provableFrom)));
-  return { state: listUnread(day, windows, provableFrom).length === 0 ? 'closed' : 'provisional', reading };
+  const proofs = windows.filter((window) => provesDay(window, day, provableFrom));
+  const reading = toReading(proofs.find(isReading));
+  const countedAt = reading
+    ? undefined
+    : proofs.map(({ askedAt }) => askedAt).sort((a, b) => a.getTime() - b.getTime())[0];
+  return { state: listUnread(day, windows, provableFrom).length === 0 ? 'closed' : 'provisional', reading, countedAt };
 }
 
 /** The creation days whose transactions may still change a day: those not read or counted since it is provable. Pure. */

@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts';
 import { type Day, listDays } from '../../domain/calendar.ts';
-import type { RangeDay } from '../plan/report-plan.ts';
-import { isReadWhole } from '../render/write-summary.ts';
+import { isProven, type RangeDay } from '../plan/report-plan.ts';
 import { classifyDay } from './classify-day.ts';
 
 /** Classifies the days of a range, as of an instant. */
@@ -12,8 +11,8 @@ export async function classifyDays(
 ): Promise<RangeDay[]> {
   const days: RangeDay[] = [];
   for (const day of listDays(from, to)) {
-    const { state, reading } = await classifyDay(db, day, now, calendar);
-    days.push({ day, state, proven: isReadWhole({ day, state, reading, calendar }) });
+    const found = await classifyDay(db, day, now, calendar);
+    days.push({ day, state: found.state, proven: isProven(found), counted: found.countedAt !== undefined });
   }
   return days;
 }

@@ -2,8 +2,7 @@ import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import { isDuplicateKey, transact } from '../../database/transact.ts';
 import { countBits, type EventWindow } from '../plan/read-event-window.ts';
-import type { ReportPlan } from '../plan/report-plan.ts';
-import { isReadWhole } from '../render/write-summary.ts';
+import { isProven, type ReportPlan } from '../plan/report-plan.ts';
 import { enqueueReportMail } from './mail-reports.ts';
 import { hashOfWorkbook, type ReportFile } from './publish-drafts.ts';
 import { resolveChangedDay } from './resolve-changed-day.ts';
@@ -46,9 +45,10 @@ function toRow(plan: ReportPlan, { digest, ordersDigest, files, eventWindow, fig
     revision: plan.revision,
     state: plan.state,
     made_at: plan.madeAt,
-    proven: isReadWhole(plan) ? 1 : 0,
+    proven: isProven(plan) ? 1 : 0,
+    // without a run: counted at that time
     proven_run_seq: plan.reading?.runSeq ?? null,
-    proven_asked_at: plan.reading?.askedAt ?? null,
+    proven_asked_at: plan.reading?.askedAt ?? plan.countedAt ?? null,
     digest,
     sha256: hashOfWorkbook(files),
     files: JSON.stringify(files),

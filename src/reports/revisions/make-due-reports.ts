@@ -95,8 +95,7 @@ async function listImproved(
   const improved: Day[] = [];
   for (const row of newest) {
     if (row.state === 'closed' && row.proven === 1) continue;
-    const classification = await classifyDay(db, row.day, clock.now(), calendar);
-    if (hasImproved(row, { ...classification, day: row.day, calendar })) improved.push(row.day);
+    if (hasImproved(row, await classifyDay(db, row.day, clock.now(), calendar))) improved.push(row.day);
   }
   return improved;
 }

@@ -22,6 +22,7 @@ import { refuse, refuseField } from '../../texts/refuse.ts';
 import { countWindowEvents, type EventWindow } from '../plan/read-event-window.ts';
 import {
   type Cut,
+  isProven,
   type PreviousRevision,
   type ReportPlan,
   type ReportState,
@@ -35,7 +36,6 @@ import { readBack } from '../readback/read-back.ts';
 import { haveOtherOrders } from '../render/changes/compare-orders.ts';
 import { compareStatusCounts } from '../render/changes/compare-status-counts.ts';
 import { writeReport } from '../render/write-report.ts';
-import { isReadWhole } from '../render/write-summary.ts';
 import { classifyDay, type DayClassification } from './classify-day.ts';
 import { hasNewStatement, hasUnreportedChange } from './enqueue-unreported-mails.ts';
 import { insertRevision } from './insert-revision.ts';
@@ -170,12 +170,9 @@ export function toPreviousRevision(row: ReportRow): PreviousRevision {
 }
 
 /** Whether the day's state rose, or the day was proven, since its newest revision: at most twice for a day. */
-export function hasImproved(
-  newest: { state: string; proven: number },
-  now: Pick<ReportPlan, 'state' | 'reading' | 'calendar' | 'day'>,
-): boolean {
+export function hasImproved(newest: { state: string; proven: number }, now: DayClassification): boolean {
   if (STATE_RANK[now.state] > STATE_RANK[newest.state as ReportState]) return true;
-  return newest.proven === 0 && isReadWhole(now);
+  return newest.proven === 0 && isProven(now);
 }
 
 /** `eventCount`: the events in the window of the newest revision's cut. */

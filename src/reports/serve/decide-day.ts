@@ -9,6 +9,8 @@ export type DayRevision = {
   state: ReportState;
   madeAt: Date;
   proven: boolean;
+  /** It was proven by a reading: not only counted. */
+  isReadWhole: boolean;
   digest: string;
   /** A person in it was erased since. */
   isRedacted: boolean;
@@ -60,7 +62,7 @@ export function decideDay(facts: Facts): DecidedDay {
   const revisedBy = findRevised(revisions);
   return {
     state: decideState(facts, newest, revisedBy),
-    isReadWhole: facts.isReadWhole || newest?.proven === true,
+    isReadWhole: facts.isReadWhole || newest?.isReadWhole === true,
     // a closed day stays closed after its readings are deleted
     unread:
       first && last && newest?.state !== 'closed'

@@ -141,8 +141,10 @@ async function takePlan(context: Context, { from, to }: Range): Promise<Taken> {
 
 function readClosedPlan(row: MonthClose): Taken {
   const close = toClosedMonth(row);
-  // close-month.ts writes it
-  const days = JSON.parse(row.days) as RangeDay[];
+  // close-month.ts writes it; earlier versions said `proven` only of days that were read: a closed day of them was counted
+  const days = (JSON.parse(row.days) as RangeDay[]).map((one) =>
+    one.state === 'closed' && !one.proven ? { ...one, proven: true, counted: true } : one,
+  );
   const { fullDocuments, version } = row;
   return { days, cut: close.cut, madeAt: close.at, fullDocuments, version, close };
 }

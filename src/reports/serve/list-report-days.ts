@@ -83,7 +83,18 @@ async function findFirstKnownDay(db: Reader): Promise<Day | undefined> {
 async function readRevisions(db: Reader, from: Day, to: Day): Promise<(DayRevision & { figures: string | null })[]> {
   const rows = await db
     .selectFrom('reports')
-    .select(['day', 'revision', 'state', 'made_at', 'proven', 'digest', 'figures', 'redacted_at', 'files'])
+    .select([
+      'day',
+      'revision',
+      'state',
+      'made_at',
+      'proven',
+      'proven_run_seq',
+      'digest',
+      'figures',
+      'redacted_at',
+      'files',
+    ])
     .where('day', '>=', from)
     .where('day', '<=', to)
     .orderBy('day')
@@ -94,6 +105,7 @@ async function readRevisions(db: Reader, from: Day, to: Day): Promise<(DayRevisi
     // insert-revision.ts writes only these
     state: row.state as ReportState,
     proven: row.proven === 1,
+    isReadWhole: row.proven === 1 && row.proven_run_seq !== null,
     digest: row.digest.toString('hex'),
     isRedacted: row.redacted_at !== null,
     rebuilt: (JSON.parse(row.files) as ReportFile[]).find((file) => file.rebuilt !== undefined)?.rebuilt,

@@ -2,9 +2,8 @@ import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
 import type { Context } from '../../context.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { refuseField } from '../../texts/refuse.ts';
-import type { ReportState } from '../plan/report-plan.ts';
+import { isProven, type ReportState } from '../plan/report-plan.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
-import { isReadWhole } from '../render/write-summary.ts';
 import { classifyDay } from '../revisions/classify-day.ts';
 import { presentReport, type Report, type ReportRow, selectReports } from '../revisions/present-report.ts';
 
@@ -68,7 +67,7 @@ async function classifyNow(
   const isClosed = row.state === 'closed';
   if (isClosed && row.proven === 1) return { state: isInDoubt ? 'provisional' : 'closed', proven: true };
   const classification = await classifyDay(db, row.day, clock.now(), calendar);
-  const proven = row.proven === 1 || isReadWhole({ ...classification, day: row.day, calendar });
+  const proven = row.proven === 1 || isProven(classification);
   return { state: isClosed && !isInDoubt ? 'closed' : classification.state, proven };
 }
 

@@ -186,6 +186,7 @@ export async function planRebuild(
     previous: before && toPreviousRevision(before),
     state: row.state as ReportState,
     reading: await findReading(context, row),
+    countedAt: row.proven_run_seq === null ? (row.proven_asked_at ?? undefined) : undefined,
     madeAt: row.made_at,
     locale: wanted.locale ?? (row.locale as Language),
     fullDocuments: row.full_documents === 1 && !wanted.masked,

@@ -33,7 +33,14 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     title: 'Amount changed',
     todo: 'The ledger keeps the first amount: compare it with the receipt, then keep it or accept the new one.',
   },
-  commission_differs: { title: 'Commission differs', todo: 'Compare it with the contract and the provider’s invoice.' },
+  commission_differs: {
+    title: 'Commission changed',
+    todo: 'The ledger keeps the first one: compare it with the provider’s invoice, then keep it or accept the new one.',
+  },
+  commission_not_agreed: {
+    title: 'Commissions are not the contract’s',
+    todo: 'Open Balances, Commissions: claim the difference from the provider, or state the contract that applies.',
+  },
   reference_differs: {
     title: 'Reference changed',
     todo: 'The ledger keeps the first one: find out who changed it, since merchants find their orders by it.',

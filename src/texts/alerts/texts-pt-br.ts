@@ -34,8 +34,12 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
     todo: 'O razão mantém o primeiro valor: compare com o comprovante do pagamento e decida entre manter ou aceitar com estorno.',
   },
   commission_differs: {
-    title: 'Tarifa difere',
-    todo: 'Compare com o contrato e com a fatura do provedor; se a cobrança está errada, conteste-a antes de resolver.',
+    title: 'Tarifa mudou',
+    todo: 'O razão mantém a primeira: compare com a fatura do provedor e decida entre manter ou aceitar a nova.',
+  },
+  commission_not_agreed: {
+    title: 'Tarifas fora do contrato',
+    todo: 'Veja os pagamentos em Saldos, Tarifas: conteste a diferença com o provedor, ou informe o contrato que vale.',
   },
   reference_differs: {
     title: 'Referência mudou',

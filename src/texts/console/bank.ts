@@ -26,16 +26,16 @@ export const BANK_EN = {
   'o arquivo não traz o saldo': 'the file has no balance',
   'em {day}': 'on {day}',
   'entre {from} e {to} faltam linhas que somam {sum}': 'between {from} and {to} lines of {sum} are missing',
-  'Assets:Bank no razão': 'Assets:Bank in the ledger',
+  'Conta no banco, no razão': 'Bank account in the ledger',
   'Saldo antes da primeira linha': 'Balance before the first line',
   'Mais saques por PIX casados': 'Plus matched withdrawals by PIX',
   'Mais linhas em aberto': 'Plus open lines',
   'Menos lançamentos em aberto': 'Less open entries',
   'Menos linhas depois do saldo': 'Less lines after the balance',
   'Casado com ajustes': 'Matched with adjustments',
-  'Assets:Bank está fechado: cada ajuste do tipo banco tem a sua linha no extrato.':
-    'Assets:Bank is closed: each adjustment of kind bank has its line in the statement.',
-  'Assets:Bank está em aberto em {sum}.': 'Assets:Bank is open by {sum}.',
+  'A conta no banco confere: cada ajuste do tipo banco tem a sua linha no extrato.':
+    'The bank account agrees: each adjustment of kind bank has its line in the statement.',
+  '{sum} da conta no banco estão em aberto.': '{sum} of the bank account is open.',
   '{n} em aberto, que somam {sum}.': '{n} open, which add up to {sum}.',
   // lists
   'Linhas do extrato': 'Lines of the statement',
@@ -148,6 +148,6 @@ export const BANK_EN = {
   'um débito sem sinal, tomado como saída': 'one debit without a sign, taken as money out',
   '{n} débitos sem sinal, tomados como saída': '{n} debits without a sign, taken as money out',
   'saldo de {day}: {amount}': 'balance of {day}: {amount}',
-  'Sem um extrato não se sabe se Assets:Bank confere: importe um.':
-    'Without a statement nobody knows whether Assets:Bank agrees: import one.',
+  'Sem um extrato não se sabe se a conta no banco confere: importe um.':
+    'Without a statement nobody knows whether the bank account agrees: import one.',
 };

@@ -39,8 +39,6 @@ export const WORDS_EN = {
   // entries
   Lançamento: 'Entry',
   'Tarifa conhecida depois': 'Commission learnt later',
-  'Tarifa mudou': 'Commission changed',
-  'Tarifa difere do contrato': 'Commission differs from the contract',
   'Retido na abertura dos livros': 'Held when the books opened',
   'Saldo inicial': 'Opening balance',
   Ajuste: 'Adjustment',

@@ -1,4 +1,4 @@
-import type { MismatchCause } from '../../domain/mismatch.ts';
+import type { MismatchKind } from '../../domain/mismatch.ts';
 
 /** Names of the causes of mismatches in a report. */
 export const MISMATCHES_PT_BR = {
@@ -7,9 +7,8 @@ export const MISMATCHES_PT_BR = {
   status_differs: 'O provedor contradiz a história que temos',
   illegal_transition: 'A transação saiu de uma situação final',
   amount_differs: 'O valor ou a operação mudou no provedor',
-  commission_differs: 'A tarifa mudou depois do pagamento, ou difere da do contrato',
-  commission_changed: 'A tarifa mudou depois do pagamento',
-  commission_not_contracts: 'A tarifa difere da do contrato',
+  commission_differs: 'A tarifa mudou depois do pagamento',
+  commission_not_agreed: 'As tarifas cobradas num dia não são as do contrato informado',
   reference_differs: 'Referência, extra, plataforma ou data de criação mudou no provedor',
   duplicate_reference: 'Duas transações com a mesma referência',
   missing_at_provider: 'Temos a transação, o provedor não',
@@ -28,17 +27,16 @@ export const MISMATCHES_PT_BR = {
   paid_after_cancel: 'Um pedido cancelado foi pago',
   receipt_unidentified: 'Um recebimento não é de pedido nenhum',
   books_broken: 'O razão está inconsistente',
-} satisfies Record<MismatchCause, string>;
+} satisfies Record<MismatchKind, string>;
 
-export const MISMATCHES_EN: Record<MismatchCause, string> = {
+export const MISMATCHES_EN: Record<MismatchKind, string> = {
   webhook_lost: 'The webhook of a change never came; reconciliation found the change and applied it',
   webhook_contradiction: 'A webhook claimed what the provider does not show',
   status_differs: 'The provider contradicts the history that we hold',
   illegal_transition: 'The transaction left a final status',
   amount_differs: 'Amount or operation changed at the provider',
-  commission_differs: 'The commission changed after payment, or differs from the contract',
-  commission_changed: 'The commission changed after payment',
-  commission_not_contracts: 'The commission differs from the contract',
+  commission_differs: 'The commission changed after payment',
+  commission_not_agreed: "The commissions charged on a day are not the stated contract's",
   reference_differs: 'Reference, extra, platform or creation date changed at the provider',
   duplicate_reference: 'Two transactions with one reference',
   missing_at_provider: 'We hold the transaction, the provider does not',

@@ -69,8 +69,8 @@ const listAudited = async (action: string) =>
 
 test('an accountant uploads a file without script: it is checked, then imported, once, and its matches are shown', async () => {
   const empty = (await (await openConsoleSession(env, 'accountant')).get(PAGE)).text;
-  expect(empty).toContain('Sem um extrato não se sabe se Assets:Bank confere: importe um.');
-  expect(empty).not.toContain('Assets:Bank está fechado');
+  expect(empty).toContain('Sem um extrato não se sabe se a conta no banco confere: importe um.');
+  expect(empty).not.toContain('A conta no banco confere');
   const adjustment = await withdraw(123_400n);
   const file = ofx('1-1', [line('f1', '1234.00', 'TED DE MARIA'), line('f2', '-9.90', 'TARIFA')]);
   const checked = await upload('accountant', file, { confirms: false });
@@ -84,7 +84,7 @@ test('an accountant uploads a file without script: it is checked, then imported,
   expect(html).toContain(`${FORM}?kind=bank`);
   expect(text).toContain('1 em aberto, que somam -R$ 9,90.');
   expect(text).toContain('TARIFA');
-  expect(text).toContain('Assets:Bank está fechado');
+  expect(text).toContain('A conta no banco confere');
   expect((await session.get(`${PAGE}/lines?state=matched`)).text).toMatch(
     /TED DE MARIA .*Ajuste .*pelo valor e pelo dia/,
   );

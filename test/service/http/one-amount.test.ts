@@ -166,7 +166,7 @@ test('each row and page names what is at stake and the amount of the transaction
 
 test('the sheet has both columns, its total and Resumo have the same sums', () => {
   const sheet = sheetOf(sheets, 'Divergências');
-  const rows = rowsOf(sheet).filter((row) => row.Tipo?.value === 'Tarifa difere');
+  const rows = rowsOf(sheet).filter((row) => row.Tipo?.value === 'Tarifa mudou');
   expect(rows.map((row) => [row['Em jogo']?.value, row['Valor da transação']?.value])).toEqual(
     Array.from({ length: PAYMENTS }, () => [0.1, 409.7]),
   );
@@ -202,7 +202,7 @@ test('a sheet of before keeps what was at stake then, and what a person decided 
   expect(atStake(await listOpen(`&kind=${KIND}`))).toBe(85n);
   const { file } = await openReport(context, { day: env.today, format: 'xlsx', locale: 'en', revision: 1 });
   const then = rowsOf(sheetOf(await readWorkbook(file), 'Mismatches')).filter(
-    (row) => row.Kind?.value === 'Commission differs',
+    (row) => row.Kind?.value === 'Commission changed',
   );
   expect(then.map((row) => row['At stake']?.value)).toEqual(Array.from({ length: PAYMENTS }, () => 0.1));
   const ids = commissions.map(({ id }) => id);

@@ -1,10 +1,11 @@
 /** The figures of a day that has everything, asked at every place that says them. */
+import { rmSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { transact } from '../../../src/database/transact.ts';
-import { addDays, type Day } from '../../../src/domain/calendar.ts';
+import { addDays, type Day, listDays } from '../../../src/domain/calendar.ts';
 import { formatAmount, parseSum } from '../../../src/domain/money.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
@@ -19,6 +20,7 @@ import {
   applyTransactions,
   PLATFORM_A,
   PLATFORM_B,
+  recordReadDays,
   transactionOf,
   withLaterEvents,
 } from '../../support/make-report-transactions.ts';
@@ -298,4 +300,37 @@ test('everything is the same once it is sealed', async () => {
   const before = await read();
   await sealNow(env.context);
   expect(await read()).toEqual(before);
+});
+
+test('a day that was only counted is proven on the first page, in the month and in its own Resumo alike', async () => {
+  const { context, dataDir } = env;
+  const counted = addDays(today, -1);
+  const at = context.clock.now();
+  const read = addDays(today, -2);
+  for (const day of listDays(addDays(today, -96), read)) await recordReadDays(context, day, day, at);
+  const run = await recordReadDays(context, counted, counted, at);
+  const { seq } = await readRow(context.db, 'runs', ['seq'], { id: run });
+  await context.db.updateTable('run_windows').set({ state: 'counted' }).where('run_seq', '=', seq).execute();
+  const { get } = await openPage();
+  expect((await get('/')).text).toMatch(
+    /96 de 96 dias encerrados desde [\d/]+ provados: lidos ou contados por inteiro/,
+  );
+
+  const file = path.join(dataDir, 'proven.xlsx');
+  await exportRange(context, { from: read, to: today, format: 'xlsx' }, (made) => copyFile(made.file, file));
+  const period = sheetOf(await readWorkbook(file), 'Resumo do período');
+  const proven = '2 de 2 dias encerrados, 1 deles por contagem';
+  expect(lineOf(period, 'Dias provados com o provedor')?.[0]?.value).toBe(proven);
+  const days = period.rows.filter((row) => row[0]?.kind === 'date' && row.length > 8);
+  expect(days.map((row) => row.at(-2)?.value)).toEqual(['lido', 'contado', 'em curso']);
+
+  const { report } = await makeReport(context, counted);
+  expect(report.proven).toBe(true);
+  const own = (wanted: object) => openReport(context, { day: counted, format: 'xlsx', ...wanted });
+  const opened = await own({});
+  const summary = sheetOf(await readWorkbook(opened.file), 'Resumo');
+  expect(lineOf(summary, 'Provado com o provedor')?.[0]?.value).toMatch(/^Sim: contado em /);
+  // a file that is made again says the same
+  rmSync(opened.file);
+  expect((await own({})).sha256).toBe(opened.sha256);
 });

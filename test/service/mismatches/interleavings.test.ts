@@ -1,12 +1,9 @@
 /** Mismatches that are raised or resolved on what was read, while another transaction changes it. */
-import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
 import { findQuarantines, raiseQuarantine, resolveQuarantine } from '../../../src/inbox/items/quarantine.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import { checkCommissions } from '../../../src/ledger/apply/check-commissions.ts';
 import { storeRefusedRows } from '../../../src/ledger/apply/store-refused-rows.ts';
-import { stateContract } from '../../../src/ledger/stated/commission-contracts.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import { fetchAbsent } from '../../../src/reconciliation/windows/fetch-by-id.ts';
@@ -14,7 +11,6 @@ import { finishWindow } from '../../../src/reconciliation/windows/finish-window.
 import { eventually } from '../../support/eventually.ts';
 import { holdReads } from '../../support/failing-database.ts';
 import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';
-import { openEnvironment } from '../../support/open-environment.ts';
 import { openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
@@ -145,44 +141,3 @@ test('a webhook that is quarantined while the mismatch of its reason is resolved
   await Promise.all([resolved, quarantined]);
   expect(await readMismatchRows(context, 'webhook_quarantined')).toMatchObject([{ state: 'open' }]);
 });
-
-const CONTRACT = { platform: null, operation: 'cashin', from: '2026-11-01', to: null, actor: 'tok_1' } as const;
-const RANGE = { from: '2026-11-01', to: '2026-11-30' };
-
-test('a contract that is stated while payments are checked decides about those that are checked after it', async () => {
-  await using environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-  const { context } = environment;
-  const row = makeShownTransaction(['pending@0', 'paid@1'], { id: randomUUID(), amount: '100.00', commission: '0.50' });
-  await applyObservations(context, [observeNow(context, row)]);
-  await stateContract(context, { ...CONTRACT, fixedCents: 99n, basisPoints: 0 });
-  const reads = holdReads(context, 'events');
-  reads.hold();
-  const checked = checkCommissions(reads.context, RANGE);
-  await eventually('the payments were listed', () => reads.held() === 1);
-  await stateContract(context, { ...CONTRACT, fixedCents: 50n, basisPoints: 0 });
-  reads.release();
-  expect(await checked).toEqual({ payments: 1, uncovered: 0, raised: 0 });
-});
-
-test.each([false, true])(
-  'a contract waits for payments that are booked without it, and they are checked (another one: %s)',
-  async (other) => {
-    await using environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-    const { context } = environment;
-    if (other) await stateContract(context, { ...CONTRACT, fixedCents: 50n, basisPoints: 0 });
-    const reads = holdReads(context, 'merchants');
-    reads.hold();
-    const row = makeShownTransaction(['pending@0', 'paid@1'], {
-      id: randomUUID(),
-      amount: '100.00',
-      commission: '0.50',
-    });
-    const applied = applyObservations(reads.context, [observeNow(context, row)]);
-    await eventually('the contracts were read', () => reads.held() === 1);
-    const stated = stateContract(context, { ...CONTRACT, fixedCents: 99n, basisPoints: 0 });
-    await waitForLockWaits(context);
-    reads.release();
-    await Promise.all([applied, stated]);
-    expect(await checkCommissions(context, RANGE)).toEqual({ payments: 1, uncovered: 0, raised: 1 });
-  },
-);

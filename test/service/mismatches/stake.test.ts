@@ -14,6 +14,7 @@ const FOUND: [MismatchKind, unknown, unknown][] = [
   ['webhook_contradiction', { status: 'paid' }, { status: 'pending', history: ['pending'] }],
   ['webhook_contradiction', { amount: '1.00' }, { amount: '3.00' }],
   ['balance_differs', { balance: '1.00', at: '2026-11-21T00:00:00-03:00' }, { ledger: '3.00', difference: '-2.00' }],
+  ['commission_not_agreed', { commission: '1.00' }, { commission: '2.50', payments: 3, difference: '1.50' }],
   ['stuck', { final_within_s: 900 }, { status: 'pending' }],
   ['unknown_status', null, { status: 'paid_twice' }],
 ];
@@ -35,6 +36,7 @@ test('the sum at stake of each kind is that of its mismatches', async () => {
         ['amount_differs', 599n + 1234n],
         ['commission_differs', 100n],
         ['balance_differs', 200n],
+        ['commission_not_agreed', 150n],
       ] as const),
       ...([
         ['webhook_contradiction', 1234n + 200n],

@@ -19,6 +19,7 @@ import { createReceiver } from '../../../src/inbox/receive/receive.ts';
 import { workInbox } from '../../../src/inbox/verify/work-inbox.ts';
 import { scopeOfReference } from '../../../src/ledger/apply/compare-references.ts';
 import { stateContract } from '../../../src/ledger/stated/commission-contracts.ts';
+import { checkCommissions, compareNewCharges } from '../../../src/ledger/stated/compare-charges.ts';
 import { compareStatements, stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { createLog } from '../../../src/log.ts';
 import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
@@ -219,6 +220,19 @@ const STAGES: Record<MismatchKind, () => Promise<Staged>> = {
     await read();
     return { about: id };
   },
+  async commission_not_agreed() {
+    const { context } = books;
+    const { platform } = await make({ platform: randomUUID(), commission: '0.10' });
+    const stated = { platform, operation: 'cashin', from: day, to: day, actor: 'tok_1', basisPoints: 0 } as const;
+    await read();
+    await stateContract(context, { ...stated, fixedCents: 9n });
+    await compareNewCharges(context);
+    const end = async () => {
+      await stateContract(context, { ...stated, fixedCents: 10n });
+      await compareNewCharges(context);
+    };
+    return { scope: `${day} ${platform}`, end };
+  },
   async reference_differs() {
     const { id } = await make({ reference: 'before' });
     await read();
@@ -411,6 +425,7 @@ test('a clean month, its commissions as the contract has them, raises none', asy
   await clean.reconcile(dayAgo(30), dayAgo(0));
   await clean.reconcile(dayAgo(30), dayAgo(0));
   await watchStuck(context);
+  await checkCommissions(context, { from: dayAgo(30), to: dayAgo(0) });
   const transactions = await context.db.selectFrom('transactions').select('id').execute();
   expect(transactions.length).toBeGreaterThan(25 * PER_DAY);
   expect(await listMismatches(context, { limit: 10 })).toEqual([]);

@@ -161,7 +161,9 @@ test("the console's form has each account of the ledger in words, and says what 
     { account: 'Assets:Bank', platform: null, code: '1.1.9', category: 'Banco', history: null },
     { account: 'Assets:Bank', platform: env.paid.platform, code: null, category: 'Banco da loja' },
   ]);
-  expect((await accountant.get(`${address}?done=mapped`)).text).toContain('Plano de contas salvo.');
+  const shown = (await accountant.get(`${address}?done=mapped`)).text;
+  expect(shown).toContain('Plano de contas salvo.');
+  expect(shown).toContain('a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos');
   expect((await viewer.get(address)).text).toContain('1.1.9');
   const range = `from=${env.today}&to=${env.today}`;
   const unmapped = await accountant.get(`/reports/period?${range}&format=calima`);

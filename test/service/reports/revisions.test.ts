@@ -305,7 +305,7 @@ test('a day is partial while it runs, provisional after its end, closed once all
   const run = await recordReadDays(context, '2026-03-11', '2026-03-11', AFTER);
   expect(await makeReport(context, DAY)).toMatchObject({ changed: true, report: { revision: 2, proven: true } });
   const proven = sheetOf(await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file), 'Resumo');
-  expect(lineOf(proven, 'Conferido por inteiro com o provedor')?.[0]?.value).toContain(run);
+  expect(lineOf(proven, 'Provado com o provedor')?.[0]?.value).toContain(run);
 
   await recordReadDays(context, addDays(DAY, -95), addDays(DAY, -1), AFTER);
   const { reports } = await listReports(context, { limit: 1, after: undefined });

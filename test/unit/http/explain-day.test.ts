@@ -8,8 +8,8 @@ import { runInLanguage } from '../../../src/texts/language.ts';
 const DAY = '2026-11-20';
 
 function dayOf(state: ReportDay['state'], more: Partial<ReportDay> = {}, revisionState = 'provisional'): ReportDay {
-  const fixed = { day: DAY, madeAt: new Date(0), proven: false, digest: '', isRedacted: false, figures: undefined };
-  const newest = { ...fixed, revision: 2, state: revisionState as 'provisional' };
+  const fixed = { day: DAY, madeAt: new Date(0), proven: false, isReadWhole: false, digest: '', isRedacted: false };
+  const newest = { ...fixed, figures: undefined, revision: 2, state: revisionState as 'provisional' };
   return {
     ...{ day: DAY, state, isReadWhole: true, unread: undefined, isInDoubt: false, revisedBy: undefined },
     ...{ revisions: [newest], figures: undefined, ledger: { closing: 0n, held: 0n } },

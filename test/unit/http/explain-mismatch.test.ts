@@ -14,16 +14,15 @@ test.each(Object.keys(MISMATCH_SEVERITY))('%s has a title, a meaning, and one se
 });
 
 const COMMISSION = { commission: '1.09' };
+const OF_CONTRACT = {
+  'pt-BR': 'As tarifas cobradas num dia não são as do contrato informado',
+  en: "The commissions charged on a day are not the stated contract's",
+};
 test.each([
   ['pt-BR', COMMISSION, 'Tarifa mudou', 'A tarifa mudou depois do pagamento'],
-  ['pt-BR', { ...COMMISSION, contract: 'cc_1' }, 'Tarifa difere do contrato', 'A tarifa difere da do contrato'],
+  ['pt-BR', { ...COMMISSION, contract: 'cc_1' }, 'Tarifas fora do contrato', OF_CONTRACT['pt-BR']],
   ['en', COMMISSION, 'Commission changed', 'The commission changed after payment'],
-  [
-    'en',
-    { ...COMMISSION, contract: 'cc_1' },
-    'Commission differs from the contract',
-    'The commission differs from the contract',
-  ],
+  ['en', { ...COMMISSION, contract: 'cc_1' }, 'Commissions are not the contract’s', OF_CONTRACT.en],
 ] as const)('in %s, a commission that is expected as %o is called: %s', (language, expected, title, meaning) => {
   const mismatch = { kind: 'commission_differs', expected };
   expect(runInLanguage(language, () => explainMismatch(mismatch))).toMatchObject({ title, meaning });

@@ -23,7 +23,9 @@ test('a running day is partial, complete as of its newest reading', () => {
 
 test('a reading from before the end of the day does not prove it', () => {
   const early = read(DAY, DAY, new Date(END.getTime() - 1));
-  expect(decideDayState(DAY, [early], OVER)).toEqual({ state: 'provisional', reading: undefined });
+  expect(decideDayState(DAY, [early], OVER)).toEqual({
+    ...{ state: 'provisional', reading: undefined, countedAt: undefined },
+  });
 });
 
 test('the day is closed when all 95 days before it and itself were read after its end, and not a day less', () => {
@@ -42,6 +44,7 @@ test('days proven by counts close a day as well as read ones, but a report names
   expect(decideDayState(DAY, [{ ...read(addDays(DAY, -95), DAY, END), counted: true }], OVER)).toEqual({
     state: 'closed',
     reading: undefined,
+    countedAt: END,
   });
 });
 

@@ -8,7 +8,7 @@ const NOTHING = {
 };
 
 function revision(number: number, state: DayRevision['state'], digest = 'a'): DayRevision {
-  const fixed = { day: DAY, madeAt: new Date(0), proven: false, isRedacted: false };
+  const fixed = { day: DAY, madeAt: new Date(0), proven: false, isReadWhole: false, isRedacted: false };
   return { ...fixed, revision: number, state, digest };
 }
 const [partial, provisional, closed] = [revision(1, 'partial'), revision(1, 'provisional'), revision(2, 'closed')];

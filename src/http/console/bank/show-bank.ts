@@ -121,7 +121,7 @@ function renderComparison(summary: BankSummary): Html {
   const closed = summary.openEntries.count === 0;
   return html`${facts([
     ['Saldo no banco', bankCents === null ? EMPTY_VALUE : money(bankCents)],
-    ['Assets:Bank no razão', money(ledgerCents)],
+    ['Conta no banco, no razão', money(ledgerCents)],
     ['Diferença', bankCents === null ? EMPTY_VALUE : money(bankCents - ledgerCents)],
     ['Saldo antes da primeira linha', money(summary.beforeCents)],
     ['Mais saques por PIX casados', sumPart(summary.withdrawals)],
@@ -132,10 +132,10 @@ function renderComparison(summary: BankSummary): Html {
     ['Casado com ajustes', sumPart(summary.matched)],
   ])}<p class="explain">${
     summary.accounts.length === 0
-      ? t('Sem um extrato não se sabe se Assets:Bank confere: importe um.')
+      ? t('Sem um extrato não se sabe se a conta no banco confere: importe um.')
       : closed
-        ? t('Assets:Bank está fechado: cada ajuste do tipo banco tem a sua linha no extrato.')
-        : t('Assets:Bank está em aberto em {sum}.', { sum: formatMoney(summary.openEntries.cents) })
+        ? t('A conta no banco confere: cada ajuste do tipo banco tem a sua linha no extrato.')
+        : t('{sum} da conta no banco estão em aberto.', { sum: formatMoney(summary.openEntries.cents) })
   }</p>`;
 }
 

@@ -6,7 +6,13 @@ import { addDays } from '../../../domain/calendar.ts';
 import { maskPlatform } from '../../../domain/person/mask-person.ts';
 import { describeCode, fill } from '../../../texts/fill.ts';
 import { formatLocalAmount, formatLocalCount, formatMoment, type Texts } from '../../../texts/reports/texts.ts';
-import { type PreviousRevision, type ReportPlan, STATE_RANK, toWallTimeBounds } from '../../plan/report-plan.ts';
+import {
+  isProven,
+  type PreviousRevision,
+  type ReportPlan,
+  STATE_RANK,
+  toWallTimeBounds,
+} from '../../plan/report-plan.ts';
 import { maskChanges } from '../../read/mask-rows.ts';
 import { type AccountBalance, filterPlatform, readAccountBalances } from '../../read/read-accounts.ts';
 import { type DayChange, readChanges } from '../../read/read-changes.ts';
@@ -15,7 +21,6 @@ import { readFactsAtCut } from '../../read/read-facts-at-cut.ts';
 import { listChangedStatements, readNewestStatements, type StatedBalance } from '../../read/read-statements.ts';
 import type { ChangeRow } from '../columns.ts';
 import type { ReportWork } from '../report-work.ts';
-import { isReadWhole } from '../write-summary.ts';
 import { compareOpenings, EMPTY_CHANGE, sumDayMovements } from './compare-openings.ts';
 import { describeOrders } from './compare-orders.ts';
 import { type Counted, compareStatusCounts } from './compare-status-counts.ts';
@@ -113,13 +118,14 @@ function describeState(
   return [wasRunning ? { ...row, effectBefore: sumDayMovements(before), effectAfter: sumDayMovements(after) } : row];
 }
 
-/** One row if a complete reading has proven the day since. */
+/** One row if the day was proven since. */
 function describeProof(plan: ReportPlan, previous: PreviousRevision, texts: Texts): ChangeRow[] {
-  const { reading } = plan;
-  if (!reading || previous.proven || !isReadWhole(plan)) return [];
-  const { proof: what, unproven: before, proven: after, provenWhy } = texts.changes;
-  const why = fill(provenWhy, { at: formatMoment(plan.calendar.toWallTime(reading.askedAt)) });
-  const source = `${texts.sources.list} ${reading.runId}`;
+  const { reading, countedAt } = plan;
+  const at = reading?.askedAt ?? countedAt;
+  if (!at || previous.proven || !isProven(plan)) return [];
+  const { proof: what, unproven: before, proven: after, provenWhy, countedWhy } = texts.changes;
+  const why = fill(reading ? provenWhy : countedWhy, { at: formatMoment(plan.calendar.toWallTime(at)) });
+  const source = [texts.sources.list, reading?.runId].filter(Boolean).join(' ');
   return [{ ...EMPTY_CHANGE, recordedAt: plan.madeAt, what, before, after, why, source }];
 }
 

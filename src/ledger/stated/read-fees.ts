@@ -57,7 +57,7 @@ function splitDays(contracts: CommissionContract[], { from, to }: Span): Span[] 
   });
 }
 
-type Span = { from: Day; to: Day };
+export type Span = { from: Day; to: Day };
 
 async function listPlatforms(db: Reader): Promise<(string | null)[]> {
   const rows = await db.selectFrom('transactions').select('platform').distinct().execute();
@@ -101,6 +101,38 @@ function sumPaid(paid: Paid) {
       COALESCE(SUM(charged < low OR charged > high), 0) AS differing,
       SUM(agreed IS NULL OR charged IS NULL) AS uncovered
     FROM (${paid}) AS paid GROUP BY platform, operation ORDER BY platform, operation`;
+}
+
+/** The payments of a day and platform; `charged` and `agreed` are cents of the `differing` ones alone. */
+export type DayDifference = { day: Day; platform: string } & Record<'payments' | 'uncovered' | 'differing', number> &
+  Record<'charged' | 'agreed', bigint>;
+
+/** Sums the payments of a range by day and platform. @param contracts newest first. */
+export async function sumDifferences(
+  db: Reader,
+  contracts: CommissionContract[],
+  range: Span,
+): Promise<DayDifference[]> {
+  const platforms = await listPlatforms(db);
+  const days: DayDifference[] = [];
+  for (const span of splitDays(contracts, range)) {
+    const differs = sql`(charged < low OR charged > high)`;
+    const { rows } = await sql<Record<keyof DayDifference, string>>`SELECT SUBSTR(at, 1, 10) AS day, platform,
+        COUNT(*) AS payments, SUM(agreed IS NULL) AS uncovered, COALESCE(SUM(${differs}), 0) AS differing,
+        COALESCE(SUM(IF(${differs}, charged, 0)), 0) AS charged, COALESCE(SUM(IF(${differs}, agreed, 0)), 0) AS agreed
+      FROM (${selectPaid(contracts, platforms, span)}) AS paid GROUP BY day, platform ORDER BY day, platform`.execute(
+      db,
+    );
+    const count = (text: string): number => Number(text);
+    append(
+      days,
+      rows.map(({ day, platform, payments, uncovered, differing, charged, agreed }) => ({
+        ...{ day, platform, payments: count(payments), uncovered: count(uncovered), differing: count(differing) },
+        ...{ charged: BigInt(charged), agreed: BigInt(agreed) },
+      })),
+    );
+  }
+  return days;
 }
 
 function add(rows: Map<string, FeeRow>, row: Sum): void {
