@@ -117,7 +117,8 @@ async function load(context: Context): Promise<void> {
   }
   process.stderr.write('\nindexing …\n');
   await restore();
-  for (const table of ['transactions', 'parties', 'search_words']) await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
+  for (const table of ['transactions', 'parties', 'search_words'])
+    await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
 }
 
 /** SQL can't compute the keyed hashes: makes a table of them to join. */

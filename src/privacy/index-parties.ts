@@ -5,7 +5,6 @@ import { indexParty, indexWord } from '../database/keys/index-person.ts';
 import type { Keys } from '../database/keys/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { groupValues } from '../domain/lists.ts';
 import { splitWords } from '../domain/person/split-words.ts';
 import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
 
@@ -102,16 +101,19 @@ async function indexRows(keys: Keys, trx: Transaction<Database>, seqs: number[])
 type Word = { transaction_seq: number; word: Buffer };
 
 async function replaceWords(trx: Transaction<Database>, seqs: number[], words: Word[]): Promise<void> {
-  const keyOf = ({ transaction_seq: seq, word }: Word) => `${seq} ${word.toString('base64')}`;
-  const stored = await trx.selectFrom('search_words').selectAll().where('transaction_seq', 'in', seqs).execute();
-  const [known, wanted] = [new Set(stored.map(keyOf)), new Set(words.map(keyOf))];
-  const gone = stored.filter((one) => !wanted.has(keyOf(one)));
-  for (const [seq, some] of groupValues(
-    gone,
-    (one) => one.transaction_seq,
-    ({ word }) => word,
-  ))
-    await trx.deleteFrom('search_words').where('transaction_seq', '=', seq).where('word', 'in', some).execute();
-  const added = words.filter((one) => !known.has(keyOf(one)));
+  // VARBINARY would be read as text
+  const stored = await trx
+    .selectFrom('search_words')
+    .select(['transaction_seq', sql<string>`LOWER(HEX(word))`.as('hex')])
+    .where('transaction_seq', 'in', seqs)
+    .execute();
+  const wanted = new Map(words.map((one) => [`${one.transaction_seq} ${one.word.toString('hex')}`, one]));
+  const known = new Set(stored.map(({ transaction_seq: seq, hex }) => `${seq} ${hex}`));
+  for (const { transaction_seq: seq, hex } of stored) {
+    if (wanted.has(`${seq} ${hex}`)) continue;
+    const gone = trx.deleteFrom('search_words').where('transaction_seq', '=', seq);
+    await gone.where('word', '=', Buffer.from(hex, 'hex')).execute();
+  }
+  const added = [...wanted].flatMap(([key, one]) => (known.has(key) ? [] : [one]));
   if (added.length > 0) await insertRows(trx, 'search_words', added);
 }
