@@ -18,7 +18,7 @@ import { intersect, type SearchCursor, type TransactionQuery } from './transacti
 /** A search takes no longer, over all of its statements: then the user is asked to narrow it. */
 export const SEARCH_MS_MAX = READ_TIMEOUT_MS;
 
-/** Days that a search inside of words may have: up to so many after its creation a payment changes. */
+/** Days that a search inside of words may have: a payment changes up to 95 days after its creation. */
 export const INSIDE_DAYS_MAX = 95;
 export const INSIDE_CHARS_MIN = WORD_CHARS_MIN;
 

@@ -140,7 +140,7 @@ describe('the search by beginnings of words', () => {
   }, 120_000);
 });
 
-/** The folded words of a text, told a second way. */
+/** The folded words of a text, split another way. */
 function scan(text: string): string[] {
   const chars = [...foldName(text)].map((char) => (/[\p{L}\p{N}]/u.test(char) ? char : ' '));
   const words: string[][] = [[]];
