@@ -5,8 +5,10 @@ import path from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
-import { hashDocument } from '../src/database/keys/index-person.ts';
+import { insertRows } from '../src/database/insert-returning.ts';
+import { hashDocument, indexWord } from '../src/database/keys/index-person.ts';
 import type { Database } from '../src/database/tables.ts';
+import { splitWords } from '../src/domain/person/split-words.ts';
 import { SEARCH_MS_MAX, searchTransactions } from '../src/ledger/read/search-transactions.ts';
 import type { TransactionQuery } from '../src/ledger/read/transaction-query.ts';
 import { createLog } from '../src/log.ts';
@@ -57,6 +59,11 @@ function searches(): Search[] {
     ['platform in 35 days', KEYED_MS, (n) => ({ platform: `p${n % 20}`, ...month(n) })],
     ['operation in 35 days', KEYED_MS, (n) => ({ operation: n % 2 ? 'cashout' : 'cashin', ...month(n) })],
     ['amount in 35 days', KEYED_MS, (n) => ({ amountCents: BigInt(random(n, 100_000)), ...month(n) })],
+    ['words, one that 1 in 2 have', KEYED_MS, (n) => ({ words: n % 2 ? 'maria' : 'jose' })],
+    ['words, a beginning that 1 in 20 have', KEYED_MS, (n) => ({ words: `maria ${100 + (n % 10)}` })],
+    ['words, one that 1 in 900 have', KEYED_MS, (n) => ({ words: String(100 + random(n, 900)) })],
+    ['words, a rare one', KEYED_MS, (n) => ({ words: `maria ${100_000 + random(n, PEOPLE / 2)}` })],
+    ['inside of words, in 35 days', ANY_MS, (n) => ({ contains: `aria ${random(n, PEOPLE)}`, ...month(n) })],
     ['nothing', ANY_MS, () => ({})],
     ['name, borne by 1 in 20', ANY_MS, (n) => ({ name: `maria ${n % 10}` })],
     ['name, a rare one', ANY_MS, (n) => ({ name: `maria ${random(n, PEOPLE)}` })],
@@ -102,14 +109,16 @@ async function load(context: Context): Promise<void> {
   const { db } = context;
   await sql`SET GLOBAL innodb_flush_log_at_trx_commit = 0`.execute(db);
   await hashPeople(context);
-  const restore = await dropKeys(db, ['transactions', 'parties']);
+  const restore = await dropKeys(db, ['transactions', 'parties', 'search_words']);
   for (let start = 0; start < ROWS; start += CHUNK_ROWS) {
     await loadChunk(db, start + 1, Math.min(start + CHUNK_ROWS, ROWS));
+    await loadWords(context, start + 1, Math.min(start + CHUNK_ROWS, ROWS));
     process.stderr.write(`\rloaded ${Math.min(start + CHUNK_ROWS, ROWS)} of ${ROWS}   `);
   }
   process.stderr.write('\nindexing …\n');
   await restore();
-  for (const table of ['transactions', 'parties']) await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
+  for (const table of ['transactions', 'parties', 'search_words'])
+    await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
 }
 
 /** SQL can't compute the keyed hashes: makes a table of them to join. */
@@ -137,8 +146,25 @@ async function loadChunk(db: Kysely<Database>, from: number, to: number): Promis
     FROM ${sequence}`.execute(db);
   // every second name is Maria
   const person = sql`(seq * 7919) MOD ${PEOPLE}`;
-  await sql`INSERT INTO parties (transaction_seq, name, document, document_hash, name_folded, created_wall)
+  await sql`INSERT INTO parties (transaction_seq, name, document, document_hash, name_folded, created_wall, index_due)
     SELECT seq, CONCAT(IF(seq MOD 2, 'Maria ', 'José '), ${person}), LPAD(${person}, 11, '0'), hash,
-      CONCAT(IF(seq MOD 2, 'maria ', 'jose '), ${person}), ${wall}
+      CONCAT(IF(seq MOD 2, 'maria ', 'jose '), ${person}), ${wall}, NULL
     FROM ${sequence} JOIN bench_people ON n = ${person}`.execute(db);
+}
+
+const hashes = new Map<string, Buffer>();
+
+/** The words that the worker would index of these transactions: it would take an hour. */
+async function loadWords({ db, keys }: Context, from: number, to: number): Promise<void> {
+  for (let start = from; start <= to; start += 2_000) {
+    const rows = Array.from({ length: Math.min(2_000, to + 1 - start) }, (_, i) => start + i).flatMap((seq) => {
+      const name = `${seq % 2 ? 'maria' : 'jose'} ${(seq * 7_919) % PEOPLE}`;
+      return splitWords([name, `pedido-${(seq * 3) % ROWS}`, `shop-${seq % 50}`]).map((text) => {
+        const word = hashes.get(text) ?? indexWord(keys, text);
+        hashes.set(text, word);
+        return { transaction_seq: seq, word };
+      });
+    });
+    await db.transaction().execute((trx) => insertRows(trx, 'search_words', rows));
+  }
 }

@@ -38,6 +38,8 @@ export const TRANSACTION_FILTERS = [
   'e2e_id',
   'document',
   'name',
+  'words',
+  'contains',
   'amount',
   'amount_from',
   'amount_to',
@@ -52,7 +54,16 @@ export const TRANSACTION_FILTERS = [
 
 export type PersonFilters = Partial<
   Record<
-    'document' | 'name' | 'extra' | 'reference' | 'transactionId' | 'e2e_id' | 'platform' | 'number',
+    | 'document'
+    | 'name'
+    | 'words'
+    | 'contains'
+    | 'extra'
+    | 'reference'
+    | 'transactionId'
+    | 'e2e_id'
+    | 'platform'
+    | 'number',
     string | undefined
   >
 > & {
@@ -63,15 +74,15 @@ export type PersonFilters = Partial<
 /**
  * Authorizes a search for a person and audits it, by the document's keyed hash and never the document.
  *
- * A viewer may search for whole documents that they already know, a few an hour. They may not search by name: from its
- * first letters they could guess a masked one. An extra often holds a document, and a reference may, also within a longer
+ * A viewer may search for whole documents that they already know, a few an hour. They may not search by a name, or a part of any
+ * text: from its first letters they could guess a masked one. An extra often holds a document, and a reference may, also within a longer
  * number: a hit reveals as much as a search by document, and counts as one. For a viewer a part of a document counts too:
  * the first nine digits are as good as the whole.
  * @throws ConfereError `forbidden`, `too_many_requests`.
  */
 export async function authorizeSearch(context: Context, caller: Caller, filters: PersonFilters): Promise<void> {
   const isViewer = !seesPersons(caller);
-  if (filters.name !== undefined && isViewer) {
+  if ((filters.name ?? filters.words ?? filters.contains) !== undefined && isViewer) {
     throw refuse('name_search_forbidden');
   }
   const { document, extra, reference, transactionId, e2e_id: e2eId, platform, number } = filters;
@@ -79,6 +90,7 @@ export async function authorizeSearch(context: Context, caller: Caller, filters:
   const texts = [extra, reference, transactionId, e2eId && extractE2eSuffix(e2eId), number];
   const sought = [
     document,
+    ...[filters.words, filters.contains].map((text) => findDocuments(text ?? '')[0] ?? readPart(text)),
     readDocument(extra) ?? (countsParts ? readPart(extra) : undefined),
     ...texts.slice(1).map((text) => findDocuments(text ?? '')[0] ?? (countsParts ? readPart(text) : undefined)),
     // a part is not counted: lists of accounts show platforms anyway

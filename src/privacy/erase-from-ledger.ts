@@ -116,13 +116,13 @@ async function eraseSome(
     .forUpdate()
     .execute();
   const named = new Set((await readNamed(trx, seqs)).map((row) => row.seq));
-  let again = 0;
+  const again: number[] = [];
   for (const { seq, extra, extra_hash, digest } of rows) {
     const withheld = extra !== null && extra_hash && person.holdsValue(extra);
     if (!named.has(seq)) {
       if (!withheld) continue;
       // an earlier version did not find the value
-      again++;
+      again.push(seq);
     }
     await trx
       .updateTable('transactions')
@@ -133,14 +133,25 @@ async function eraseSome(
       .where('seq', '=', seq)
       .execute();
   }
-  if (named.size === 0) return again;
-  await trx
-    .updateTable('parties')
-    .set({ name: null, email: null, phone: null, document: null, pix_key: null, description: null, name_folded: null })
-    .set({ document_hash: person.hash, forgotten_at: context.clock.now() })
-    .where('transaction_seq', 'in', [...named])
-    .execute();
-  return named.size + again;
+  const changed = [...named, ...again];
+  if (named.size > 0) {
+    await trx
+      .updateTable('parties')
+      .set({
+        name: null,
+        email: null,
+        phone: null,
+        document: null,
+        pix_key: null,
+        description: null,
+        name_folded: null,
+      })
+      .set({ document_hash: person.hash, forgotten_at: context.clock.now() })
+      .where('transaction_seq', 'in', [...named])
+      .execute();
+  }
+  await eraseWords(trx, changed);
+  return changed.length;
 }
 
 /** Clears the document in other people's transactions; their digests included it, so they are keyed too. */
@@ -159,12 +170,12 @@ async function eraseMentions(
     .forUpdate()
     .execute();
   const [inExtra, isKey] = [new Set(person.mentions), new Set(person.pixKeyOf)];
-  let changed = 0;
+  const changed: number[] = [];
   for (const { seq, extra, extra_hash, digest, pix_key } of rows) {
     const withheld = inExtra.has(seq) && extra !== null;
     const keyed = isKey.has(seq) && pix_key !== null;
     if (!withheld && !keyed) continue;
-    changed++;
+    changed.push(seq);
     await trx
       .updateTable('transactions')
       .set({
@@ -175,7 +186,15 @@ async function eraseMentions(
       .execute();
     if (keyed) await trx.updateTable('parties').set({ pix_key: null }).where('transaction_seq', '=', seq).execute();
   }
-  return changed;
+  await eraseWords(trx, changed);
+  return changed.length;
+}
+
+/** Deletes the words of transactions; the worker indexes those that are left. Locks the parties first, as it does. */
+async function eraseWords(trx: Transaction<Database>, seqs: number[]): Promise<void> {
+  if (seqs.length === 0) return;
+  await trx.updateTable('parties').set({ index_due: 1 }).where('transaction_seq', 'in', seqs).execute();
+  await trx.deleteFrom('search_words').where('transaction_seq', 'in', seqs).execute();
 }
 
 /** Returns the transactions whose party is not forgotten yet. */

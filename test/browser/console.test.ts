@@ -77,7 +77,7 @@ test('an accountant finds a payment from any page by a name, narrows it by chips
   expect(await total.textContent()).toMatch(
     /^\d+ transações.*Entradas pagas R\$ [\d.]+,\d\d.*Saídas não pagas R\$ [\d.]+,\d\d/s,
   );
-  expect(await page.getByText('Procurado como').textContent()).toContain('começo do nome');
+  expect(await page.getByText('Procurado como').textContent()).toContain('começo de palavras');
   await page.getByLabel('Operação').selectOption('Saída');
   await page.getByRole('button', { name: 'Buscar' }).click();
   const chip = page.getByRole('link', { name: 'Operação: Saída' });

@@ -4,6 +4,7 @@ import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { splitWebhooks } from '../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../src/ledger/apply/apply-observations.ts';
 import { createMerchant } from '../../src/merchants/change-merchants.ts';
+import { indexParties } from '../../src/privacy/index-parties.ts';
 import { startRun } from '../../src/reconciliation/runs/start-run.ts';
 import { observe, type ShownTransaction } from './make-observations.ts';
 import { openEnvironment, type TestEnvironment } from './open-environment.ts';
@@ -62,6 +63,7 @@ async function addShopData(context: Context, surfaces: Surfaces, today: Day) {
     observe({ ...changed, amount: '819.00', id: idOf('double'), name: 'Outra Pessoa' }, context.clock.now()),
   ]);
   await sendWebhooks(context, surfaces, paid);
+  await indexParties(context);
   return { paid, changed };
 }
 

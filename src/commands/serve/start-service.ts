@@ -21,7 +21,7 @@ import type { Spool } from '../../inbox/spool/spool.ts';
 import { ITEMS_IN_FLIGHT_MAX, workInbox } from '../../inbox/verify/work-inbox.ts';
 import { applyRefundRule } from '../../ledger/journal/read-policies.ts';
 import { mailAddressChanges } from '../../portal/mail-address-changes.ts';
-import { indexPartiesInBackground } from '../../privacy/index-parties.ts';
+import { followParties } from '../../privacy/index-parties.ts';
 import { CONNECTIONS_MAX } from '../../provider/client.ts';
 import { openClient } from '../../provider/open-client.ts';
 import { processRuns, RUN_WORKERS } from '../../reconciliation/runs/process-runs.ts';
@@ -147,7 +147,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
     sealer: sealLedger(context),
     ...(context.config.WITNESSES.list.length > 0 && { witnesses: submitCheckpoints(context) }),
     expected: followPayments(context),
-    parties: indexPartiesInBackground(context),
+    parties: followParties(context),
   };
   logStart(context, Object.keys(loops));
   stack.defer(async () => {

@@ -39,7 +39,10 @@ export type LedgerTables = {
     name_folded: Optional<Buffer>;
     created_wall: Optional<string>;
     forgotten_at: Optional<Date>;
+    /** 1: its search columns and words are to be filled. */
+    index_due: Optional<number>;
   };
+  search_words: { transaction_seq: number; word: Buffer };
   forgotten_people: {
     document_hash: Buffer;
     forgotten_at: Date;

@@ -71,6 +71,9 @@ export async function writeTransactions(
 /** Rarely true after the first observation. Compared with the row, since `stored` may have been redacted. */
 function isNewParty({ loaded, after, forgotten }: TransactionWrite): boolean {
   if (!loaded || forgotten || loaded.forgotten) return true;
+  const { reference, extra } = loaded.stored;
+  // their words are to be indexed again
+  if (reference !== after.reference || extra !== after.extra) return true;
   return PARTY_FACTS.some((name) => loaded.party[name] !== after[name]);
 }
 
@@ -119,6 +122,7 @@ const PARTY_COLUMNS = [
   'name_folded',
   'created_wall',
   'forgotten_at',
+  'index_due',
 ] as const;
 
 async function insertTransactions(
@@ -225,5 +229,6 @@ function toPartyRow(keys: Keys, transactionSeq: number, { after, forgotten }: Tr
     ...(forgotten ? { document_hash: forgotten, name_folded: null } : indexParty(keys, after)),
     created_wall: after.createdWall,
     forgotten_at: forgotten ? now : null,
+    index_due: 1,
   };
 }

@@ -8,14 +8,15 @@ import { isUuid } from '../../domain/ids.ts';
 import { findMonth, LANGUAGES, type Language, NUMBER_MARKS } from '../../domain/language/language.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { isValidDocument } from '../../domain/person/find-documents.ts';
-import { foldName, normalizeDocument } from '../../domain/person/fold-person.ts';
+import { normalizeDocument } from '../../domain/person/fold-person.ts';
+import { splitWords } from '../../domain/person/split-words.ts';
 
-export const SEARCH_KINDS = ['id', 'e2e_id', 'reference', 'extra', 'document', 'name', 'amount', 'day'] as const;
+export const SEARCH_KINDS = ['id', 'e2e_id', 'reference', 'extra', 'document', 'words', 'amount', 'day'] as const;
 export type SearchKind = (typeof SEARCH_KINDS)[number];
 
 export type Reading =
-  /** `id`: an id or its beginning, in lower case. `document`: in any spelling. `name`: its beginning. */
-  | { kind: 'id' | 'e2e_id' | 'reference' | 'extra' | 'document' | 'name'; text: string }
+  /** `id`: an id or its beginning, in lower case. `document`: in any spelling. `words`: their beginnings. */
+  | { kind: 'id' | 'e2e_id' | 'reference' | 'extra' | 'document' | 'words'; text: string }
   /** A negative amount is money that leaves: the amount of a cashout. */
   | { kind: 'amount'; cents: bigint; operation?: 'cashout' }
   | { kind: 'day'; day: Day };
@@ -26,7 +27,8 @@ export type SearchFault = 'too_long' | 'no_such_day' | 'no_amount' | 'amount_too
 export type Classified = { readings: Reading[]; fault?: SearchFault };
 
 export const SEARCH_CHARS_MAX = 512;
-const NAME_CHARS_MIN = 2;
+/** A search has an index read for each word. */
+export const SEARCH_WORDS_MAX = 8;
 /** A longer number without a comma is no amount: it is a document, a phone or an order. */
 const BARE_AMOUNT_DIGITS_MAX = 9;
 
@@ -47,7 +49,6 @@ const ID = /^[0-9a-f]{4,8}(?:(?<=[0-9a-f]{8})-[0-9a-f-]{0,27})?$/i;
 const E2E_ID = /^[ED][0-9A-Za-z]{31}$/;
 const DOCUMENT = /^[\d.\-/\s]+$/;
 const CNPJ = /^[0-9A-Z]{2}\.?[0-9A-Z]{3}\.?[0-9A-Z]{3}\/?[0-9A-Z]{4}-?\d{2}$/i;
-const LETTERS = /\p{L}[^\p{L}\r\n\u2028\u2029]*\p{L}/u;
 const DOCUMENT_LENGTHS: readonly number[] = [11, 14];
 
 /** Returns the readings of a text, the most specific first; none for a blank text. @param language how amounts are written. */
@@ -117,7 +118,7 @@ function listTextReadings(text: string, exact: string, language: Language): Read
   if (E2E_ID.test(text)) readings.push({ kind: 'e2e_id', text });
   readings.push({ kind: 'reference', text: exact }, { kind: 'extra', text: exact });
   if (isDocument(text)) readings.push({ kind: 'document', text });
-  if (isName(text)) readings.push({ kind: 'name', text });
+  if (!isUuid(text) && !E2E_ID.test(text) && areWords(text)) readings.push({ kind: 'words', text });
   const cents = hasFewDigits(text) && isAmount(text, language) ? parseDigits(text, language) : undefined;
   if (cents !== undefined) readings.push({ kind: 'amount', cents });
   return readings;
@@ -130,10 +131,10 @@ function isDocument(text: string): boolean {
   return DOCUMENT.test(text) || (CNPJ.test(text) && (text.includes('/') || isValidDocument(plain)));
 }
 
-/** Text with two letters or more. A word with a digit in it is a code, several words can be a company. */
-function isName(text: string): boolean {
-  if (!LETTERS.test(text) || foldName(text).length < NAME_CHARS_MIN) return false;
-  return !/\d/.test(text) || (text.includes(' ') && /^[\p{L}\p{M}\p{N}\s.,&'’()/-]+$/u.test(text));
+/** Whether a text has words to search by, and not too many. */
+export function areWords(text: string): boolean {
+  const { length } = splitWords([text], SEARCH_WORDS_MAX + 1);
+  return length > 0 && length <= SEARCH_WORDS_MAX;
 }
 
 /**

@@ -1,12 +1,14 @@
 /**
- * Search terms whose index has another order than a page: a beginning of a name or an id, a merchant, and values beside the
+ * Search terms whose index has another order than a page: a beginning of a name, a word or an id, a merchant, and values beside the
  * one whose index a page is read off. Few transactions of a term are read by number and sorted; of a frequent one the newest
  * transactions are scanned until the page is full.
  */
 import { type RawBuilder, sql } from 'kysely';
-import { indexName, rangeOf } from '../../database/keys/index-person.ts';
+import { indexName, rangeOf, rangeOfWord } from '../../database/keys/index-person.ts';
+import type { Keys } from '../../database/keys/settings.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
+import { splitWords } from '../../domain/person/split-words.ts';
 import { runWithin, type SearchBudget } from './search-budget.ts';
 import type { TransactionQuery } from './transaction-query.ts';
 
@@ -23,15 +25,23 @@ export type Candidates = {
   ofParty?: true;
 };
 
-type Terms = Pick<TransactionQuery, 'name' | 'idPrefix' | 'merchant' | 'amountMinCents' | 'amountMaxCents'>;
+type Terms = Pick<
+  TransactionQuery,
+  'name' | 'words' | 'contains' | 'idPrefix' | 'merchant' | 'amountMinCents' | 'amountMaxCents'
+>;
 
 /** Reads the transactions of each given term from its index, within the time of the search. */
 export async function findCandidates(
   db: Reader,
-  { name, idPrefix, merchant, ...amounts }: Terms,
+  keys: Keys,
+  { name, words, contains, idPrefix, merchant, ...amounts }: Terms,
   budget: SearchBudget,
 ): Promise<Candidates[]> {
+  const named: Candidates[] = [];
+  for (const word of splitWords([words ?? null])) named.push(await findWord(db, keys, word, budget));
   return [
+    ...named,
+    ...(contains === undefined ? [] : [findInside(contains)]),
     ...(name === undefined ? [] : [await findNamed(db, name, budget)]),
     ...(idPrefix === undefined ? [] : [await findByBeginning(db, idPrefix, budget)]),
     ...(merchant === undefined ? [] : [await findOfMerchant(db, merchant, budget)]),
@@ -81,6 +91,28 @@ async function findNamed(db: Reader, name: string, budget: SearchBudget): Promis
     .limit(CANDIDATES_MAX + 1);
   const condition = sql<boolean>`parties.name_folded >= ${from} AND parties.name_folded < ${end}`;
   return { seqs: listFew(await runWithin(db, select, budget)), condition, ofParty: true };
+}
+
+async function findWord(db: Reader, keys: Keys, beginning: string, budget: SearchBudget): Promise<Candidates> {
+  const { first, last } = rangeOfWord(keys, beginning);
+  const select = db
+    .selectFrom('search_words')
+    .select('transaction_seq as seq')
+    .where('word', '>=', first)
+    .where('word', '<=', last)
+    .limit(CANDIDATES_MAX + 1);
+  // scalar, as of a merchant below; by the transaction's own words: the server may choose to read all that begin so
+  const condition = sql<boolean>`(SELECT 1 FROM search_words FORCE INDEX (PRIMARY) WHERE search_words.transaction_seq = transactions.seq
+    AND search_words.word >= ${first} AND search_words.word <= ${last} LIMIT 1) = 1`;
+  return { seqs: listFew(await runWithin(db, select, budget)), condition };
+}
+
+/** No index finds the inside of a text: each row is compared, without case and accents as the server knows them. */
+function findInside(part: string): Candidates {
+  const pattern = `%${part.replace(/[%_!]/g, '!$&')}%`;
+  const texts = sql`CONCAT_WS(CHAR(10), parties.name, parties.email, transactions.reference, transactions.extra)`;
+  const condition = sql<boolean>`CONVERT(${texts} USING utf8mb4) COLLATE utf8mb4_unicode_ci LIKE ${pattern} ESCAPE '!'`;
+  return { seqs: undefined, condition, ofParty: true };
 }
 
 async function findByBeginning(db: Reader, idPrefix: string, budget: SearchBudget): Promise<Candidates> {

@@ -4,8 +4,9 @@ import { READ_TIMEOUT_MS } from '../../database/limit-statement-time.ts';
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import { selectTransactions, type TransactionRow, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Reader } from '../../database/reader.ts';
-import { addDays } from '../../domain/calendar.ts';
+import { addDays, type Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { WORD_CHARS_MIN } from '../../domain/person/split-words.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
 import { faultOf, refuseFields } from '../../texts/refuse.ts';
@@ -17,8 +18,18 @@ import { intersect, type SearchCursor, type TransactionQuery } from './transacti
 /** A search takes no longer, over all of its statements: then the user is asked to narrow it. */
 export const SEARCH_MS_MAX = READ_TIMEOUT_MS;
 
+/** Days that a search inside of words may have: a payment changes up to 95 days after its creation. */
+export const INSIDE_DAYS_MAX = 95;
+export const INSIDE_CHARS_MIN = WORD_CHARS_MIN;
+
+/** Whether a search inside of words may have these days. */
+export function areInsideDays({ from, to }: { from?: Day | undefined; to?: Day | undefined }): boolean {
+  return from !== undefined && to !== undefined && to < addDays(from, INSIDE_DAYS_MAX);
+}
+
 /**
- * Returns matching transactions, newest first by the wall clock that `by` names, in keyset pages.
+ * Returns matching transactions, newest first by the wall clock that `by` names, in keyset pages. A search inside of words may
+ * end within its days, when its time is spent: then a page has fewer rows than its limit, or none, and `next` says where it goes on.
  * @throws ConfereError `invalid_request` when the search exceeds SEARCH_MS_MAX: a narrower range is needed.
  */
 export async function searchTransactions(
@@ -28,17 +39,40 @@ export async function searchTransactions(
   budget: SearchBudget = startBudget(SEARCH_MS_MAX),
 ): Promise<{ transactions: LedgerTransaction[]; next: SearchCursor | undefined }> {
   try {
-    const rows = await readAny(db, keys, query, budget);
+    const { rows, cut } = await readPage(db, keys, query, budget);
     const shown = rows.slice(0, query.limit);
     const last = rows.length > query.limit ? shown.at(-1) : undefined;
     return {
       transactions: shown.map(toLedgerTransaction),
-      next: last && { wall: query.by === 'created' ? last.created_wall : last.status_wall, seq: last.seq },
+      next: last ? { wall: query.by === 'created' ? last.created_wall : last.status_wall, seq: last.seq } : cut,
     };
   } catch (error) {
     if (isSearchTimeout(error)) throw tooWide(query);
     throw error;
   }
+}
+
+/** Reads a page; inside of words day by day, the newest first. @returns `cut`: what is before it was not read. */
+async function readPage(
+  db: Reader,
+  keys: Keys,
+  query: TransactionQuery,
+  budget: SearchBudget,
+): Promise<{ rows: TransactionRow[]; cut?: SearchCursor }> {
+  const { contains, from, to, after, limit } = query;
+  if (contains === undefined || from === undefined || to === undefined)
+    return { rows: await readAny(db, keys, query, budget) };
+  const rows: TransactionRow[] = [];
+  const start: Day = after === undefined ? to : after.wall.slice(0, 10);
+  let day = start;
+  try {
+    for (; day >= from && rows.length <= limit; day = addDays(day, -1))
+      rows.push(...(await readAny(db, keys, { ...query, from: day, to: day, limit: limit - rows.length }, budget)));
+  } catch (error) {
+    if (day === start || !isSearchTimeout(error)) throw error;
+    return { rows, cut: { wall: `${addDays(day, 1)} 00:00:00`, seq: 0 } };
+  }
+  return { rows };
 }
 
 /** Reads the first rows of each alternative, in order, without repetition: one more than the page shows. */
@@ -84,7 +118,7 @@ export async function buildSearch(
   const hasBoth = query.platform === NO_PLATFORM && (await isNamedNone(db, budget));
   const filters = listFilters(keys, hasBoth ? { ...query, platform: undefined } : query, withheld);
   const ordering = filters.find(({ leads }) => leads === 'both' || leads === query.by);
-  const candidates = await findCandidates(db, query, budget);
+  const candidates = await findCandidates(db, keys, query, budget);
   if (query.seqs) candidates.push({ seqs: query.seqs });
   for (const value of listOthers(filters, ordering, query)) candidates.push(await findWithValue(db, value, budget));
   // few rows are read by number and sorted: no index of another value is needed for the order

@@ -8,11 +8,18 @@ import type { Context } from '../../context.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { foldName, normalizeDocument } from '../../domain/person/fold-person.ts';
 import { maskAccount } from '../../domain/person/mask-person.ts';
+import { WORD_CHARS_MAX, WORD_CHARS_MIN } from '../../domain/person/split-words.ts';
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { listOrdersOf } from '../../expected/read-story.ts';
+import { areWords, SEARCH_WORDS_MAX } from '../../ledger/read/classify-search.ts';
 import { describeTransaction, maskEntries } from '../../ledger/read/describe-transaction.ts';
-import { searchTransactions } from '../../ledger/read/search-transactions.ts';
+import {
+  areInsideDays,
+  INSIDE_CHARS_MIN,
+  INSIDE_DAYS_MAX,
+  searchTransactions,
+} from '../../ledger/read/search-transactions.ts';
 import type { TransactionQuery } from '../../ledger/read/transaction-query.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
@@ -56,28 +63,49 @@ export const transactions = defineSearch({
   roles: ['viewer'],
   route: '/transactions',
   row: rows.transaction,
-  filters: z.object({
-    id: z.string().min(1).optional(),
-    reference: z.string().min(1).optional(),
-    extra: z.string().min(1).optional(),
-    e2e_id: e2eId,
-    document: z
-      .string()
-      .max(256)
-      .refine((text) => normalizeDocument(text) !== null, 'must hold digits or letters')
-      .optional()
-      .describe('CPF or CNPJ in any spelling; found by its keyed hash'),
-    name,
-    amount: amountBound,
-    amount_from: amountBound,
-    amount_to: amountBound.describe('at most; both bounds are included'),
-    status: z.string().min(1).optional(),
-    operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`).optional(),
-    platform: z.string().min(1).optional().describe('none: what has no platform'),
-    from: day.optional(),
-    to: day.optional(),
-    by: z.enum(['created', 'status'], 'must be created or status').default('created'),
-  }),
+  filters: z
+    .object({
+      id: z.string().min(1).optional(),
+      reference: z.string().min(1).optional(),
+      extra: z.string().min(1).optional(),
+      e2e_id: e2eId,
+      document: z
+        .string()
+        .max(256)
+        .refine((text) => normalizeDocument(text) !== null, 'must hold digits or letters')
+        .optional()
+        .describe('CPF or CNPJ in any spelling; found by its keyed hash'),
+      name,
+      words: z
+        .string()
+        .max(512)
+        .refine(areWords, `must hold 1 to ${SEARCH_WORDS_MAX} words of ${WORD_CHARS_MIN} characters or more`)
+        .optional()
+        .describe(
+          `beginnings of words of the name, e-mail, reference or extra, all of them, in any order and case, with or without accents; each of ${WORD_CHARS_MIN} to ${WORD_CHARS_MAX} characters; not for viewers`,
+        ),
+      contains: z
+        .string()
+        .trim()
+        .min(INSIDE_CHARS_MIN)
+        .max(100)
+        .optional()
+        .describe(
+          `text inside of them, with from and to at most ${INSIDE_DAYS_MAX} days apart; a page may end early: go on while there is a next_cursor; not for viewers`,
+        ),
+      amount: amountBound,
+      amount_from: amountBound,
+      amount_to: amountBound.describe('at most; both bounds are included'),
+      status: z.string().min(1).optional(),
+      operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`).optional(),
+      platform: z.string().min(1).optional().describe('none: what has no platform'),
+      from: day.optional(),
+      to: day.optional(),
+      by: z.enum(['created', 'status'], 'must be created or status').default('created'),
+    })
+    .refine((one) => one.contains === undefined || areInsideDays(one), {
+      ...{ path: ['contains'], error: `goes with from and to, of at most ${INSIDE_DAYS_MAX} days` },
+    }),
   async find(context, { limit, after }, given, caller) {
     await authorizeSearch(context, caller, given);
     const { e2e_id: e2eId, amount, amount_from: from, amount_to: to, ...filter } = given;

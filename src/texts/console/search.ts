@@ -17,13 +17,18 @@ export const SEARCH_EN = {
   'Este valor é maior que qualquer transação.': 'This amount is larger than any transaction.',
   'Escreva os dígitos.': 'Write its digits.',
   'Escreva duas letras ou mais.': 'Write two letters or more.',
+  'Escreva {n} letras ou mais.': 'Write {n} letters or more.',
+  'Escolha o período, de no máximo {n} dias.': 'Choose the period, of at most {n} days.',
   'Este texto não se lê assim: busque-o de novo.': 'This text has no such reading: search for it again.',
   'Tire antes o outro texto da busca, ou busque só por ele.':
     'Remove the other text of the search first, or search for it alone.',
   'Escolha menos dias: esta busca leva mais de {ms} ms.': 'Choose fewer days: this search takes more than {ms} ms.',
   // fields
-  'Id ou começo, referência, extra, E2E, CPF ou CNPJ, nome, {amount}, 22/11/2026.':
-    'An id or its beginning, reference, extra, E2E, CPF or CNPJ, name, {amount}, 2026-11-22.',
+  'Id ou começo, referência, extra, E2E, CPF ou CNPJ, começo de palavras, {amount}, 22/11/2026.':
+    'An id or its beginning, reference, extra, E2E, CPF or CNPJ, beginnings of words, {amount}, 2026-11-22.',
+  'Dentro das palavras': 'Inside of words',
+  'Do nome, e-mail, referência ou extra, num período de até {n} dias.':
+    'Of the name, e-mail, reference or extra, in a period of up to {n} days.',
   'Id ou começo, referência, extra, E2E, CPF ou CNPJ, {amount}, 22/11/2026.':
     'An id or its beginning, reference, extra, E2E, CPF or CNPJ, {amount}, 2026-11-22.',
   'CPF ou CNPJ': 'CPF or CNPJ',
@@ -44,7 +49,7 @@ export const SEARCH_EN = {
   referência: 'reference',
   extra: 'extra',
   'id E2E': 'E2E id',
-  'começo do nome': 'beginning of the name',
+  'começo de palavras': 'beginnings of words',
   valor: 'amount',
   dia: 'day',
   ou: 'or',
@@ -75,6 +80,8 @@ export const SEARCH_EN = {
     'Up to {n} rows, the newest first; who downloaded which is on record.',
   'Até {n} linhas, as mais novas primeiro; com os dados pessoais mascarados.':
     'Up to {n} rows, the newest first; with personal data masked.',
+  'O tempo desta busca acabou em {day}: ela continua na próxima página.':
+    'The time of this search ended at {day}: it goes on at the next page.',
   // the table
   'Transações, as mais novas primeiro': 'Transactions, the newest first',
   'Nenhuma transação com estes filtros: tire um deles.': 'No transactions with these filters: remove one of them.',

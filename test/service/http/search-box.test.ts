@@ -50,14 +50,14 @@ describe('a text in the box finds the transaction', () => {
     ['beginning of the id', () => env.paid.id.slice(0, 8), 'id ou começo dele'],
     ['longer beginning of the id', () => env.paid.id.slice(0, 14), 'id ou começo dele'],
     ['reference', () => 'pedido-maria', 'referência, extra'],
-    ['extra', () => '<script>alert(1)</script>', 'referência ou extra'],
+    ['extra', () => '<script>alert(1)</script>', 'referência, extra ou começo de palavras'],
     ['end-to-end id', () => env.paid.e2e_id ?? '', 'id E2E, referência ou extra'],
     ['CPF', () => '123.456.789-09', 'CPF ou CNPJ'],
     ['CPF without punctuation', () => '12345678909', 'CPF ou CNPJ'],
-    ['name', () => 'MARIA  aparecida', 'começo do nome'],
+    ['name', () => 'silva MARIA', 'começo de palavras'],
     ['amount', () => 'R$ 1.234,56', 'Procurado como valor.'],
     ['amount without its currency', () => '1234,56', 'Procurado como valor.'],
-    ['amount with a dot', () => '1234.56', 'referência, extra ou valor'],
+    ['amount with a dot', () => '1234.56', 'referência, extra, começo de palavras ou valor'],
   ])('by its %s, and says what it searched for', async (_, text, said) => {
     const found = await type(operator, text());
     expect(found.status).toBe(200);
@@ -160,7 +160,7 @@ describe('a viewer', () => {
   });
 
   it('may not name the reading that is withheld', async () => {
-    expect((await type(viewer, 'Maria Aparecida', { as: 'name' })).status).toBe(403);
+    expect((await type(viewer, 'Maria Aparecida', { as: 'words' })).status).toBe(403);
   });
 
   it('searches for 30 documents an hour, each counted once, however many readings it has', async () => {
@@ -179,11 +179,14 @@ describe('a wrong search keeps the form and says which field', () => {
     ['q', { q: 'R$ dez' }, 'Escreva o valor como R$ 1.234,56'],
     ['q', { q: 'x'.repeat(600) }, 'No máximo 512 caracteres'],
     ['q', { q: 'pedido-maria', reference: 'x' }, 'Tire antes o outro texto da busca'],
-    ['q', { q: 'R$ 1,00', as: 'name' }, 'Este texto não se lê assim'],
+    ['q', { q: 'R$ 1,00', as: 'words' }, 'Este texto não se lê assim'],
     ['operation', { operation: 'sideways' }, 'Escolha um da lista'],
     ['from', { from: '2026-02-30' }, 'Este dia não existe'],
     ['to', { from: '2026-02-20', to: '2026-02-19' }, 'Vem antes do primeiro dia'],
     ['amount_to', { amount_from: '100', amount_to: '50' }, 'É menor que o primeiro valor.'],
+    ['contains', { contains: 'aria' }, 'Escolha o período, de no máximo 95 dias.'],
+    ['contains', { contains: 'aria', from: '2026-01-01', to: '2026-04-06' }, 'Escolha o período'],
+    ['contains', { contains: 'ia' }, 'Escreva 3 letras ou mais.'],
     ['amount', { amount: '1,234' }, 'Escreva o valor como R$ 1.234,56'],
   ])('%s of %o: %s', async (field, given, fault) => {
     const { status, html, text } = await operator.post('/transactions', { ...given, status: 'paid' } as Record<
@@ -254,7 +257,7 @@ describe('an export', () => {
     expect(rows[0]).toContain(';1234,56;');
     expect(rows.join()).toContain('Maria Aparecida da Silva');
     const audited = (await readAudit('transactions.export')).at(-1);
-    expect(audited?.target).toBe('["reference","extra","document","status"]');
+    expect(audited?.target).toBe('["reference","extra","document","words","status"]');
     expect(audited?.detail).toContain(env.paid.id);
     expect(JSON.stringify(audited)).not.toMatch(/12345678909|123\.456/);
   });

@@ -13,6 +13,7 @@ import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { decodeSegment, encodeRecord } from '../../../src/inbox/spool/spool-format.ts';
 import { undoMatch } from '../../../src/ledger/bank/pick-match.ts';
+import { searchTransactions } from '../../../src/ledger/read/search-transactions.ts';
 import { refreshMismatchAlerts } from '../../../src/mismatches/alert-mismatches.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { describeSaid } from '../../../src/texts/messages.ts';
@@ -346,6 +347,11 @@ it('goes on where it was killed, and leaves nothing', async () => {
   // its key stays: it is not booked again
   const refused = await postOnce();
   expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('erased with a person')]);
+  const findWords = async (words: string) =>
+    (await searchTransactions(context.db, context.keys, { by: 'created', limit: 50, words })).transactions;
+  for (const words of ['quixabeira plantada', PLAIN, 'plantada tia', `mesa ${PLAIN}`])
+    expect([words, await findWords(words)]).toEqual([words, []]);
+  expect((await findWords('quixabeira')).map(({ id }) => id)).toEqual([namesake.id]);
   // but for the file that the command was given, and the namesake, whose name it is too
   expect((await scanWithoutNamesake()).filter((at) => at !== 'document')).toEqual([]);
 });

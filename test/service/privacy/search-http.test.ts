@@ -6,6 +6,7 @@ import { type HttpServer, serveHttp } from '../../../src/http/connections/serve-
 import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/operations/authorize-search.ts';
+import { indexParties } from '../../../src/privacy/index-parties.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
@@ -25,6 +26,7 @@ beforeAll(async () => {
     observeNow(environment.context, row),
     observeNow(environment.context, makeShownTransaction(['paid'])),
   ]);
+  await indexParties(environment.context);
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -45,6 +47,8 @@ describe('the search over HTTP', () => {
   it.each([
     { document: '123.456.789-09' },
     { name: 'maria conceicao' },
+    { words: 'CONC maria' },
+    { contains: 'onceicao', from: '2026-11-20', to: '2026-11-20' },
     { amount: '1234.56' },
     { amount: '1234.56', document: DOCUMENT, name: 'MARIA', from: '2026-11-20', to: '2026-11-20' },
   ])('finds by %o', async (query) => {
@@ -56,6 +60,11 @@ describe('the search over HTTP', () => {
   it.each([
     [{ document: ' .-/' }, 'document'],
     [{ name: ' m ' }, 'name'],
+    [{ words: 'de la' }, 'words'],
+    [{ words: 'um dois tres quatro cinco seis sete oito nove dez' }, 'words'],
+    [{ contains: 'nc', from: '2026-11-20', to: '2026-11-20' }, 'contains'],
+    [{ contains: 'onceicao' }, 'contains'],
+    [{ contains: 'onceicao', from: '2026-01-01', to: '2026-04-06' }, 'contains'],
     [{ amount: '1.234,56' }, 'amount'],
     [{ amount: '-1.00' }, 'amount'],
     [{ cursor: Buffer.from('2026-11-20 10:00:00 abc').toString('base64url') }, 'cursor'],
@@ -78,6 +87,19 @@ describe('the search over HTTP', () => {
     expect(JSON.stringify(audit)).not.toMatch(/12345678909|maria/i);
   });
 
+  it('audits a part of a document among words as a search for it, by its keyed hash', async () => {
+    const before = (await readAudit()).length;
+    await search('operator', { words: `cliente ${DOCUMENT}` });
+    await search('operator', { document: DOCUMENT });
+    await search('operator', { contains: '345678', from: '2026-11-20', to: '2026-11-20' });
+    const searched = (await readAudit())
+      .slice(before)
+      .filter(({ action }) => action === 'transactions.search_document');
+    expect(searched).toHaveLength(3);
+    expect(searched[1]?.target).toBe(searched[0]?.target);
+    expect(JSON.stringify(searched)).not.toMatch(/345678/);
+  });
+
   it.each(['', `/${row.id}`])('shows nothing that could not be written down: %s', async (place) => {
     await sql`RENAME TABLE audit TO audit_away`.execute(environment.context.db);
     try {
@@ -93,7 +115,12 @@ describe('the search over HTTP', () => {
   it('lets a viewer find a whole document that they were reported, masked, and spell out no name', async () => {
     const found = await search('viewer', { document: DOCUMENT });
     expect(found.json.transactions).toMatchObject([{ id: row.id, document: '***.456.789-**', name: 'M*** C***' }]);
-    expect((await search('viewer', { name: 'maria' })).status).toBe(403);
+    for (const query of [
+      { name: 'maria' },
+      { words: 'maria' },
+      { contains: 'aria', from: '2026-11-20', to: '2026-11-20' },
+    ])
+      expect((await search('viewer', query)).status).toBe(403);
   });
 
   it('does not let a viewer try all documents that a masked one may be', async () => {

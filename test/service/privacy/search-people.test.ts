@@ -65,7 +65,7 @@ describe('the search for people', () => {
     const row = makeShownTransaction(['paid'], { document: '98765432100', name: 'Zuleica' });
     await applyObservations(environment.context, [observeNow(environment.context, row)]);
     // as a version without these columns left it
-    await sql`UPDATE parties SET document_hash = NULL, name_folded = NULL, created_wall = NULL`.execute(
+    await sql`UPDATE parties SET document_hash = NULL, name_folded = NULL, created_wall = NULL, index_due = 1`.execute(
       environment.context.db,
     );
     expect(await idsOf({ document: '98765432100' })).toEqual([]);

@@ -13,6 +13,7 @@ import { parsePage } from '../../parse-page.ts';
 import { readMerchantWords } from '../merchants/list-merchants.ts';
 import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import type { Draft } from '../parts/fields.ts';
+import { formatDay } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { isFiltered, SEARCH_BOX } from '../parts/parse-filters.ts';
 import { readPlatformNames, readPlatformWords } from '../parts/read-platform-names.ts';
@@ -86,12 +87,13 @@ async function sendFound(context: Context, request: Request, response: Response,
     ? 'Nenhuma transação com estes filtros: tire um deles.'
     : 'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.';
   const today = context.calendar.dayOf(context.clock.now());
+  const isCut = filters.contains !== undefined && next !== undefined && shown.length < limit;
   const exportOf = (other: Filters): string => encryptAddress(context, request, EXPORT, other);
   sendList(request, response, {
     ...LIST,
     filters: { ...form(response, draft, choices), areSet: isFiltered(filters) },
     lead: html`<div class="about">${renderChips(given, choices, { addressOf, today })}${renderReadings(search.readings, given, { addressOf, full })}
-${shown.length > 0 && html`${renderTotal(total, filters.from === filters.to ? filters.from : undefined)}${renderExports(given, exportOf, full)}`}<p class="hint"><a href="${PROOF.address}">${t(PROOF.title)}</a></p></div>`,
+${shown.length > 0 && html`${renderTotal(total, filters.from === filters.to ? filters.from : undefined)}${renderExports(given, exportOf, full)}`}${isCut && html`<p class="notice">${t('O tempo desta busca acabou em {day}: ela continua na próxima página.', { day: formatDay(next.slice(0, 10)) })}</p>`}<p class="hint"><a href="${PROOF.address}">${t(PROOF.title)}</a></p></div>`,
     rows: foundTable(context, shown, { names: await readPlatformNames(context, response), empty }),
     next,
   });

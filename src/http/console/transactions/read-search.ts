@@ -14,6 +14,7 @@ import {
   SEARCH_KINDS,
   type SearchFault,
 } from '../../../ledger/read/classify-search.ts';
+import { areInsideDays, INSIDE_CHARS_MIN, INSIDE_DAYS_MAX } from '../../../ledger/read/search-transactions.ts';
 import type { SearchTerms, TransactionQuery } from '../../../ledger/read/transaction-query.ts';
 import { authorizeSearch, describeFilters, type TRANSACTION_FILTERS } from '../../../operations/authorize-search.ts';
 import { language } from '../../../texts/language.ts';
@@ -62,6 +63,9 @@ export const searchSchema = z
     name: text.refine((value) => value === undefined || foldName(value).length > 1, {
       error: () => t('Escreva duas letras ou mais.'),
     }),
+    contains: text.refine((value) => value === undefined || value.length >= INSIDE_CHARS_MIN, {
+      error: () => t('Escreva {n} letras ou mais.', { n: INSIDE_CHARS_MIN }),
+    }),
     amount: amountText,
     amount_from: amountText,
     amount_to: amountText,
@@ -84,6 +88,8 @@ export const searchSchema = z
     const [least, most] = [given.amount_from, given.amount_to].map((typed) => parseTypedAmount(typed ?? ''));
     if (least !== undefined && most !== undefined && most < least)
       refuse('amount_to', t('É menor que o primeiro valor.'));
+    if (given.contains && !areInsideDays(given))
+      refuse('contains', t('Escolha o período, de no máximo {n} dias.', { n: INSIDE_DAYS_MAX }));
     if (given.from && given.to && given.to < given.from) refuse('to', t('Vem antes do primeiro dia.'));
   });
 
@@ -111,7 +117,7 @@ export function readDayOf({ q = '' }: SearchFilters): Day | undefined {
 export function toSearch(filters: SearchFilters, mayName: boolean): Search {
   const { q = '', as, e2e_id: e2eId, amount, amount_from, amount_to, by, ...rest } = filters;
   const all = classifySearch(q, language()).readings;
-  const wanted = as === undefined ? all.filter(({ kind }) => mayName || kind !== 'name') : all;
+  const wanted = as === undefined ? all.filter(({ kind }) => mayName || kind !== 'words') : all;
   const readings = as === undefined ? wanted : wanted.filter(({ kind }) => kind === as);
   const [amountCents, amountMinCents, amountMaxCents] = [amount, amount_from, amount_to].map((value) =>
     value === undefined ? undefined : parseTypedAmount(value),

@@ -3,6 +3,7 @@ import { addDays, type Day } from '../../../domain/calendar.ts';
 import { OPERATIONS, type Operation } from '../../../domain/statuses.ts';
 import type { Reading, SearchKind } from '../../../ledger/read/classify-search.ts';
 import { OUTCOMES, type Outcome, type SearchTotal, TOTAL_MS_MAX } from '../../../ledger/read/read-search-total.ts';
+import { INSIDE_DAYS_MAX } from '../../../ledger/read/search-transactions.ts';
 import { EXPORT_FORMATS, EXPORT_ROWS_MAX, type ExportFormat } from '../../../reports/serve/export-found.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { type PlainText, t, words } from '../../../texts/translate.ts';
@@ -36,7 +37,7 @@ const READING_WORDS = words<SearchKind>({
   extra: 'extra',
   e2e_id: 'id E2E',
   document: 'CPF ou CNPJ',
-  name: 'começo do nome',
+  words: 'começo de palavras',
   amount: 'valor',
   day: 'dia',
 });
@@ -46,8 +47,9 @@ const BY_WORDS = words({ created: 'Criação', status: 'Situação' });
 export function searchFields(draft: Draft, { platforms, merchants }: Choices, full: boolean): Part[] {
   const amount = formatMoney(EXAMPLE_CENTS);
   const hint = full
-    ? t('Id ou começo, referência, extra, E2E, CPF ou CNPJ, nome, {amount}, 22/11/2026.', { amount })
+    ? t('Id ou começo, referência, extra, E2E, CPF ou CNPJ, começo de palavras, {amount}, 22/11/2026.', { amount })
     : t('Id ou começo, referência, extra, E2E, CPF ou CNPJ, {amount}, 22/11/2026.', { amount });
+  const inside = t('Do nome, e-mail, referência ou extra, num período de até {n} dias.', { n: INSIDE_DAYS_MAX });
   const box = inputField(draft, { name: SEARCH_BOX, label: 'Buscar', hint }, html` type="search" maxlength="512"`);
   return [
     html`<div class="box">${box}</div>`,
@@ -56,6 +58,7 @@ export function searchFields(draft: Draft, { platforms, merchants }: Choices, fu
     ),
     filterField(draft, { name: 'status', label: 'Situação', words: STATUS_WORDS, any: 'Todas' }),
     filterField(draft, { name: 'operation', label: 'Operação', words: OPERATION_WORDS, any: 'Todas' }),
+    full && inputField(draft, { name: 'contains', label: 'Dentro das palavras', hint: inside }),
     inputField(draft, { name: 'amount_from', label: 'Valor de' }),
     inputField(draft, { name: 'amount_to', label: 'Valor até' }),
     platformField(draft, platforms),
@@ -76,6 +79,7 @@ export function renderChips(
   const without = (...names: string[]): string =>
     addressOf(Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name))));
   const named: [string, PlainText, Record<string, string>][] = [
+    ['contains', 'Dentro das palavras', {}],
     ['amount_from', 'Valor de', {}],
     ['amount_to', 'Valor até', {}],
     ['status', 'Situação', STATUS_WORDS],
