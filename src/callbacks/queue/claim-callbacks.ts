@@ -68,7 +68,7 @@ export async function claimCallbacks(
     const order = new Map(candidates.map((seq, index) => [seq, index]));
     ready.sort((a, b) => (order.get(a.seq) ?? 0) - (order.get(b.seq) ?? 0));
     const granted = await limitRates(trx, ready, rates, now);
-    await deferBlocked(trx, blocked);
+    await deferBlocked(trx, blocked, now);
     const claimed = await claimSuccessors(trx, granted, open, { limited: new Set(limited), busy });
     await lease(
       context,
