@@ -2,7 +2,7 @@ import { workBackfills } from '../../src/callbacks/backfill/work-backfills.ts';
 import type { Context } from '../../src/context.ts';
 import { eventually } from './eventually.ts';
 
-/** Runs the loop of backfills in this process until a condition holds, by default until all are done. */
+/** Runs the loop of backfills in this process until a condition holds, by default until all past events are enqueued. */
 export async function runBackfills(
   context: Context,
   until: () => Promise<boolean> = () => hasNoOpenBackfill(context),
@@ -18,17 +18,12 @@ export async function runBackfills(
   }
 }
 
-/** Runs the loop of backfills until all past events are enqueued; nothing needs to deliver them. */
-export async function enqueuePastEvents(context: Context): Promise<void> {
-  await runBackfills(context, () => hasNoOpenBackfill(context, ['sending', 'done']));
-}
-
-async function hasNoOpenBackfill({ db }: Context, ended = ['done']): Promise<boolean> {
+async function hasNoOpenBackfill({ db }: Context): Promise<boolean> {
   const open = await db
     .selectFrom('backfills')
     .innerJoin('merchants', 'merchants.seq', 'merchant_seq')
     .select('merchant_seq')
-    .where('backfills.state', 'not in', ended)
+    .where('backfills.state', '<>', 'done')
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
   return open === undefined;

@@ -4,9 +4,10 @@
  *
  * A backfill is `waiting` until every writer that began before it has committed: such a writer did not know of the
  * merchant's change. It is `running` while it reads the events in the order of their times, a page in each database
- * transaction, and `sending` until the last of its callbacks has been tried: until then, the ledger's writer puts what a
- * merchant lacks of a transaction before a new event of it (`../queue/enqueue-callbacks.ts`). So a new event overtakes no
- * older one, and waits for no other transaction. Then it is `done`.
+ * transaction: until then, the ledger's writer puts what a merchant lacks of a transaction before a new event of it
+ * (`../queue/enqueue-callbacks.ts`). Then it is `done`, and a callback that finds an older one of its transaction waiting
+ * for an idle moment makes it due (`../queue/split-by-order.ts`). So a new event overtakes no older one, and waits for no
+ * other transaction.
  *
  * The row lock of a backfill keeps two processes from one page; the cursor moves with the page's callbacks, so a killed
  * process loses and repeats nothing. Callbacks have the lowest priority of their merchant, and only as many are enqueued
@@ -33,6 +34,8 @@ const BACKFILLS_MAX = 100;
 /** Callbacks of a backfill that may wait at once, and for how many seconds of a merchant's rate. */
 const WAITING_MAX = 1_000;
 const WAITING_S_MAX = 60;
+/** State that 0.2.0 gives a backfill whose callbacks are all enqueued. */
+const PREVIOUS = 'sending';
 
 /** Works on backfills until the context's signal. */
 export async function workBackfills(context: Context): Promise<void> {
@@ -68,15 +71,13 @@ function selectOpen({ db }: Context) {
   return db
     .selectFrom('backfills')
     .innerJoin('merchants', 'merchants.seq', 'backfills.merchant_seq')
-    .where('backfills.state', 'in', ['waiting', 'running', 'sending'])
+    .where('backfills.state', 'in', ['waiting', 'running', PREVIOUS])
     .where('deleted_at', 'is', null);
 }
 
 async function goOn(context: Context, one: Open): Promise<boolean> {
   if (one.state === 'running') return await enqueuePage(context, one.merchant_seq);
-  if (one.state === 'sending') {
-    return !(await isSending(context, one.merchant_seq)) && (await setState(context, one, 'done'));
-  }
+  if (one.state === PREVIOUS) return await setState(context, one, 'done');
   await waitForInserted(context.db, 'events');
   await waitForInserted(context.db, 'corrections');
   await waitForInserted(context.db, 'expected_changes');
@@ -115,12 +116,13 @@ async function enqueuePage(context: Context, merchantSeq: number): Promise<boole
     const enqueued =
       (await enqueueMissing(context, trx, recipient, transactionSeqs)) +
       (await enqueueMissingExpected(context, trx, recipient, orders?.expectedSeqs ?? []));
-    const end = orders ? { expected_seq: orders.last } : { state: 'sending' };
+    const now = context.clock.now();
+    const end = orders ? { expected_seq: orders.last } : { state: 'done', finished_at: now };
     const set = {
       ...(next ? { cursor_wall: next.wall, cursor_seq: next.seq } : end),
       transactions: row.transactions + transactionSeqs.length,
       enqueued: row.enqueued + enqueued,
-      updated_at: context.clock.now(),
+      updated_at: now,
     };
     await trx.updateTable('backfills').set(set).where('merchant_seq', '=', merchantSeq).execute();
     return { enqueued };
@@ -142,16 +144,4 @@ async function mayEnqueue(trx: Transaction<Database>, { seq, holds, pulls }: Rec
   const [row] = rows;
   if (!row || row.failing_since !== null || row.held !== null) return false;
   return Number(row.waiting) < Math.min(WAITING_MAX, (row.rate ?? WAITING_MAX) * WAITING_S_MAX);
-}
-
-async function isSending({ db }: Context, merchantSeq: number): Promise<boolean> {
-  const idle = await db
-    .selectFrom('callbacks')
-    .select('seq')
-    .where('merchant_seq', '=', merchantSeq)
-    .where('state', 'in', ['pending', 'held'])
-    .where('next_attempt_at', '=', WHEN_IDLE)
-    .limit(1)
-    .executeTakeFirst();
-  return idle !== undefined;
 }

@@ -21,7 +21,7 @@ import {
   receivesExpected,
   toExpectedRow,
 } from '../queue/callback-rows.ts';
-import { insertCallbacks, wakeIdle } from '../queue/enqueue-callbacks.ts';
+import { insertCallbacks } from '../queue/enqueue-callbacks.ts';
 import { isDropped, readSent } from '../queue/list-missing.ts';
 import { readRecipients } from '../queue/read-recipients.ts';
 
@@ -39,12 +39,9 @@ export async function enqueueExpected(
   const recipients = (await readRecipients(trx)).filter(({ filters }) => asksForExpected(filters));
   if (recipients.length === 0) return 0;
   const from = new Map(changes.map(({ seq, sequence }) => [seq, sequence]));
-  const now = context.clock.now();
-  const rows = await listMissingExpected(context, trx, recipients, [...from.keys()], { dueAt: now, from });
-  const added = await insertCallbacks(trx, rows);
-  if (recipients.some((recipient) => recipient.isBackfilling))
-    await wakeIdle(trx, [...from.keys()].map(toSubject), now);
-  return added;
+  const options = { dueAt: context.clock.now(), from };
+  const rows = await listMissingExpected(context, trx, recipients, [...from.keys()], options);
+  return await insertCallbacks(trx, rows);
 }
 
 /** Writes what a merchant lacks of these expected payments, at the lowest priority. @returns how many callbacks were added. */

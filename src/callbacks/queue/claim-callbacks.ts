@@ -68,7 +68,7 @@ export async function claimCallbacks(
     const order = new Map(candidates.map((seq, index) => [seq, index]));
     ready.sort((a, b) => (order.get(a.seq) ?? 0) - (order.get(b.seq) ?? 0));
     const granted = await limitRates(trx, ready, rates, now);
-    await deferBlocked(trx, blocked);
+    await deferBlocked(trx, blocked, now);
     const claimed = await claimSuccessors(trx, granted, open, { limited: new Set(limited), busy });
     await lease(
       context,
@@ -175,6 +175,8 @@ async function lockDue(trx: Transaction<Database>, seqs: number[], now: Date): P
     .where('seq', 'in', seqs)
     .where('state', '=', 'pending')
     .where((eb) => eb.or([eb('next_attempt_at', '<=', now), eb('next_attempt_at', '=', WHEN_IDLE)]))
+    // for the next version, which leases a callback without moving its time (docs/decisions/0105)
+    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', now)]))
     .orderBy('seq')
     .forUpdate()
     .skipLocked()

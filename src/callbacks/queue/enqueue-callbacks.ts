@@ -3,7 +3,6 @@ import type { Context } from '../../context.ts';
 import { insertReturning, insertRows } from '../../database/insert-returning.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
-import { seqsOf } from '../../domain/lists.ts';
 import type { Source } from '../../domain/observation.ts';
 import { WHEN_IDLE } from '../health/when-idle.ts';
 import {
@@ -158,7 +157,7 @@ export async function enqueueMissing(
 
 /**
  * Writes what merchants with an open backfill lack of these transactions, before a newer callback: it must not overtake
- * them. Those that wait for an idle moment become due now.
+ * them.
  * @param before by the transaction's row number: the sequence number of the newer callback.
  */
 async function enqueueOlder(
@@ -169,26 +168,8 @@ async function enqueueOlder(
 ): Promise<void> {
   const open = recipients.filter((recipient) => recipient.isBackfilling);
   if (open.length === 0) return;
-  const now = context.clock.now();
-  await insertCallbacks(trx, await listMissing(context, trx, open, [...before.keys()], { dueAt: now, before }));
-  await wakeIdle(trx, [...before.keys()], now);
-}
-
-/** Makes callbacks of these transactions or expected payments that wait for an idle moment due now. */
-export async function wakeIdle(trx: Transaction<Database>, subjects: number[], now: Date): Promise<void> {
-  const idle = await trx
-    .selectFrom('callbacks')
-    .select('seq')
-    .where('transaction_seq', 'in', subjects)
-    .where('next_attempt_at', '=', WHEN_IDLE)
-    .execute();
-  if (idle.length === 0) return;
-  await trx
-    .updateTable('callbacks')
-    .set((eb) => ({ next_attempt_at: eb.case().when('state', '=', 'held').then(eb.ref('created_at')).else(now).end() }))
-    .where('seq', 'in', seqsOf(idle))
-    .where('next_attempt_at', '=', WHEN_IDLE)
-    .execute();
+  const options = { dueAt: context.clock.now(), before };
+  await insertCallbacks(trx, await listMissing(context, trx, open, [...before.keys()], options));
 }
 
 /** @returns how many were added. */

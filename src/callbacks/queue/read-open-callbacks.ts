@@ -9,6 +9,7 @@ export type OpenCallback = {
   state: string;
   first_failed_at: Date | null;
   lease_holder: string | null;
+  next_attempt_at: Date | null;
 };
 
 /**
@@ -21,7 +22,7 @@ export async function readOpenCallbacks(
   merchantSeqs: number[],
 ): Promise<OpenCallback[]> {
   const { rows } = await sql<OpenCallback>`
-    SELECT seq, merchant_seq, transaction_seq, sequence, state, first_failed_at, lease_holder
+    SELECT seq, merchant_seq, transaction_seq, sequence, state, first_failed_at, lease_holder, next_attempt_at
     FROM callbacks FORCE INDEX (callbacks_order)
     WHERE transaction_seq IN (${sql.join(transactionSeqs)}) AND merchant_seq IN (${sql.join(merchantSeqs)})
       AND state IN ('pending', 'held')`.execute(db);

@@ -25,7 +25,7 @@ import { listRoutes } from '../../support/list-routes.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
-import { enqueuePastEvents } from '../../support/work-backfills.ts';
+import { runBackfills } from '../../support/work-backfills.ts';
 
 const CPF = '11144477735';
 const PERSON = [CPF, '111.444.777-35', 'Rita Quadros', 'rita.quadros@example.com', '5521987650123'];
@@ -216,7 +216,7 @@ async function listExamples(): Promise<Record<string, string>> {
 
 /** Makes the manifests of yesterday. @returns the day. */
 async function makeManifest(): Promise<string> {
-  await enqueuePastEvents(env.context);
+  await runBackfills(env.context);
   const day = addDays(env.today, -1);
   const merchants = await env.context.db.selectFrom('merchants').select('seq').execute();
   const due = merchants.map(({ seq }) => ({ day, merchant_seq: seq }));

@@ -147,16 +147,12 @@ test('a new event is sent before the backfill of other transactions, and after t
   const last = payments.at(-1);
   if (!last) throw new Error('nothing was paid');
   env.timers.freeze();
-  await env.addMerchant(`${shop.url}/a`, { rate: 10 });
+  const { merchant } = await env.addMerchant(`${shop.url}/a`, { rate: 10 });
   await runBackfills(env.context, async () => {
     await env.timers.advance(100);
-    const { db } = env.context;
-    const row = await db
-      .selectFrom('callbacks')
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .executeTakeFirst();
-    return row?.count === 150;
+    return (await findMerchant(env.context.db, merchant.id)).backfill_state === 'done';
   });
+  expect(await readWebhookIds(env.context, merchant.id)).toHaveLength(150);
   await env.deliver();
   await env.advanceUntil('some', () => shop.calls.length >= 20);
   await env.appendEvents(last, ['paid']);
@@ -209,6 +205,14 @@ test('a paused merchant gets its past events once it is enabled', async () => {
   await runBackfills(env.context);
   await eventually('all', () => shop.calls.length === 60);
   expectOnceInOrder(shop.calls, payments);
+});
+
+test('a backfill that 0.2.0 left while it sent is done', async () => {
+  await using env = await openCallbackEnvironment();
+  const { merchant } = await env.addMerchant('http://127.0.0.1:1/');
+  await env.context.db.updateTable('backfills').set({ state: 'sending' }).execute();
+  await runBackfills(env.context);
+  expect((await findMerchant(env.context.db, merchant.id)).backfill_state).toBe('done');
 });
 
 test('a backfill that is started anew while it runs sends nothing twice', async () => {

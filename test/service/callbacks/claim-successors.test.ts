@@ -38,6 +38,20 @@ async function countLeased(env: CallbackEnvironment): Promise<number> {
   return rows.length;
 }
 
+test('a callback that is leased is not claimed, though it is due: a next version leaves its time as it is', async () => {
+  await using env = await openCallbackEnvironment();
+  await env.addMerchant('http://127.0.0.1:1/a');
+  await env.applyTransaction(['paid']);
+  const lease = async (ms: number): Promise<void> => {
+    const until = new Date(env.context.clock.now().getTime() + ms);
+    await env.context.db.updateTable('callbacks').set({ lease_holder: 'next', lease_until: until }).execute();
+  };
+  await lease(60_000);
+  expect(await claim(env)).toEqual([]);
+  await lease(-1);
+  expect(sequences(await claim(env))).toEqual([[1]]);
+});
+
 test('a history that was learnt at once is claimed at once, for each merchant its own', async () => {
   await using env = await openCallbackEnvironment();
   await env.addMerchant('http://127.0.0.1:1/a');

@@ -12,7 +12,7 @@ import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { ADMIN_TOKEN, SECRET_KEY } from '../../support/start-serve.ts';
-import { enqueuePastEvents } from '../../support/work-backfills.ts';
+import { runBackfills } from '../../support/work-backfills.ts';
 
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n]));
 const BEYOND = [
@@ -92,7 +92,7 @@ test('a merchant with a stored filter beyond the limits gets nothing, is alerted
   const again = await db.selectFrom('merchants').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
   expect(again).toMatchObject({ state: 'enabled', disabled_reason: null });
   await env.advanceUntil('what it missed is delivered', async () => {
-    await enqueuePastEvents(env.context);
+    await runBackfills(env.context);
     return shop.acceptedCalls('/a').length === 3;
   });
   const ids = shop.acceptedCalls('/a').map(({ json }) => json.data.transaction.id);

@@ -18,7 +18,7 @@ import { openServedEnvironment } from '../../support/open-served-environment.ts'
 import { createPreviousDatabase } from '../../support/previous-release.ts';
 import { API_KEY } from '../../support/start-serve.ts';
 import { startTestSandbox } from '../../support/start-test-sandbox.ts';
-import { enqueuePastEvents } from '../../support/work-backfills.ts';
+import { runBackfills } from '../../support/work-backfills.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../migrations', import.meta.url));
 /**
@@ -188,7 +188,7 @@ test('a merchant of an upgraded database whose filter is widened gets nothing tw
   expect(before.filter((row) => row.status !== null && row.number === null).length).toBeGreaterThan(0);
   for (const { id } of await context.db.selectFrom('merchants').select('id').where('deleted_at', 'is', null).execute())
     await updateMerchant(context, id, { filter: {}, eventsSince: new Date(0) });
-  await enqueuePastEvents(context);
+  await runBackfills(context);
   const after = await readMessages();
   expect(after.length).toBeGreaterThan(before.length);
   expect(after.slice(0, before.length)).toEqual(before);

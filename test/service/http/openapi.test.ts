@@ -13,7 +13,7 @@ import { makeCheckpoint } from '../../../src/tlog/checkpoints.ts';
 import { makeOfx } from '../../support/make-ofx.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
-import { enqueuePastEvents } from '../../support/work-backfills.ts';
+import { runBackfills } from '../../support/work-backfills.ts';
 
 type Json = Record<string, unknown>;
 type Documented = {
@@ -351,7 +351,7 @@ async function askPortal(): Promise<void> {
 
 async function askManifests(token: string, merchant: string): Promise<void> {
   const { context } = env;
-  await enqueuePastEvents(context);
+  await runBackfills(context);
   const { seq } = await findMerchant(context.db, merchant);
   const path = { day: addDays(env.today, -1) };
   await context.db.insertInto('due_day_manifests').values({ day: path.day, merchant_seq: seq }).execute();

@@ -18,7 +18,7 @@ import { createMerchantToken } from '../../support/open-scopes.ts';
 import { readRow } from '../../support/read-rows.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
-import { enqueuePastEvents } from '../../support/work-backfills.ts';
+import { runBackfills } from '../../support/work-backfills.ts';
 
 const PNG = Buffer.from('iVBORw0KGgo=', 'base64');
 const NOBODY = '';
@@ -300,7 +300,7 @@ test('what is of another merchant is answered as what does not exist, by id, sea
 });
 
 test('nothing that a merchant reads depends on how much another one has', async () => {
-  await enqueuePastEvents(env.context);
+  await runBackfills(env.context);
   const read = async () => {
     const { text } = await send('get', '/api/v1/portal', { token: b.token });
     const { backfill } = JSON.parse(text) as { backfill: object };
