@@ -175,7 +175,7 @@ async function lockDue(trx: Transaction<Database>, seqs: number[], now: Date): P
     .where('seq', 'in', seqs)
     .where('state', '=', 'pending')
     .where((eb) => eb.or([eb('next_attempt_at', '<=', now), eb('next_attempt_at', '=', WHEN_IDLE)]))
-    // for the next version, which leases a callback without moving its time (docs/decisions/0105)
+    // for the next version, which leases a callback without moving its time (docs/decisions/0104)
     .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', now)]))
     .orderBy('seq')
     .forUpdate()
