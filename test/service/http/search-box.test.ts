@@ -105,6 +105,17 @@ describe('a text in the box finds the transaction', () => {
     expect(transactions.map(({ id }) => id)).toEqual([env.paid.id]);
   });
 
+  it('by what stands inside of its words, in a period, and not for a viewer', async () => {
+    const inside = { contains: 'PARECID', from: env.today, to: env.today };
+    const found = await type(operator, '', inside);
+    expect(found.ids).toEqual([env.paid.id]);
+    expect(found.address).toMatch(/sealed=/);
+    expect(found.address).not.toMatch(/parecid/i);
+    expect(found.text).toContain('Dentro das palavras: PARECID');
+    expect((await type(viewer, '', inside)).status).toBe(403);
+    expect((await viewer.get('/transactions')).text).not.toContain('Dentro das palavras');
+  });
+
   it('by one of several readings alone, once it is narrowed to it', async () => {
     const other = {
       ...env.paid,
