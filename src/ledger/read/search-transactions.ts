@@ -6,6 +6,7 @@ import { selectTransactions, type TransactionRow, toLedgerTransaction } from '..
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { append } from '../../domain/lists.ts';
 import { WORD_CHARS_MIN } from '../../domain/person/split-words.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
@@ -67,7 +68,7 @@ async function readPage(
   let day = start;
   try {
     for (; day >= from && rows.length <= limit; day = addDays(day, -1))
-      rows.push(...(await readAny(db, keys, { ...query, from: day, to: day, limit: limit - rows.length }, budget)));
+      append(rows, await readAny(db, keys, { ...query, from: day, to: day, limit: limit - rows.length }, budget));
   } catch (error) {
     if (day === start || !isSearchTimeout(error)) throw error;
     return { rows, cut: { wall: `${addDays(day, 1)} 00:00:00`, seq: 0 } };
