@@ -122,6 +122,7 @@ export const EN: Texts = {
     opening: 'Opening balance',
   },
   reversal: 'Reversal of {kind}',
+  enteredBy: 'entered by {name}',
   earlierMonth: 'Change of an earlier month, {day}: {kind}',
   mail: {
     subject: 'Confere: report of {day}, revision {revision}, {state}',

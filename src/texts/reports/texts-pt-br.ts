@@ -121,6 +121,7 @@ export const PT_BR = {
     opening: 'Saldo inicial',
   },
   reversal: 'Estorno de {kind}',
+  enteredBy: 'lançado por {name}',
   earlierMonth: 'Ajuste de mês anterior, {day}: {kind}',
   mail: {
     subject: 'Confere: relatório de {day}, revisão {revision}, {state}',

@@ -142,7 +142,15 @@ test.each([
   const eventWindow = await readEventWindow(context.db, cut.eventSeq);
   await act(context, late);
   const plan = {
-    ...{ day: DAY, revision: 1, cut, previous: undefined, state: 'provisional' as const, reading: undefined, countedAt: undefined },
+    ...{
+      day: DAY,
+      revision: 1,
+      cut,
+      previous: undefined,
+      state: 'provisional' as const,
+      reading: undefined,
+      countedAt: undefined,
+    },
     ...{ madeAt: context.clock.now(), locale: 'pt-BR' as const, fullDocuments: false, masked: false },
     ...{ platform: undefined, version: '0', rowsPerSheetMax: ROWS_PER_SHEET_MAX, isRedacted: false },
     calendar: context.calendar,
