@@ -27,7 +27,7 @@ export type DayChange = {
   /** Facts that differ. */
   facts: CorrectedFact[];
   reason: 'learntLate' | 'corrected' | 'commissionLearnt' | 'factsCorrected' | 'earlierDay' | 'person';
-  /** What a person entered; null for a transaction. */
+  /** Null for a transaction. */
   adjustment: EnteredAdjustment | null;
   isReversal: boolean;
   source: { kind: string | null; webhookHash: Buffer | null; runId: string | null; page: number | null };

@@ -32,7 +32,7 @@ export type Movement = Effect & {
   postings: MovementPosting[];
 };
 
-/** What a person entered. The note is null where it is withheld; `by` is the actor, and in files what this reader calls it. */
+/** An adjustment of a movement. The note is null where it is withheld; `by` is the actor, and in files how this reader knows it. */
 export type EnteredAdjustment = { kind: string; note: string | null; by: string };
 
 export type MovementScope = {
