@@ -26,7 +26,7 @@ export type ReportColumn<Row> = {
   name: keyof Texts['columns'];
   /** In characters. */
   width: number;
-  type: 'text' | 'money' | 'moment' | 'day';
+  type: 'text' | 'money' | 'moment' | 'day' | 'count';
   /** Long text continues on more lines, so the next cell does not cut it. */
   wraps?: true;
   /** Whether the sheet's last row adds it up. */

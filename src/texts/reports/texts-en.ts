@@ -109,6 +109,11 @@ export const EN: Texts = {
     difference: 'Difference',
     owed: 'Still owed',
     why: 'Why',
+    payments: 'Payments',
+    charged: 'Charged',
+    agreed: 'By the contract',
+    differing: 'Not the contract’s',
+    uncovered: 'No contract',
   },
   kinds: {
     receipt: 'Receipt',

@@ -108,6 +108,11 @@ export const PT_BR = {
     difference: 'Diferença',
     owed: 'Falta receber',
     why: 'Por quê',
+    payments: 'Pagamentos',
+    charged: 'Cobrado',
+    agreed: 'Pelo contrato',
+    differing: 'Fora do contrato',
+    uncovered: 'Sem contrato',
   },
   kinds: {
     receipt: 'Recebimento',
