@@ -25,7 +25,10 @@ export type FeeRow = {
   /** Payments that no contract covers, or whose commission is not known. */
   uncovered: number;
 };
-export type DifferingPayment = { id: string; at: string; amount: bigint; charged: bigint; agreed: bigint };
+export type DifferingPayment = { id: string; platform: string; at: string } & Record<
+  'amount' | 'charged' | 'agreed',
+  bigint
+>;
 export type Fees = { rows: FeeRow[]; byHand: { platform: string; cents: bigint }[]; payments: DifferingPayment[] };
 
 /**
@@ -156,15 +159,15 @@ function add(rows: Map<string, FeeRow>, row: Sum): void {
   });
 }
 
-type Listed = { id: string; at: string } & Record<'amount' | 'charged' | 'agreed', string | bigint>;
+type Listed = { id: string; platform: string; at: string } & Record<'amount' | 'charged' | 'agreed', string | bigint>;
 
 function listDiffering(paid: Paid, max: number) {
-  return sql<Listed>`SELECT id, at, amount, charged, agreed FROM (${paid}) AS paid
+  return sql<Listed>`SELECT id, platform, at, amount, charged, agreed FROM (${paid}) AS paid
     WHERE charged < low OR charged > high ORDER BY at DESC LIMIT ${sql.lit(max)}`;
 }
 
-function toPayment({ id, at, amount, charged, agreed }: Listed): DifferingPayment {
-  return { id, at, amount: BigInt(amount), charged: BigInt(charged), agreed: BigInt(agreed) };
+function toPayment({ amount, charged, agreed, ...payment }: Listed): DifferingPayment {
+  return { ...payment, amount: BigInt(amount), charged: BigInt(charged), agreed: BigInt(agreed) };
 }
 
 /** Fees that people entered for days of the month, less those that they took back. */

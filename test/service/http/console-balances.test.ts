@@ -8,6 +8,7 @@ import { formatAmount } from '../../../src/domain/money.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { previewChange } from '../../../src/ledger/read/preview-change.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { readUnproven } from '../../../src/reconciliation/numbers/read-coverage.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { findFirstDay } from '../../../src/seal/find-first-day.ts';
@@ -515,6 +516,7 @@ test('a platform gets a name in the console, and its pages show the id once besi
 });
 
 test('an accountant states a contract, and Tarifas says what the month was charged beside it', async () => {
+  await setPlatformName(env.context, { platform: A, name: 'Loja Centro', actor: 'test' });
   const month = env.today.slice(0, 7);
   const address = '/balances/fees/new';
   const typed = { platform: '', operation: 'cashin', fixed: '0,10', percent: '0,50', from: `${month}-01`, to: '' };
@@ -574,6 +576,10 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const apart = rowsOf(behind).map((row) => centsOf(row.Cobrado) - centsOf(row['Pelo contrato']));
   expect(rowsOf(behind).map((row) => centsOf(row.Diferença))).toEqual(apart);
   expect(rowsOf(behind)).toHaveLength(Number(total.differing));
+  const platforms = rows
+    .filter((row) => Number(row.differing) > 0)
+    .map((row) => (row.platform === A ? 'Loja Centro' : row.platform));
+  expect(new Set(rowsOf(behind).map((row) => row.Plataforma?.value))).toEqual(new Set(platforms));
   expect((await get('accountant', `${file}pdf`)).status).toBe(404);
   expect(text(await get('viewer', `/balances/fees?month=${month}`))).toContain('A diferença inclui o arredondamento');
   const paidBefore = transactionOf('cashin', 1_000n, [['paid', `${addDays(`${month}-01`, -1)} 10:00:00`]]);

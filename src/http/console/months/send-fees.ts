@@ -17,7 +17,7 @@ export async function sendFees(context: Context, response: Response, month: Mont
   if (!format) throw refuse('export_unknown', { formats: EXPORT_FORMATS.join(' or ') });
   const { rows, byHand, payments } = await readFees(context.db, month, { max: EXPORT_ROWS_MAX });
   const show = <Row extends { platform: string }>(row: Row): Row => presentPlatform(getCaller(response), row);
-  const fees = { rows: rows.map(show), byHand: byHand.map(show), payments };
+  const fees = { rows: rows.map(show), byHand: byHand.map(show), payments: payments.map(show) };
   const name = `confere-tarifas-${month}${canSeePersonalData(response) ? '' : '-masked'}.${format}`;
   const headers = {
     'content-disposition': `attachment; filename="${name}"`,
