@@ -5,9 +5,8 @@ import { readStatements } from '../read/read-statements.ts';
 import { openSheet, type SheetWriter } from '../xlsx/open-sheet.ts';
 import { writeWorkbook } from '../xlsx/write-workbook.ts';
 import { COLUMNS_VERSION } from './columns.ts';
-import { labelPersons } from './name-entered.ts';
 import type { FinishedTable } from './open-table.ts';
-import type { ReportWork } from './report-work.ts';
+import { labelPersons, type ReportWork } from './report-work.ts';
 import type { Summary } from './start-section.ts';
 
 const ORDER = [

@@ -7,10 +7,9 @@ import { readEarlierMovements } from './changes/read-earlier-movements.ts';
 import * as columns from './columns.ts';
 import { FORMAT_FACTS } from './formats/formats.ts';
 import type { Output } from './formats/output.ts';
-import { nameEntered } from './name-entered.ts';
 import type { FinishedTable, TableWriter } from './open-table.ts';
 import { UNIDENTIFIED_COLUMNS } from './order-columns.ts';
-import { openReportTable, type ReportWork } from './report-work.ts';
+import { nameEntered, openReportTable, type ReportWork } from './report-work.ts';
 
 type Work = ReportWork<AnyPlan>;
 export type MovementTables = Record<'statement' | 'receipts' | 'payments' | 'refunds', FinishedTable> & {

@@ -21,9 +21,8 @@ import { type CutEntries, readCutEntries } from '../../read/read-cut-entries.ts'
 import { readFactsAtCut } from '../../read/read-facts-at-cut.ts';
 import { listChangedStatements, readNewestStatements, type StatedBalance } from '../../read/read-statements.ts';
 import type { ChangeRow } from '../columns.ts';
-import { nameEntered } from '../name-entered.ts';
 import { nameMovement, namePerson } from '../name-movement.ts';
-import type { ReportWork } from '../report-work.ts';
+import { nameEntered, type ReportWork } from '../report-work.ts';
 import { compareOpenings, EMPTY_CHANGE, sumDayMovements } from './compare-openings.ts';
 import { describeOrders } from './compare-orders.ts';
 import { type Counted, compareStatusCounts } from './compare-status-counts.ts';
