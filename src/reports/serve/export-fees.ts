@@ -5,7 +5,7 @@ import type { Month } from '../../domain/calendar.ts';
 import type { Language } from '../../domain/language/language.ts';
 import type { DifferingPayment, FeeRow, Fees } from '../../ledger/stated/read-fees.ts';
 import { describeCode, fill } from '../../texts/fill.ts';
-import { formatMonth } from '../../texts/reports/texts.ts';
+import { formatLocalCount, formatMonth } from '../../texts/reports/texts.ts';
 import { moment, money, type ReportColumn, showPlatform, text } from '../render/columns.ts';
 import { addCsvRow, startCsv } from '../render/formats/write-csv.ts';
 import { openTable } from '../render/open-table.ts';
@@ -15,13 +15,14 @@ import { renderingOf, writeTables } from './export-found.ts';
 /** Platforms, and their names, as the reader may see them. */
 export type FeesExport = { month: Month; fees: Fees; platformNames: ReadonlyMap<string, string>; signal: AbortSignal };
 
-const WORDS: Record<Language, Record<'title' | 'note' | 'byHand' | 'behind' | 'behindNote', string>> = {
+const WORDS: Record<Language, Record<'title' | 'note' | 'byHand' | 'behind' | 'behindNote' | 'cut', string>> = {
   'pt-BR': {
     title: 'Tarifas',
     note: 'Pagamentos pagos em {month}, com a tarifa que têm agora. A diferença conta só os que um contrato cobre, com o arredondamento de cada um.',
     byHand: 'Lançadas por pessoas',
     behind: 'Pagamentos fora do contrato',
     behindNote: 'Pagamentos de {month} cuja tarifa não é a do contrato, como quer que se arredonde.',
+    cut: ' Aqui estão {count} de {total}.',
   },
   en: {
     title: 'Fees',
@@ -29,6 +30,7 @@ const WORDS: Record<Language, Record<'title' | 'note' | 'byHand' | 'behind' | 'b
     byHand: 'Entered by people',
     behind: 'Payments off the contract',
     behindNote: "Payments of {month} whose commission is not the contract's, however it is rounded.",
+    cut: ' Here are {count} of {total}.',
   },
 };
 
@@ -91,6 +93,9 @@ export async function writeFeesWorkbook(
   const words = WORDS[context.config.REPORT_LOCALE];
   const rendering = renderingOf(context, platformNames);
   const say = (note: string): string => fill(note, { month: formatMonth(month) });
+  const total = fees.rows.reduce((sum, { differing }) => sum + differing, 0);
+  const [count, all] = [fees.payments.length, total].map((one) => formatLocalCount(one, rendering.texts));
+  const cut = fees.payments.length < total ? fill(words.cut, { count: `${count}`, total: `${all}` }) : '';
   const build = async (directory: string): Promise<string> => {
     const file = path.join(directory, 'fees.xlsx');
     const head = { title: `${words.title} ${formatMonth(month)}`, note: say(words.note), signal };
@@ -99,7 +104,7 @@ export async function writeFeesWorkbook(
         writeRows(openTable(factory, { title, note, columns }, rendering), rows);
       return [
         await open(words.title, head.note, listColumns(words), listRows(fees)),
-        await open(words.behind, say(words.behindNote), PAYMENT_COLUMNS, fees.payments),
+        await open(words.behind, say(words.behindNote) + cut, PAYMENT_COLUMNS, fees.payments),
       ];
     });
     return file;

@@ -9,8 +9,10 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { previewChange } from '../../../src/ledger/read/preview-change.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
+import { readFees } from '../../../src/ledger/stated/read-fees.ts';
 import { readUnproven } from '../../../src/reconciliation/numbers/read-coverage.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { writeFeesWorkbook } from '../../../src/reports/serve/export-fees.ts';
 import { findFirstDay } from '../../../src/seal/find-first-day.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { observe } from '../../support/make-observations.ts';
@@ -581,6 +583,12 @@ test('an accountant states a contract, and Tarifas says what the month was charg
     .map((row) => (row.platform === A ? 'Loja Centro' : row.platform));
   expect(new Set(rowsOf(behind).map((row) => row.Plataforma?.value))).toEqual(new Set(platforms));
   expect((await get('accountant', `${file}pdf`)).status).toBe(404);
+  const fees = await readFees(env.context.db, month, { max: 1 });
+  const wanted = { month, fees, platformNames: new Map(), signal: env.context.signal };
+  await writeFeesWorkbook(env.context, wanted, async (made) => {
+    const cut = sheetOf(await readWorkbook(made), 'Pagamentos fora do contrato').rows[0]?.[1]?.value;
+    expect(cut).toContain(`Aqui estão 1 de ${total.differing}.`);
+  });
   expect(text(await get('viewer', `/balances/fees?month=${month}`))).toContain('A diferença inclui o arredondamento');
   const paidBefore = transactionOf('cashin', 1_000n, [['paid', `${addDays(`${month}-01`, -1)} 10:00:00`]]);
   await applyTransactions(env.context, [paidBefore]);
