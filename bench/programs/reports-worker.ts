@@ -110,7 +110,10 @@ async function stream(
   rows: number,
 ): Promise<void> {
   const sheet = book.addWorksheet(title);
-  const formats = { text: '@', money: '#,##0.00;[Red]-#,##0.00', moment: 'dd/mm/yyyy hh:mm:ss', day: 'dd/mm/yyyy' };
+  const formats = {
+    ...{ text: '@', money: '#,##0.00;[Red]-#,##0.00', moment: 'dd/mm/yyyy hh:mm:ss', day: 'dd/mm/yyyy' },
+    count: '0',
+  };
   sheet.columns = columns.map((column) => ({
     header: rendering.texts.columns[column.name],
     width: column.width,

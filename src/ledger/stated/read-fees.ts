@@ -25,11 +25,21 @@ export type FeeRow = {
   /** Payments that no contract covers, or whose commission is not known. */
   uncovered: number;
 };
-export type DifferingPayment = { id: string; at: string; amount: bigint; charged: bigint; agreed: bigint };
+export type DifferingPayment = { id: string; platform: string; at: string } & Record<
+  'amount' | 'charged' | 'agreed',
+  bigint
+>;
 export type Fees = { rows: FeeRow[]; byHand: { platform: string; cents: bigint }[]; payments: DifferingPayment[] };
 
-/** @param given contracts, newest first, in the place of those that are stated. */
-export async function readFees(db: Reader, month: Month, given?: CommissionContract[]): Promise<Fees> {
+/**
+ * @param given contracts, newest first, in the place of those that are stated.
+ * @param max differing payments that are named.
+ */
+export async function readFees(
+  db: Reader,
+  month: Month,
+  { given, max = DIFFERING_MAX }: { given?: CommissionContract[]; max?: number } = {},
+): Promise<Fees> {
   const contracts = given ?? (await readContracts(db));
   const { from, to } = boundsOfMonth(month);
   const platforms = await listPlatforms(db);
@@ -38,12 +48,12 @@ export async function readFees(db: Reader, month: Month, given?: CommissionContr
   for (const span of splitDays(contracts, { from, to })) {
     const paid = selectPaid(contracts, platforms, span);
     for (const row of (await sumPaid(paid).execute(db)).rows) add(rows, row);
-    if (payments.length < DIFFERING_MAX) append(payments, (await listDiffering(paid).execute(db)).rows.map(toPayment));
+    if (payments.length < max) append(payments, (await listDiffering(paid, max).execute(db)).rows.map(toPayment));
   }
   return {
     rows: [...rows.values()],
     byHand: await readByHand(db, { from, to }),
-    payments: payments.slice(0, DIFFERING_MAX),
+    payments: payments.slice(0, max),
   };
 }
 
@@ -149,15 +159,15 @@ function add(rows: Map<string, FeeRow>, row: Sum): void {
   });
 }
 
-type Listed = { id: string; at: string } & Record<'amount' | 'charged' | 'agreed', string | bigint>;
+type Listed = { id: string; platform: string; at: string } & Record<'amount' | 'charged' | 'agreed', string | bigint>;
 
-function listDiffering(paid: Paid) {
-  return sql<Listed>`SELECT id, at, amount, charged, agreed FROM (${paid}) AS paid
-    WHERE charged < low OR charged > high ORDER BY at DESC LIMIT ${sql.lit(DIFFERING_MAX)}`;
+function listDiffering(paid: Paid, max: number) {
+  return sql<Listed>`SELECT id, platform, at, amount, charged, agreed FROM (${paid}) AS paid
+    WHERE charged < low OR charged > high ORDER BY at DESC LIMIT ${sql.lit(max)}`;
 }
 
-function toPayment({ id, at, amount, charged, agreed }: Listed): DifferingPayment {
-  return { id, at, amount: BigInt(amount), charged: BigInt(charged), agreed: BigInt(agreed) };
+function toPayment({ amount, charged, agreed, ...payment }: Listed): DifferingPayment {
+  return { ...payment, amount: BigInt(amount), charged: BigInt(charged), agreed: BigInt(agreed) };
 }
 
 /** Fees that people entered for days of the month, less those that they took back. */

@@ -18,7 +18,7 @@ export async function maskMovements(db: Reader, movements: Movement[]): Promise<
   const partyOf = await findParties(db, movements, (one) => one.transactionId);
   return await mapInTurns(movements, (one) => {
     const party = partyOf(one);
-    const adjustment = one.adjustment && { ...one.adjustment, note: null };
+    const adjustment = maskNote(one);
     return {
       ...one,
       ...maskFacts(one, party),
@@ -45,7 +45,8 @@ export async function maskChanges(db: Reader, changes: DayChange[]): Promise<Day
         ? { ...fact, before: mask(fact.before), after: mask(fact.after) }
         : fact,
     );
-    return { ...change, platform: maskPlatform(change.platform, party), reference: mask(change.reference), facts };
+    const shown = { platform: maskPlatform(change.platform, party), reference: mask(change.reference) };
+    return { ...change, ...shown, facts, adjustment: maskNote(change) };
   });
 }
 
@@ -81,6 +82,10 @@ function maskFacts({ reference, platform }: { reference: string | null; platform
     reference: maskText(reference, party),
     platform: maskPlatform(platform, party),
   };
+}
+
+function maskNote({ adjustment }: Pick<Movement, 'adjustment'>) {
+  return adjustment && { ...adjustment, note: null };
 }
 
 function parse(json: string | null): unknown {

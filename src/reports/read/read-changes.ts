@@ -8,6 +8,7 @@ import { orderHistories } from './order-histories.ts';
 import { OPENING_KINDS } from './read-accounts.ts';
 import { type CorrectedFact, type FactCorrections, readCorrectedFacts } from './read-corrected-facts.ts';
 import { isInCut, matchesCut } from './read-cut-entries.ts';
+import { type EnteredAdjustment, toAdjustment } from './read-movements.ts';
 
 /** The change of one transaction, or of one entry without a transaction, in a day from one cut to the next. */
 export type DayChange = {
@@ -26,6 +27,9 @@ export type DayChange = {
   /** Facts that differ. */
   facts: CorrectedFact[];
   reason: 'learntLate' | 'corrected' | 'commissionLearnt' | 'factsCorrected' | 'earlierDay' | 'person';
+  /** Null for a transaction. */
+  adjustment: EnteredAdjustment | null;
+  isReversal: boolean;
   source: { kind: string | null; webhookHash: Buffer | null; runId: string | null; page: number | null };
 };
 
@@ -130,6 +134,7 @@ function describeChange(
     effectAfter: sum(moved),
     learntStatuses: learnt.map((event) => event.status),
     facts: correction?.facts ?? [],
+    ...{ adjustment: null, isReversal: false },
     reason: nameReason(learnt.length > 0, added, correction !== undefined),
     source: toSource(cause),
   };
@@ -143,6 +148,8 @@ async function readEntries(db: Reader, scope: ChangeScope, seqs: number[] | null
     .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
     .leftJoin('webhooks', 'webhooks.seq', 'entries.source_webhook_seq')
     .leftJoin('runs', 'runs.seq', 'entries.source_run_seq')
+    .leftJoin('adjustments', 'adjustments.entry_seq', 'entries.seq')
+    .select(['adjustments.kind as adjustment_kind', 'adjustments.note', 'adjustments.actor', 'entries.reverses_seq'])
     .select(['entries.seq', 'entries.transaction_seq', 'entries.kind', 'entries.recorded_at', 'entries.platform'])
     .select(['entries.source_kind', 'entries.source_page', 'webhooks.hash', 'runs.id as run_id'])
     .select(
@@ -180,6 +187,8 @@ async function readWithoutTransaction(db: Reader, scope: ChangeScope): Promise<D
     learntStatuses: [],
     facts: [],
     reason: 'person' as const,
+    adjustment: toAdjustment(entry),
+    isReversal: entry.reverses_seq !== null,
     source: toSource(entry),
   }));
 }

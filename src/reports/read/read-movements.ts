@@ -26,12 +26,14 @@ export type Movement = Effect & {
   document: string | null;
   /** The person was erased. */
   forgotten: boolean;
-  /** The kind and the note of what a person entered; the note is null where it is withheld. */
-  adjustment: { kind: string; note: string | null } | null;
+  adjustment: EnteredAdjustment | null;
   recordedAt: Date;
   source: string;
   postings: MovementPosting[];
 };
+
+/** An adjustment of a movement. The note is null where it is withheld; `by` is the actor, and in files how this reader knows it. */
+export type EnteredAdjustment = { kind: string; note: string | null; by: string };
 
 export type MovementScope = {
   start: WallTime;
@@ -106,7 +108,7 @@ async function readChunk(db: Reader, scope: MovementScope, after: Position) {
     .select([sql<string>`COALESCE(origin.kind, entries.kind)`.as('kind'), 'events.status', 'transactions.id'])
     .select(['transactions.created_wall', 'transactions.reference', 'transactions.extra', 'transactions.e2e_id'])
     .select(['parties.name', 'parties.document', 'parties.forgotten_at'])
-    .select(['adjustments.kind as adjustment_kind', 'adjustments.note'])
+    .select(['adjustments.kind as adjustment_kind', 'adjustments.note', 'adjustments.actor'])
     // this half of the condition lets the index start where the last chunk ended
     .where('entries.at_wall', '>=', after.atWall)
     .where('entries.at_wall', '<', scope.end)
@@ -163,10 +165,20 @@ function toMovement(row: Row, postings: MovementPosting[]): Movement {
     createdWall: row.created_wall,
     e2eId: row.e2e_id,
     forgotten: row.forgotten_at !== null,
-    adjustment: row.adjustment_kind === null ? null : { kind: row.adjustment_kind, note: row.note },
+    adjustment: toAdjustment(row),
     recordedAt: row.recorded_at,
     source: row.source_kind,
   };
+}
+
+/** @param row of a left join with `adjustments`. */
+export function toAdjustment(row: {
+  adjustment_kind: string | null;
+  note: string | null;
+  actor: string | null;
+}): EnteredAdjustment | null {
+  const { adjustment_kind: kind, note, actor } = row;
+  return kind === null ? null : { kind, note, by: actor ?? '' };
 }
 
 /** Commissions that were posted after their payment, by the payment's event: the payment's row shows them. */

@@ -8,7 +8,7 @@ import type { ReportedMismatch } from '../read/read-mismatches.ts';
 import type { Movement } from '../read/read-movements.ts';
 import type { PendingTransaction } from '../read/read-pending.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
-import { nameMovement } from './name-movement.ts';
+import { nameMovement, namePerson } from './name-movement.ts';
 
 /** The version of the columns below, which docs/sheets.md lists. A change of either is a new version. */
 export const COLUMNS_VERSION = 7;
@@ -26,7 +26,7 @@ export type ReportColumn<Row> = {
   name: keyof Texts['columns'];
   /** In characters. */
   width: number;
-  type: 'text' | 'money' | 'moment' | 'day';
+  type: 'text' | 'money' | 'moment' | 'day' | 'count';
   /** Long text continues on more lines, so the next cell does not cut it. */
   wraps?: true;
   /** Whether the sheet's last row adds it up. */
@@ -97,7 +97,7 @@ export const STATEMENT_COLUMNS: ReportColumn<StatementRow>[] = [
   money('platformBalance', (row) => row.platformBalanceCents),
   money('balance', (row) => row.balanceCents),
   ...locate<StatementRow>(movementOf),
-  text('source', 10, (row, { texts }) => describeCode(texts.sources, sourceOf(row.movement))),
+  text('source', 22, (row, { texts }) => nameSource(row.movement, texts)),
   moment('recordedAt', (row, { toWall }) => toWall(row.movement.recordedAt)),
   ...identify<StatementRow>(movementOf),
 ];
@@ -227,8 +227,8 @@ export const ADJUSTMENT_COLUMNS: ReportColumn<AdjustmentRow>[] = [
 ];
 
 /** Only people enter movements without a transaction. */
-function sourceOf(movement: Movement): string {
-  return movement.transactionId === null ? 'person' : movement.source;
+function nameSource({ transactionId, adjustment, source }: Movement, texts: Texts): string {
+  return transactionId === null ? namePerson(adjustment, texts) : describeCode(texts.sources, source);
 }
 
 type Party = Pick<Movement, 'name' | 'document' | 'forgotten'>;

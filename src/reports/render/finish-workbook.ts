@@ -1,4 +1,3 @@
-import { labelActors } from '../../access/label-actors.ts';
 import type { AnyPlan } from '../plan/report-plan.ts';
 import { readStatedOpenings, readStatusCounts } from '../read/read-counts.ts';
 import type { MismatchCount } from '../read/read-mismatches.ts';
@@ -7,7 +6,7 @@ import { openSheet, type SheetWriter } from '../xlsx/open-sheet.ts';
 import { writeWorkbook } from '../xlsx/write-workbook.ts';
 import { COLUMNS_VERSION } from './columns.ts';
 import type { FinishedTable } from './open-table.ts';
-import type { ReportWork } from './report-work.ts';
+import { labelPersons, type ReportWork } from './report-work.ts';
 import type { Summary } from './start-section.ts';
 
 const ORDER = [
@@ -59,7 +58,7 @@ export async function finishWorkbook<Plan extends AnyPlan>(
     plan,
     texts,
     platformNames: rendering.platformNames,
-    actorOf: await labelActors(db, listActors(plan), { full: !plan.masked, roles: rendering.texts.roles }),
+    actorOf: await labelPersons(work, listActors(plan)),
     platforms: tally.platforms,
     hours: tally.hours,
     counts: await readStatusCounts(db, { ...scope, eventSeq: plan.cut.eventSeq, factsAtCut }),

@@ -138,7 +138,7 @@ function openPart<Row>(
   sheet.addRow(
     table.columns.map((column) => ({
       text: rendering.texts.columns[column.name],
-      style: column.type === 'money' ? 'headerRight' : 'header',
+      style: column.type === 'money' || column.type === 'count' ? 'headerRight' : 'header',
     })),
     { heightPoints: HEADER_HEIGHT_POINTS },
   );

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { labelActors } from '../../access/label-actors.ts';
 import type { Reader } from '../../database/reader.ts';
 import { fill } from '../../texts/fill.ts';
 import { formatDay, type Texts } from '../../texts/reports/texts.ts';
@@ -9,6 +10,7 @@ import type { RowDigest } from '../read/digest-rows.ts';
 import type { AccountBalance } from '../read/read-accounts.ts';
 import type { CutEntries } from '../read/read-cut-entries.ts';
 import type { FactsAtCut } from '../read/read-facts-at-cut.ts';
+import type { Movement } from '../read/read-movements.ts';
 import type { RenderContext, ReportColumn } from './columns.ts';
 import { openTable, type SheetFactory, type TableWriter } from './open-table.ts';
 
@@ -94,4 +96,21 @@ const PERIOD_NOTES = ['statement', 'pending', 'receivable', 'mismatches'] as con
 
 function isOfPeriod(name: TableName): name is (typeof PERIOD_NOTES)[number] {
   return (PERIOD_NOTES as readonly string[]).includes(name);
+}
+
+type Naming = Pick<ReportWork<AnyPlan>, 'db' | 'plan' | 'rendering'>;
+
+/** @returns what this reader calls an actor: by name, or a viewer by role. */
+export async function labelPersons({ db, plan, rendering }: Naming, actors: string[]): Promise<(id: string) => string> {
+  return await labelActors(db, actors, { full: !plan.masked, roles: rendering.texts.roles });
+}
+
+/** Names, in rows as they were read, who entered each adjustment. */
+export async function nameEntered<Row extends Pick<Movement, 'adjustment'>>(work: Naming, rows: Row[]): Promise<Row[]> {
+  const actors = rows.flatMap(({ adjustment }) => adjustment?.by ?? []);
+  if (actors.length === 0) return rows;
+  const label = await labelPersons(work, actors);
+  return rows.map((row) =>
+    row.adjustment ? { ...row, adjustment: { ...row.adjustment, by: label(row.adjustment.by) } } : row,
+  );
 }

@@ -9,7 +9,7 @@ import { FORMAT_FACTS } from './formats/formats.ts';
 import type { Output } from './formats/output.ts';
 import type { FinishedTable, TableWriter } from './open-table.ts';
 import { UNIDENTIFIED_COLUMNS } from './order-columns.ts';
-import { openReportTable, type ReportWork } from './report-work.ts';
+import { nameEntered, openReportTable, type ReportWork } from './report-work.ts';
 
 type Work = ReportWork<AnyPlan>;
 export type MovementTables = Record<'statement' | 'receipts' | 'payments' | 'refunds', FinishedTable> & {
@@ -23,7 +23,7 @@ export async function writeMovements(
   work: Work,
   formats: readonly FileFormat[],
 ): Promise<{ tables: MovementTables | undefined; days: TotalsUntil[] }> {
-  const { db, plan, scope } = work;
+  const { db, scope } = work;
   const tables = formats.includes('xlsx') ? openTables(work) : undefined;
   const showsOrders = tables !== undefined || formats.includes('nao-identificados');
   const files: Output[] = [];
@@ -39,7 +39,7 @@ export async function writeMovements(
     work.signal.throwIfAborted();
     for (const movement of movements) work.digest.addMovement(movement);
     const shares = showsOrders ? await work.shares?.share(movements) : undefined;
-    const shown = plan.masked ? await maskMovements(db, movements) : movements;
+    const shown = await show(work, movements);
     for (const [index, movement] of shown.entries()) {
       while (days.isOver(movement)) await days.advance();
       // the opening balance of the first day holds these already
@@ -57,13 +57,18 @@ export async function writeMovements(
   return { tables: await tables?.end(), days: totals };
 }
 
+/** Masks movements where this reader sees no persons, and names who entered adjustments. */
+async function show(work: Work, movements: Movement[]): Promise<Movement[]> {
+  return await nameEntered(work, work.plan.masked ? await maskMovements(work.db, movements) : movements);
+}
+
 /** Adds what changed closed months to the files of programs that booked these months. */
 async function addEarlier(work: Work, files: Output[]): Promise<void> {
   const takers = files.filter((file) => file.addEarlier !== undefined);
   if (takers.length === 0) return;
   for await (const movements of readEarlierMovements(work)) {
     work.signal.throwIfAborted();
-    const shown = work.plan.masked ? await maskMovements(work.db, movements) : movements;
+    const shown = await show(work, movements);
     for (const movement of shown) for (const file of takers) file.addEarlier?.(movement);
     await Promise.all(takers.map((file) => file.drain()));
   }

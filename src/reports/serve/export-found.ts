@@ -12,7 +12,7 @@ import { formatLocalCount, formatMoment, textsOf } from '../../texts/reports/tex
 import { ROWS_PER_SHEET_MAX } from '../plan/report-plan.ts';
 import { moment, money, type RenderContext, type ReportColumn, text } from '../render/columns.ts';
 import { addCsvRow, startCsv } from '../render/formats/write-csv.ts';
-import { openTable } from '../render/open-table.ts';
+import { type FinishedTable, openTable, type SheetFactory } from '../render/open-table.ts';
 import { nameParts } from '../render/report-work.ts';
 import { writeWorkbook } from '../xlsx/write-workbook.ts';
 import { useDraft } from './build-once.ts';
@@ -76,7 +76,8 @@ function spellPlatform(platform: string | null, names: ReadonlyMap<string, strin
   return name === undefined ? platform : `${name} (${platform})`;
 }
 
-function renderingOf({ config, calendar }: Context, platformNames: ReadonlyMap<string, string>): RenderContext {
+/** Renders in the language of reports. */
+export function renderingOf({ config, calendar }: Context, platformNames: ReadonlyMap<string, string>): RenderContext {
   return {
     texts: textsOf(config.REPORT_LOCALE),
     fullDocuments: config.REPORT_FULL_DOCUMENTS,
@@ -138,28 +139,34 @@ export async function writeFoundWorkbook(
 async function writeSheets(context: Context, wanted: FoundExport, file: string): Promise<void> {
   const { config, calendar, clock } = context;
   const rendering = renderingOf(context, wanted.platformNames);
-  const madeAt = clock.now();
   const words = WORDS[config.REPORT_LOCALE];
-  const at = formatMoment(calendar.toWallTime(madeAt));
+  const at = formatMoment(calendar.toWallTime(clock.now()));
   const cut = wanted.isCut ? fill(words.cut, { max: formatLocalCount(EXPORT_ROWS_MAX, rendering.texts) }) : '';
   const note = `${fill(words.made, { at, zone: calendar.zone })}${cut}`;
-  const files = nameParts(path.dirname(file), wanted.signal);
-  const factory = { subtitle: '', footer: `Confere · ${at}`, rowsPerSheetMax: ROWS_PER_SHEET_MAX, ...files };
   const columns = listColumns(context, wanted.masked);
-  const table = openTable(factory, { title: words.title, note, columns }, rendering);
-  for await (const rows of wanted.pages) {
-    wanted.signal.throwIfAborted();
-    await mapInTurns(rows, (row) => table.add(row));
-    await table.drain();
-  }
-  const { sheets } = await table.end();
-  const properties = {
-    title: words.title,
-    subject: '',
-    keywords: 'confere',
-    description: note,
-    version: VERSION,
-    madeAt,
-  };
-  await writeWorkbook(file, sheets, properties, factory.scratch);
+  await writeTables(context, file, { title: words.title, note, signal: wanted.signal }, async (factory) => {
+    const table = openTable(factory, { title: words.title, note, columns }, rendering);
+    for await (const rows of wanted.pages) {
+      wanted.signal.throwIfAborted();
+      await mapInTurns(rows, (row) => table.add(row));
+      await table.drain();
+    }
+    return [await table.end()];
+  });
+}
+
+/** Writes a workbook of tables alone, which `write` opens and ends, made now. */
+export async function writeTables(
+  { calendar, clock }: Pick<Context, 'calendar' | 'clock'>,
+  file: string,
+  { title, note, signal }: { title: string; note: string; signal: AbortSignal },
+  write: (factory: SheetFactory) => Promise<FinishedTable[]>,
+): Promise<void> {
+  const madeAt = clock.now();
+  const footer = `Confere · ${formatMoment(calendar.toWallTime(madeAt))}`;
+  const files = nameParts(path.dirname(file), signal);
+  const tables = await write({ subtitle: '', footer, rowsPerSheetMax: ROWS_PER_SHEET_MAX, ...files });
+  const sheets = tables.flatMap((table) => table.sheets);
+  const properties = { title, subject: '', keywords: 'confere', description: note, version: VERSION, madeAt };
+  await writeWorkbook(file, sheets, properties, files.scratch);
 }

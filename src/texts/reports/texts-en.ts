@@ -109,6 +109,11 @@ export const EN: Texts = {
     difference: 'Difference',
     owed: 'Still owed',
     why: 'Why',
+    payments: 'Payments',
+    charged: 'Charged',
+    agreed: 'By the contract',
+    differing: 'Not the contract’s',
+    uncovered: 'No contract',
   },
   kinds: {
     receipt: 'Receipt',
@@ -122,6 +127,7 @@ export const EN: Texts = {
     opening: 'Opening balance',
   },
   reversal: 'Reversal of {kind}',
+  enteredBy: 'entered by {name}',
   earlierMonth: 'Change of an earlier month, {day}: {kind}',
   mail: {
     subject: 'Confere: report of {day}, revision {revision}, {state}',

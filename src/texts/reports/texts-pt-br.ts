@@ -108,6 +108,11 @@ export const PT_BR = {
     difference: 'Diferença',
     owed: 'Falta receber',
     why: 'Por quê',
+    payments: 'Pagamentos',
+    charged: 'Cobrado',
+    agreed: 'Pelo contrato',
+    differing: 'Fora do contrato',
+    uncovered: 'Sem contrato',
   },
   kinds: {
     receipt: 'Recebimento',
@@ -121,6 +126,7 @@ export const PT_BR = {
     opening: 'Saldo inicial',
   },
   reversal: 'Estorno de {kind}',
+  enteredBy: 'lançado por {name}',
   earlierMonth: 'Ajuste de mês anterior, {day}: {kind}',
   mail: {
     subject: 'Confere: relatório de {day}, revisão {revision}, {state}',

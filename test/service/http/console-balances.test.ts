@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { openSession } from '../../../src/access/sessions.ts';
@@ -6,8 +8,11 @@ import { formatAmount } from '../../../src/domain/money.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { previewChange } from '../../../src/ledger/read/preview-change.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
+import { readFees } from '../../../src/ledger/stated/read-fees.ts';
 import { readUnproven } from '../../../src/reconciliation/numbers/read-coverage.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { writeFeesWorkbook } from '../../../src/reports/serve/export-fees.ts';
 import { findFirstDay } from '../../../src/seal/find-first-day.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { observe } from '../../support/make-observations.ts';
@@ -16,6 +21,7 @@ import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/o
 import { hiddenFields } from '../../support/open-console-session.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { readRow } from '../../support/read-rows.ts';
+import { centsOf, type ReadSheet, readWorkbook, rowsOf, sheetOf, sumCents } from '../reports/read-workbook.ts';
 
 const [A, B] = ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'a3bb189e-8bf9-4888-9912-ace4e6543002'];
 const WRITTEN = [
@@ -49,6 +55,13 @@ type Answer = { status: number; text: string; to: string | null };
 async function get(role: Role, address: string): Promise<Answer> {
   const response = await fetch(`${env.url}${address}`, { headers: { cookie: sessions[role]?.cookie ?? '' } });
   return { status: response.status, text: await response.text(), to: null };
+}
+
+async function download(role: Role, address: string): Promise<ReadSheet[]> {
+  const response = await fetch(`${env.url}${address}`, { headers: { cookie: sessions[role]?.cookie ?? '' } });
+  const file = path.join(env.dataDir, 'download.xlsx');
+  await writeFile(file, Buffer.from(await response.arrayBuffer()));
+  return await readWorkbook(file);
 }
 
 async function post(role: Role, address: string, fields: Record<string, string>): Promise<Answer> {
@@ -505,6 +518,7 @@ test('a platform gets a name in the console, and its pages show the id once besi
 });
 
 test('an accountant states a contract, and Tarifas says what the month was charged beside it', async () => {
+  await setPlatformName(env.context, { platform: A, name: 'Loja Centro', actor: 'test' });
   const month = env.today.slice(0, 7);
   const address = '/balances/fees/new';
   const typed = { platform: '', operation: 'cashin', fixed: '0,10', percent: '0,50', from: `${month}-01`, to: '' };
@@ -512,10 +526,14 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   expect(text(preview)).toContain('Parte do valor, em % 0,50');
   expect(text(preview)).toMatch(/\S+ de \d+ não teve pagamentos que este contrato cobre/);
   expect((await confirm('accountant', address, preview)).to).toBe('/balances/fees?done=contract_stated');
+  await adjustBooks(env.context, {
+    ...{ platform: A, day: `${month}-01`, kind: 'fee', amountCents: -1_990n, note: 'mensalidade', actor: 'test' },
+  });
   const answer = await fetch(`${env.url}/api/v1/fees?month=${month}`, {
     headers: { authorization: `Bearer ${env.tokens.accountant}` },
   });
-  const { total, rows } = (await answer.json()) as { total: Record<string, string>; rows: Record<string, unknown>[] };
+  type Sums = Record<string, string>;
+  const { total, rows, by_hand } = (await answer.json()) as { total: Sums; rows: Sums[]; by_hand: Sums[] };
   const paid = await env.context.db
     .selectFrom('events')
     .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
@@ -542,6 +560,36 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   expect(listed).toMatch(/Contratos informados.* Todas .*R\$ 0,10 0,50 % .*Em vigor/);
   expect(listed).toContain(` ${name} `);
   expect(listed).toContain(`confere commissions undo ${stated?.id}`);
+  const file = `/balances/fees?month=${month}&format=`;
+  const charges = by_hand.reduce((all, { amount = '' }) => all + BigInt(amount.replace('.', '')), charged);
+  const csv = (await get('accountant', `${file}csv`)).text.trim().split('\r\n');
+  const titles = 'Plataforma;Operação;Pagamentos;Cobrado;Pelo contrato;Diferença;Fora do contrato;Sem contrato';
+  expect(csv[0]).toBe(titles);
+  expect(csv.slice(1).filter((line) => line.includes(';Lançadas por pessoas;'))).toEqual(
+    by_hand.map(({ platform, amount }) => `${platform};Lançadas por pessoas;;${amount?.replace('.', ',')};;;;`),
+  );
+  expect(by_hand.map(({ platform }) => platform)).toContain(A);
+  const cells = csv.slice(1).map((line) => BigInt((line.split(';')[3] ?? '').replace(',', '')));
+  expect(cells.reduce((all, cents) => all + cents, 0n)).toBe(charges);
+  const sheets = await download('accountant', `${file}xlsx`);
+  const [sums, behind] = [sheetOf(sheets, 'Tarifas'), sheetOf(sheets, 'Pagamentos fora do contrato')];
+  expect(sumCents(rowsOf(sums).map((row) => row.Cobrado))).toBe(charges);
+  expect(sumCents(rowsOf(sums).map((row) => row.Diferença))).toBe(difference);
+  const apart = rowsOf(behind).map((row) => centsOf(row.Cobrado) - centsOf(row['Pelo contrato']));
+  expect(rowsOf(behind).map((row) => centsOf(row.Diferença))).toEqual(apart);
+  expect(rowsOf(behind)).toHaveLength(Number(total.differing));
+  const platforms = rows
+    .filter((row) => Number(row.differing) > 0)
+    .map((row) => (row.platform === A ? 'Loja Centro' : row.platform));
+  expect(new Set(rowsOf(behind).map((row) => row.Plataforma?.value))).toEqual(new Set(platforms));
+  expect((await get('accountant', `${file}pdf`)).status).toBe(404);
+  const fees = await readFees(env.context.db, month, { max: 1 });
+  const wanted = { month, fees, platformNames: new Map(), signal: env.context.signal };
+  await writeFeesWorkbook(env.context, wanted, async (made) => {
+    const cut = sheetOf(await readWorkbook(made), 'Pagamentos fora do contrato').rows[0]?.[1]?.value;
+    expect(cut).toContain(`Aqui estão 1 de ${total.differing}.`);
+  });
+  expect(text(await get('viewer', `/balances/fees?month=${month}`))).toContain('A diferença inclui o arredondamento');
   const paidBefore = transactionOf('cashin', 1_000n, [['paid', `${addDays(`${month}-01`, -1)} 10:00:00`]]);
   await applyTransactions(env.context, [paidBefore]);
   const again = await post('accountant', address, typed);

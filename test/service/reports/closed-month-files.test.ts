@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createToken } from '../../../src/access/tokens.ts';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { boundsOfMonth, listDays, type Month } from '../../../src/domain/calendar.ts';
@@ -50,6 +51,8 @@ const toCents = (text: string): bigint => BigInt(Math.round(Number(text) * 100))
 
 let books: TestEnvironment;
 let context: Context;
+/** Who enters the adjustments. */
+let actor: string;
 
 /** Known in October, and changed after it was closed. */
 const paidLater = transactionOf('cashin', 30_000n, [['pending', '2025-10-12 09:00:00']]);
@@ -62,6 +65,7 @@ let commitLate: () => Promise<void>;
 beforeAll(async () => {
   books = await openEnvironment();
   ({ context } = books);
+  actor = (await createToken(context, { name: 'Ana Souza', role: 'accountant' })).id;
   await openBooks(context, {
     ...{ platform: PLATFORM_A, day: '2025-09-01', balanceCents: 9_000_000n, actor: 'test', newPlatform: true },
   });
@@ -83,7 +87,7 @@ beforeAll(async () => {
 afterAll(() => books[Symbol.asyncDispose]());
 
 async function adjust(day: string, amountCents: bigint): Promise<void> {
-  const by = { platform: PLATFORM_A, kind: 'fee' as const, note: 'tarifa', actor: 'test' };
+  const by = { platform: PLATFORM_A, kind: 'fee' as const, note: 'tarifa', actor };
   await adjustBooks(context, { ...by, day, amountCents });
 }
 
@@ -202,10 +206,17 @@ test('a closed month’s files keep every cell and byte, and the open month list
     ['2025-10-16 00:00:00', 'Pendente', 'Em análise', 'soubemos depois: em análise', 0],
   ]);
   const entered = rows.filter((row) => row['Por quê']?.value === 'lançado por uma pessoa');
-  expect(entered.map((row) => [row.Dia?.value, row['O que mudou']?.value, row.Diferença?.value])).toEqual([
+  expect(entered.map((row) => [row.Dia, row['O que mudou'], row.Diferença].map((cell) => cell?.value))).toEqual([
     ['2025-10-05 00:00:00', 'Saldo inicial', 1234.56],
     ['2025-10-31 00:00:00', 'Movimento', -43.21],
   ]);
+  const wordsOf = (list: ReturnType<typeof rowsOf>) =>
+    list
+      .filter((row) => row['O que mudou']?.value === 'Movimento')
+      .map((row) => [row.Depois?.value, row.Origem?.value]);
+  expect(wordsOf(rows)).toEqual([['Tarifa: tarifa', 'Pessoa: Ana Souza']]);
+  const masked = await read({ month: NOVEMBER, masked: true });
+  expect(wordsOf(rowsOf(sheetOf(masked.sheets, ADJUSTMENTS)))).toEqual([['Tarifa', 'Pessoa: Contabilidade']]);
   // formulas give the cached values
   const again = await recalculate(file);
   for (const label of ['± Ajustes de meses anteriores', 'Diferença (deve ser 0,00)'])
@@ -242,12 +253,15 @@ test('files for other programs book what changed a closed month on the first day
   expect(late.map(({ memo }) => memo)).toContainEqual(
     expect.stringMatching(/^Ajuste de mês anterior, 21\/10\/2025: Devolução feita 10:00:00 - /),
   );
+  const entered = 'Ajuste de mês anterior, 31/10/2025: Tarifa: tarifa, lançado por Ana Souza';
+  expect(late.map(({ memo }) => memo)).toContain(`${entered} 00:00:00`);
   const adjusted = sumCents(rowsOf(sheetOf(sheets, ADJUSTMENTS)).map((row) => row.Diferença));
   expect(late.reduce((sum, one) => sum + toCents(one.amount), 0n)).toBe(adjusted);
 
   for (const format of BOOKING_FORMATS) {
     const file = await readProgramFile(format, NOVEMBER);
     expect([format, file.moved, [...file.days]]).toEqual([format, moved, ['01/11/2025']]);
+    expect([format, file.earlier.filter((row) => row.includes(entered)).length]).toEqual([format, 1]);
   }
   // a range that is no month follows no closed one
   const part = await download({ month: NOVEMBER, to: '2025-11-29', format: 'lancamentos' });

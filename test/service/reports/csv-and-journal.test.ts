@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createToken } from '../../../src/access/tokens.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
 import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
@@ -107,11 +108,12 @@ test('a stated opening is the opening balance, and what was held then is held', 
   await runHledger(['-f', file, 'check', '--strict', 'ordereddates']);
 });
 
-test('an adjustment is a line of its own, and a stated balance stands beside the ledger with its difference', async () => {
+test('an adjustment is a line of its own that names who entered it, and a stated balance stands beside the ledger with its difference', async () => {
   await using other = await openEnvironment();
   const { context } = other;
   await applyTransactions(context, [transactionOf('cashin', 10_050n, [['paid', '2026-03-11 10:00:00']])]);
-  const by = { platform: PLATFORM_A, actor: 'test' };
+  const { id: actor } = await createToken(context, { name: 'Ana Souza', role: 'accountant' });
+  const by = { platform: PLATFORM_A, actor };
   await adjustBooks(context, { ...by, day: DAY, kind: 'bank', amountCents: -3_000n, note: 'saque' });
   const undone = await adjustBooks(context, { ...by, day: DAY, kind: 'fee', amountCents: -7n, note: 'engano' });
   await reverseAdjustment(context, undone, { note: 'engano', actor: 'test' });
@@ -124,16 +126,19 @@ test('an adjustment is a line of its own, and a stated balance stands beside the
   expect(centsOf(lineOf(summary, 'Saldo informado (painel do provedor)')?.[0])).toBe(6_999n);
   expect(lineOf(summary, 'no momento')?.[0]?.value).toBe('2026-03-11 22:00:00');
   expect(centsOf(lineOf(summary, 'Diferença para o informado')?.[0])).toBe(-1n);
-  const entered = rowsOf(sheetOf(sheets, 'Extrato')).filter((row) => row.Origem?.value === 'Pessoa');
-  expect(entered.map((row) => row.Movimento?.value)).toEqual([
-    'Saque: saque',
-    'Tarifa: engano',
-    'Estorno de tarifa: engano',
+  const entered = rowsOf(sheetOf(sheets, 'Extrato')).filter((row) => /^Pessoa/.test(String(row.Origem?.value)));
+  expect(entered.map((row) => [row.Movimento?.value, row.Origem?.value])).toEqual([
+    ['Saque: saque', 'Pessoa: Ana Souza'],
+    ['Tarifa: engano', 'Pessoa: Ana Souza'],
+    // by an actor that is no token
+    ['Estorno de tarifa: engano', 'Pessoa: test'],
   ]);
   const csv = await openReport(context, { day: DAY, format: 'csv' });
-  expect(await readFile(csv.file, 'utf8')).toContain('Tarifa: engano');
+  expect(await readFile(csv.file, 'utf8')).toMatch(/Tarifa: engano;.*;Pessoa: Ana Souza;/);
   const masked = await openReport(context, { day: DAY, format: 'csv', masked: true });
-  expect(await readFile(masked.file, 'utf8')).not.toContain('engano');
+  const withheld = await readFile(masked.file, 'utf8');
+  expect(withheld).toContain(';Pessoa: Contabilidade;');
+  expect(withheld).not.toMatch(/engano|Ana/);
   await runHledger(['-f', (await openReport(context, { day: DAY, format: 'journal' })).file, 'check', '--strict']);
 });
 

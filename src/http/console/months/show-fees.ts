@@ -10,7 +10,7 @@ import { addCommission, fees, type PresentedFees, undoCommission } from '../../.
 import type { GivenOf } from '../../../operations/define-change.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { t } from '../../../texts/translate.ts';
+import { t, untranslated } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { nameActors } from '../access/name-actors.ts';
@@ -32,6 +32,7 @@ import {
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { OPERATION_WORDS } from '../parts/words.ts';
 import { nameMonth, parseMonth } from '../reports/month.ts';
+import { sendFees } from './send-fees.ts';
 
 const BASIS_POINTS_MAX = 10_000n;
 const CONTRACTS_SHOWN = 50;
@@ -49,6 +50,10 @@ async function send(context: Context, request: Request, response: Response): Pro
   const today = monthOf(context.calendar.dayOf(context.clock.now()));
   const month = parseMonth(readQuery(request, 'month') || today);
   const by = { caller: getCaller(response), id: '', via: 'console' } as const;
+  if (request.query.format !== undefined) {
+    await sendFees(context, response, month, request.query.format);
+    return;
+  }
   const shown = await fees.read(context, by, { month });
   const { payments, total } = shown;
   const names = await readPlatformNames(context, response);
@@ -60,12 +65,17 @@ async function send(context: Context, request: Request, response: Response): Pro
   const body = html`<h1>${t(FEES.title)}</h1>${balanceTabs(response, FEES.address)}
 ${filterForm(FEES.address, field, false)}
 <section><h2>${nameMonth(month)}</h2>${feeTable(shown, names)}
-<p class="hint">${t('Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.')}</p>
+<p class="hint">${t('Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.')} ${t('A diferença inclui o arredondamento de cada pagamento; a divergência (commission_not_agreed) não: podem diferir por centavos.')}</p>
+${renderDownloads(`${FEES.address}?month=${month}`)}
 ${hasRole(response, ...addCommission.roles) && html`<p class="actions">${buttonLink(`${FEES.address}/new`, t('Informar um contrato'))}</p>`}</section>
 ${shown.by_hand.length > 0 && html`<section><h2>${t('Tarifas lançadas por pessoas')}</h2>${byHandTable(shown, names)}</section>`}
 <section><h2>${t('Contratos informados')}</h2>${await contractTable(context, response, names)}</section>
 <section><h2>${t('Pagamentos fora do contrato')}</h2>${differingTable(shown)}${total.differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(total.differing) })}</p>`}</section>`;
   sendPage(request, response, { title: `${t(FEES.title)} · ${nameMonth(month)}`, body });
+}
+
+function renderDownloads(address: string): Html {
+  return html`<p class="hint">${t('Baixar')}: <span class="files"><a href="${`${address}&format=csv`}" download>${untranslated('CSV')}</a> <a href="${`${address}&format=xlsx`}" download>${t('Planilha')}</a></span></p>`;
 }
 
 function feeTable({ rows, total }: PresentedFees, names: PlatformNames): Html {
@@ -207,7 +217,7 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
         from: `${month}-01`,
         to: null,
       };
-      const would = sumOf(await readFees(context.db, month, [contract]), stated);
+      const would = sumOf(await readFees(context.db, month, { given: [contract] }), stated);
       return html`${facts([
         ['Plataforma', stated.platform === null ? t('Todas') : (platforms[stated.platform] ?? stated.platform)],
         ['Operação', describeCode(OPERATION_WORDS, stated.operation)],

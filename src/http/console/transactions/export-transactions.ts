@@ -5,6 +5,7 @@ import { SEARCH_MS_MAX, searchTransactions } from '../../../ledger/read/search-t
 import type { SearchCursor } from '../../../ledger/read/transaction-query.ts';
 import { auditWithheldMatches } from '../../../operations/authorize-search.ts';
 import { presentTransactionTo } from '../../../operations/books/transactions.ts';
+import { FORMAT_FACTS } from '../../../reports/render/formats/formats.ts';
 import {
   EXPORT_FORMATS,
   EXPORT_ROWS_MAX,
@@ -21,10 +22,6 @@ import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { type Asked, authorizeFound, type Search, searchOf } from './read-search.ts';
 
 const PAGE_ROWS = 1_000;
-const CONTENT_TYPE = {
-  csv: 'text/csv; charset=utf-8',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-};
 
 /**
  * Sends what a search found as a file, masked for viewers. A CSV is sent while it is read; the audit precedes each page.
@@ -49,7 +46,7 @@ export async function sendExport(context: Context, request: Request, response: R
   };
   const headers = {
     'content-disposition': `attachment; filename="${nameFoundFile(context, wanted, format)}"`,
-    'content-type': CONTENT_TYPE[format],
+    'content-type': FORMAT_FACTS[format].contentType,
   };
   if (format === 'csv') await sendChunks(response, renderFoundCsv(context, wanted), headers);
   else await writeFoundWorkbook(context, wanted, (file) => sendFile(response, file, headers));

@@ -8,7 +8,6 @@ import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { formatLocalAmount } from '../../../texts/reports/texts.ts';
 import { type ClosedMonth, type RangePlan, spanOf, toWallTimeBounds } from '../../plan/report-plan.ts';
 import { listMovedTransactions } from '../../read/list-changed-transactions.ts';
-import { maskChanges } from '../../read/mask-rows.ts';
 import { isBalanceAccount, platformAccountSegment, readOpened, splitAccount } from '../../read/read-accounts.ts';
 import { readChanges } from '../../read/read-changes.ts';
 import { type CutEntries, readCutEntries } from '../../read/read-cut-entries.ts';
@@ -16,7 +15,7 @@ import { readFactsAtCut } from '../../read/read-facts-at-cut.ts';
 import type { AdjustmentRow } from '../columns.ts';
 import type { ReportWork } from '../report-work.ts';
 import { EMPTY_CHANGE } from './compare-openings.ts';
-import { toChangeRow } from './describe-changes.ts';
+import { toChangeRows } from './describe-changes.ts';
 import { listChangedDays } from './list-changed-days.ts';
 
 type Work = ReportWork<RangePlan>;
@@ -26,7 +25,7 @@ export async function* describeAdjustments(
   work: Work,
   base: ClosedMonth,
 ): AsyncGenerator<AdjustmentRow[], void, undefined> {
-  const { db, plan, scope, factsAtCut, rendering } = work;
+  const { db, plan, scope, factsAtCut } = work;
   const from = { ...base.cut, ...(await readCutEntries(db, base.cut)) };
   const to = { ...plan.cut, entrySeq: scope.entrySeq, lateEntries: scope.lateEntries };
   const end = `${spanOf(plan).from} 00:00:00`;
@@ -39,8 +38,7 @@ export async function* describeAdjustments(
     yield await compareOpened(work, { day, from, to, names });
     const bounds = toWallTimeBounds(day, addDays(day, 1));
     for await (const changes of readChanges(db, { ...compared, ...bounds }, listMovedTransactions)) {
-      const shown = plan.masked ? await maskChanges(db, changes) : changes;
-      yield shown.map((change) => ({ ...toChangeRow(change, rendering.texts), day }));
+      yield (await toChangeRows(work, changes)).map((change) => ({ ...change, day }));
     }
   }
 }

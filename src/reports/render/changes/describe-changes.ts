@@ -7,6 +7,7 @@ import { maskPlatform } from '../../../domain/person/mask-person.ts';
 import { describeCode, fill } from '../../../texts/fill.ts';
 import { formatLocalAmount, formatLocalCount, formatMoment, type Texts } from '../../../texts/reports/texts.ts';
 import {
+  type AnyPlan,
   isProven,
   type PreviousRevision,
   type ReportPlan,
@@ -20,7 +21,8 @@ import { type CutEntries, readCutEntries } from '../../read/read-cut-entries.ts'
 import { readFactsAtCut } from '../../read/read-facts-at-cut.ts';
 import { listChangedStatements, readNewestStatements, type StatedBalance } from '../../read/read-statements.ts';
 import type { ChangeRow } from '../columns.ts';
-import type { ReportWork } from '../report-work.ts';
+import { nameMovement, namePerson } from '../name-movement.ts';
+import { nameEntered, type ReportWork } from '../report-work.ts';
 import { compareOpenings, EMPTY_CHANGE, sumDayMovements } from './compare-openings.ts';
 import { describeOrders } from './compare-orders.ts';
 import { type Counted, compareStatusCounts } from './compare-status-counts.ts';
@@ -90,8 +92,7 @@ async function* listTransactions(
     factsAtPreviousCut: await readFactsAtCut(db, from),
   };
   for await (const changes of readChanges(db, compared)) {
-    const shown = plan.masked ? await maskChanges(db, changes) : changes;
-    yield shown.map((change) => toChangeRow(change, rendering.texts));
+    yield await toChangeRows({ db, plan, rendering }, changes);
   }
 }
 
@@ -173,8 +174,16 @@ function compareStatements(plan: ReportPlan, before: Stated[], after: Stated[], 
     }));
 }
 
-/** A change as a row, in words. */
-export function toChangeRow(change: DayChange, texts: Texts): ChangeRow {
+/** Changes as rows, in words, as this reader sees them. */
+export async function toChangeRows(
+  work: Pick<ReportWork<AnyPlan>, 'db' | 'plan' | 'rendering'>,
+  changes: DayChange[],
+): Promise<ChangeRow[]> {
+  const shown = await nameEntered(work, work.plan.masked ? await maskChanges(work.db, changes) : changes);
+  return shown.map((change) => toChangeRow(change, work.rendering.texts));
+}
+
+function toChangeRow(change: DayChange, texts: Texts): ChangeRow {
   const { recordedAt, transactionId: id, reference, platform, effectBefore, effectAfter } = change;
   const status = (code: string | null): string =>
     code === null ? texts.changes.absent : describeCode(texts.statuses, code);
@@ -184,10 +193,17 @@ export function toChangeRow(change: DayChange, texts: Texts): ChangeRow {
     ...{ recordedAt, id, reference, platform, effectBefore, effectAfter },
     what: person ? texts.changes.movement : texts.changes.transaction,
     before: person ? '' : [status(change.statusBefore), ...describeFacts(change, 'before', texts)].join(', '),
-    after: person ? '' : [status(change.statusAfter), ...describeFacts(change, 'after', texts)].join(', '),
+    after: person
+      ? nameEntry(change, texts)
+      : [status(change.statusAfter), ...describeFacts(change, 'after', texts)].join(', '),
     why: fill(texts.changes[change.reason], { statuses }),
-    source: person ? texts.sources.person : describeSource(change.source, texts),
+    source: person ? namePerson(change.adjustment, texts) : describeSource(change.source, texts),
   };
+}
+
+/** The kind and the note of what a person entered. */
+function nameEntry({ adjustment, isReversal, effectAfter: netCents }: DayChange, texts: Texts): string {
+  return nameMovement({ kind: 'adjustment', adjustment, isReversal, netCents }, texts);
 }
 
 /** `referência pedido-1`: facts that were filled in or corrected, as either cut has them. */

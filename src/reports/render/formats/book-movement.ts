@@ -14,7 +14,9 @@ export type Booking = {
 
 /** Books a movement on its own day. */
 export function bookMovement(movement: Movement, texts: Texts): Booking {
-  return { movement, day: movement.atWall.slice(0, 10), kind: nameMovement(movement, texts) };
+  const { adjustment, atWall } = movement;
+  const by = adjustment ? [fill(texts.enteredBy, { name: adjustment.by })] : [];
+  return { movement, day: atWall.slice(0, 10), kind: [nameMovement(movement, texts), ...by].join(', ') };
 }
 
 /** Books a movement of a closed month on a day of the open one: its words name its own day. */
