@@ -142,6 +142,11 @@ describe('the search by beginnings of words', () => {
     }
   });
 
+  it('indexes a transaction of any year that the provider shows', async () => {
+    const [row] = await apply({ name: 'Bissexta Antiquissima', date_created: '0000-02-29 10:00:00' });
+    expect(await idsOf({ words: 'bissext antiq' })).toEqual([row?.id]);
+  });
+
   it('reads the rarest word in the order of time from its index alone, of frequent ones the newest transactions', async () => {
     const { db, keys } = environment.context;
     const [row] = await apply({ name: 'Frequentada Infrequente', date_created: '2026-03-03 10:00:00' });
