@@ -20,6 +20,7 @@ const CHUNK_ROWS = 250_000;
 const PEOPLE = 200_000;
 const TRIES = 40;
 const PAGE = 50;
+const FIRST_MS = Date.UTC(2025, 0, 1);
 const DAYS = 365;
 const KEYED_MS = 50;
 const ANY_MS = 2_000;
@@ -44,7 +45,7 @@ type Search = [name: string, msMax: number, query: (n: number) => Partial<Transa
 function searches(): Search[] {
   const random = (n: number, below: number) => ((n * 2_654_435_761) % 2 ** 32) % below;
   const month = (n: number) => {
-    const from = Date.UTC(2025, 0, 1) + random(n, DAYS - 35) * 86_400_000;
+    const from = FIRST_MS + random(n, DAYS - 35) * 86_400_000;
     const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
     return { from: day(from), to: day(from + 34 * 86_400_000) };
   };
@@ -60,8 +61,8 @@ function searches(): Search[] {
     ['operation in 35 days', KEYED_MS, (n) => ({ operation: n % 2 ? 'cashout' : 'cashin', ...month(n) })],
     ['amount in 35 days', KEYED_MS, (n) => ({ amountCents: BigInt(random(n, 100_000)), ...month(n) })],
     ['words, one that 1 in 2 have', KEYED_MS, (n) => ({ words: n % 2 ? 'maria' : 'jose' })],
-    ['words, a beginning that 1 in 20 have', KEYED_MS, (n) => ({ words: `maria ${100 + (n % 10)}` })],
-    ['words, one that 1 in 900 have', KEYED_MS, (n) => ({ words: String(100 + random(n, 900)) })],
+    ['words, one that 1 in 2 have and one of 1 in 140', KEYED_MS, (n) => ({ words: `maria ${100 + (n % 10)}` })],
+    ['words, a beginning that 1 in 140 have', KEYED_MS, (n) => ({ words: String(100 + random(n, 900)) })],
     ['words, a rare one', KEYED_MS, (n) => ({ words: `maria ${100_000 + random(n, PEOPLE / 2)}` })],
     ['inside of words, in 35 days', ANY_MS, (n) => ({ contains: `aria ${random(n, PEOPLE)}`, ...month(n) })],
     ['nothing', ANY_MS, () => ({})],
@@ -158,11 +159,15 @@ const hashes = new Map<string, Buffer>();
 async function loadWords({ db, keys }: Context, from: number, to: number): Promise<void> {
   for (let start = from; start <= to; start += 2_000) {
     const rows = Array.from({ length: Math.min(2_000, to + 1 - start) }, (_, i) => start + i).flatMap((seq) => {
+      const created_wall = new Date(FIRST_MS + Math.floor((seq * DAYS * 86_400) / ROWS) * 1_000)
+        .toISOString()
+        .slice(0, 19)
+        .replace('T', ' ');
       const name = `${seq % 2 ? 'maria' : 'jose'} ${(seq * 7_919) % PEOPLE}`;
       return splitWords([name, `pedido-${(seq * 3) % ROWS}`, `shop-${seq % 50}`]).map((text) => {
         const word = hashes.get(text) ?? indexWord(keys, text);
         hashes.set(text, word);
-        return { transaction_seq: seq, word };
+        return { transaction_seq: seq, word, created_wall };
       });
     });
     await db.transaction().execute((trx) => insertRows(trx, 'search_words', rows));

@@ -8,8 +8,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS search_words (
     transaction_seq BIGINT NOT NULL,
     word VARBINARY(45) NOT NULL COMMENT 'keyed hashes of its beginnings: 6 bytes of the first three characters, 3 of each longer one',
+    created_wall CHAR(19) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'copy of transactions.created_wall, for the order of a page',
     PRIMARY KEY (transaction_seq, word),
-    KEY search_words_word (word)
+    KEY search_words_word (word, created_wall)
   ) ENGINE=InnoDB`.execute(db);
   const { rows } = await sql`SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE()
     AND table_name = 'parties' AND column_name = 'index_due'`.execute(db);

@@ -72,9 +72,11 @@ async function indexRows(keys: Keys, trx: Transaction<Database>, seqs: number[])
     .execute();
   const transactionOf = new Map(transactions.map((row) => [row.seq, row]));
   const words = parties.flatMap(({ transaction_seq, name, email, pix_key: key }) => {
-    const { reference = null, extra = null } = transactionOf.get(transaction_seq) ?? {};
+    const transaction = transactionOf.get(transaction_seq);
+    if (!transaction) return [];
+    const { created_wall, reference, extra } = transaction;
     const texts = [name, email, key?.includes('@') ? key : null, reference, extra];
-    return splitWords(texts, WORDS_MAX).map((word) => ({ transaction_seq, word: indexWord(keys, word) }));
+    return splitWords(texts, WORDS_MAX).map((word) => ({ transaction_seq, word: indexWord(keys, word), created_wall }));
   });
   await replaceWords(trx, locked, words);
   await trx
@@ -98,7 +100,7 @@ async function indexRows(keys: Keys, trx: Transaction<Database>, seqs: number[])
     .execute();
 }
 
-type Word = { transaction_seq: number; word: Buffer };
+type Word = { transaction_seq: number; word: Buffer; created_wall: string };
 
 async function replaceWords(trx: Transaction<Database>, seqs: number[], words: Word[]): Promise<void> {
   // VARBINARY would be read as text

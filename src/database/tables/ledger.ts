@@ -42,7 +42,7 @@ export type LedgerTables = {
     /** 1: its search columns and words are to be filled. */
     index_due: Optional<number>;
   };
-  search_words: { transaction_seq: number; word: Buffer };
+  search_words: { transaction_seq: number; word: Buffer; created_wall: string };
   forgotten_people: {
     document_hash: Buffer;
     forgotten_at: Date;

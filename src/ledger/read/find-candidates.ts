@@ -1,14 +1,12 @@
 /**
- * Search terms whose index has another order than a page: a beginning of a name, a word or an id, a merchant, and values beside the
+ * Search terms whose index has another order than a page: a beginning of a name or an id, a merchant, and values beside the
  * one whose index a page is read off. Few transactions of a term are read by number and sorted; of a frequent one the newest
  * transactions are scanned until the page is full.
  */
 import { type RawBuilder, sql } from 'kysely';
-import { indexName, rangeOf, rangeOfWord } from '../../database/keys/index-person.ts';
-import type { Keys } from '../../database/keys/settings.ts';
+import { indexName, rangeOf } from '../../database/keys/index-person.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
-import { splitWords } from '../../domain/person/split-words.ts';
 import { runWithin, type SearchBudget } from './search-budget.ts';
 import type { TransactionQuery } from './transaction-query.ts';
 
@@ -27,20 +25,16 @@ export type Candidates = {
 
 type Terms = Pick<
   TransactionQuery,
-  'name' | 'words' | 'contains' | 'idPrefix' | 'merchant' | 'amountMinCents' | 'amountMaxCents'
+  'name' | 'contains' | 'idPrefix' | 'merchant' | 'amountMinCents' | 'amountMaxCents'
 >;
 
 /** Reads the transactions of each given term from its index, within the time of the search. */
 export async function findCandidates(
   db: Reader,
-  keys: Keys,
-  { name, words, contains, idPrefix, merchant, ...amounts }: Terms,
+  { name, contains, idPrefix, merchant, ...amounts }: Terms,
   budget: SearchBudget,
 ): Promise<Candidates[]> {
-  const named: Candidates[] = [];
-  for (const word of splitWords([words ?? null])) named.push(await findWord(db, keys, word, budget));
   return [
-    ...named,
     ...(contains === undefined ? [] : [findInside(contains)]),
     ...(name === undefined ? [] : [await findNamed(db, name, budget)]),
     ...(idPrefix === undefined ? [] : [await findByBeginning(db, idPrefix, budget)]),
@@ -91,20 +85,6 @@ async function findNamed(db: Reader, name: string, budget: SearchBudget): Promis
     .limit(CANDIDATES_MAX + 1);
   const condition = sql<boolean>`parties.name_folded >= ${from} AND parties.name_folded < ${end}`;
   return { seqs: listFew(await runWithin(db, select, budget)), condition, ofParty: true };
-}
-
-async function findWord(db: Reader, keys: Keys, beginning: string, budget: SearchBudget): Promise<Candidates> {
-  const { first, last } = rangeOfWord(keys, beginning);
-  const select = db
-    .selectFrom('search_words')
-    .select('transaction_seq as seq')
-    .where('word', '>=', first)
-    .where('word', '<=', last)
-    .limit(CANDIDATES_MAX + 1);
-  // scalar, as of a merchant below; by the transaction's own words: the server may choose to read all that begin so
-  const condition = sql<boolean>`(SELECT 1 FROM search_words FORCE INDEX (PRIMARY) WHERE search_words.transaction_seq = transactions.seq
-    AND search_words.word >= ${first} AND search_words.word <= ${last} LIMIT 1) = 1`;
-  return { seqs: listFew(await runWithin(db, select, budget)), condition };
 }
 
 /** No index finds the inside of a text: each row is compared, without case and accents as the server knows them. */

@@ -11,7 +11,8 @@ import { WORD_CHARS_MIN } from '../../domain/person/split-words.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
 import { faultOf, refuseFields } from '../../texts/refuse.ts';
-import { findCandidates, findWithValue, type RareValue } from './find-candidates.ts';
+import { CANDIDATES_MAX, type Candidates, findCandidates, findWithValue, type RareValue } from './find-candidates.ts';
+import { findByWords } from './find-words.ts';
 import { type Filter, listFilters } from './list-filters.ts';
 import { isSearchTimeout, runWithin, type SearchBudget, startBudget } from './search-budget.ts';
 import { intersect, type SearchCursor, type TransactionQuery } from './transaction-query.ts';
@@ -102,10 +103,37 @@ async function readRows(
   query: TransactionQuery,
   budget: SearchBudget,
 ): Promise<TransactionRow[]> {
-  const rows = await runWithin(db, await buildSearch(db, keys, query, { budget }), budget);
+  const rows = await readInTurn(db, keys, query, { withheld: false, budget });
   if (rows.length > 0 || query.extra === undefined) return rows;
   // a withheld extra of a forgotten person is stored as the keyed hash of its hash
-  return await runWithin(db, await buildSearch(db, keys, query, { withheld: true, budget }), budget);
+  return await readInTurn(db, keys, query, { withheld: true, budget });
+}
+
+type Options = { withheld?: boolean; budget?: SearchBudget };
+
+/** The newest transactions with the rarest word are read first, enough for as many pages; then each time as many times more. */
+const FIRST_PAGES = 4;
+
+/** Reads the newest with the words, then more of them, until the page is full. */
+async function readInTurn(db: Reader, keys: Keys, query: TransactionQuery, options: Required<Options>) {
+  const { words, by, limit } = query;
+  const { budget } = options;
+  if (words === undefined || by !== 'created')
+    return await runWithin(db, await buildSearch(db, keys, query, options), budget);
+  const rows: TransactionRow[] = [];
+  let max = Math.min(FIRST_PAGES * (limit + 1), CANDIDATES_MAX);
+  for (
+    let after = query.after, isMore = true;
+    isMore && rows.length <= limit;
+    max = Math.min(FIRST_PAGES * max, CANDIDATES_MAX)
+  ) {
+    const rest = { ...query, after, limit: limit - rows.length };
+    const { candidates, next } = await findByWords(db, keys, rest, budget, max);
+    rows.push(...(await runWithin(db, await buildSearch(db, keys, rest, { ...options, ofWords: candidates }), budget)));
+    after = next;
+    isMore = next !== undefined;
+  }
+  return rows;
 }
 
 /** Builds the statement of a search; exported so that a test can explain it. */
@@ -113,13 +141,14 @@ export async function buildSearch(
   db: Reader,
   keys: Keys,
   query: TransactionQuery,
-  { withheld = false, budget = startBudget(SEARCH_MS_MAX) } = {},
+  { withheld = false, budget = startBudget(SEARCH_MS_MAX), ofWords }: Options & { ofWords?: Candidates[] } = {},
 ) {
   // null and literal `none` are ordered separately in the index: match both only if some transaction has the literal
   const hasBoth = query.platform === NO_PLATFORM && (await isNamedNone(db, budget));
   const filters = listFilters(keys, hasBoth ? { ...query, platform: undefined } : query, withheld);
   const ordering = filters.find(({ leads }) => leads === 'both' || leads === query.by);
-  const candidates = await findCandidates(db, keys, query, budget);
+  const candidates = await findCandidates(db, query, budget);
+  candidates.push(...(ofWords ?? (await findByWords(db, keys, query, budget)).candidates));
   if (query.seqs) candidates.push({ seqs: query.seqs });
   for (const value of listOthers(filters, ordering, query)) candidates.push(await findWithValue(db, value, budget));
   // few rows are read by number and sorted: no index of another value is needed for the order

@@ -1,10 +1,13 @@
 /** The search by beginnings of words, and inside of them: what it finds, what forgetting leaves, and who may search so. */
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { rangeOfWord } from '../../../src/database/keys/index-person.ts';
 import { foldName } from '../../../src/domain/person/fold-person.ts';
 import { WORD_CHARS_MAX, WORD_CHARS_MIN } from '../../../src/domain/person/split-words.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { WORDS_READ_MAX } from '../../../src/ledger/read/find-words.ts';
 import { startBudget } from '../../../src/ledger/read/search-budget.ts';
 import { INSIDE_DAYS_MAX, searchTransactions } from '../../../src/ledger/read/search-transactions.ts';
 import type { SearchCursor, TransactionQuery } from '../../../src/ledger/read/transaction-query.ts';
@@ -96,6 +99,79 @@ describe('the search by beginnings of words', () => {
     const [row] = await apply({ reference: 'r', extra });
     expect(await idsOf({ words: `palavra${WORDS_MAX - 1}x` })).toEqual([row?.id]);
     expect(await idsOf({ words: `palavra${WORDS_MAX}x` })).toEqual([]);
+  });
+
+  it('pages the newest first, also those that were stored later, by words of which one is rarer, and other terms', async () => {
+    const N = 40;
+    const shown = Array.from({ length: N }, (_, n) => ({
+      name: `Paginada ${n % 3 ? 'Comum Comumente' : 'Outra'}`,
+      reference: `pagin-${n % 4}`,
+      // some share a second
+      date_created: `2026-02-${String(1 + ((n * 17) % 25)).padStart(2, '0')} 10:00:00`,
+    }));
+    const rows = await apply(...shown);
+    for (const query of [
+      { words: 'pagin' },
+      { words: 'comum paginad' },
+      { words: 'pagin comum', reference: 'pagin-1' },
+      { words: 'pagin', from: '2026-02-03', to: '2026-02-20' },
+      { words: 'pagin outra', by: 'status' as const },
+    ]) {
+      const { from = '', to = '9' } = query;
+      const isFound = (n: number) =>
+        (!query.words.includes('comum') || n % 3 !== 0) &&
+        (!query.words.includes('outra') || n % 3 === 0) &&
+        (!query.reference || n % 4 === 1) &&
+        (shown[n]?.date_created ?? '') >= from &&
+        (shown[n]?.date_created ?? '') < `${to}~`;
+      const wanted = rows.flatMap(({ id }, n) => (isFound(n) ? [{ id, wall: shown[n]?.date_created ?? '' }] : []));
+      const met: { id: string; wall: string }[] = [];
+      let after: SearchCursor | undefined;
+      do {
+        const page = await read({ ...query, limit: 2, after });
+        met.push(...page.transactions.map(({ id, createdWall }) => ({ id, wall: createdWall })));
+        after = page.next;
+      } while (after && met.length <= N);
+      expect(met.map(({ id }) => id).toSorted()).toEqual(wanted.map(({ id }) => id).toSorted());
+      expect(met.map(({ wall }) => wall)).toEqual(
+        met
+          .map(({ wall }) => wall)
+          .toSorted()
+          .toReversed(),
+      );
+    }
+  });
+
+  it('indexes a transaction of any year that the provider shows', async () => {
+    const [row] = await apply({ name: 'Bissexta Antiquissima', date_created: '0000-02-29 10:00:00' });
+    expect(await idsOf({ words: 'bissext antiq' })).toEqual([row?.id]);
+  });
+
+  it('reads the rarest word in the order of time from its index alone, of frequent ones the newest transactions', async () => {
+    const { db, keys } = environment.context;
+    const [row] = await apply({ name: 'Frequentada Infrequente', date_created: '2026-03-03 10:00:00' });
+    const { first, last } = rangeOfWord(keys, 'frequentad');
+    const { rows: plan } = await sql<{ rows: unknown; Extra: string }>`EXPLAIN SELECT transaction_seq FROM search_words
+      FORCE INDEX (search_words_word) WHERE word >= ${first} AND word <= ${last} ORDER BY created_wall`.execute(db);
+    expect(plan[0]?.Extra).toMatch(/Using index(?! condition)/);
+    expect(Number(plan[0]?.rows)).toBe(1);
+    const executor = db.getExecutor();
+    const execute = executor.executeQuery.bind(executor);
+    const run = vi.spyOn(executor, 'executeQuery').mockImplementation(async (query, ...others) => {
+      const isFrequent = query.sql.startsWith('EXPLAIN') && first.equals(query.parameters[0] as Buffer);
+      // cast: a row of an EXPLAIN
+      return isFrequent ? ({ rows: [{ rows: WORDS_READ_MAX + 1 }] } as never) : await execute(query, ...others);
+    });
+    const ids = async (words: string) => {
+      run.mockClear();
+      return await idsOf({ words });
+    };
+    const compared = () => run.mock.calls.filter(([{ sql: text }]) => text.includes('FORCE INDEX (PRIMARY)')).length;
+    expect([await ids('frequentad'), compared(), run.mock.calls.length]).toEqual([[row?.id], 1, 2]);
+    expect([await ids('infreq frequentad'), compared(), run.mock.calls.length]).toEqual([[row?.id], 1, 4]);
+    expect([await ids('infreq infrequ'), compared(), run.mock.calls.length]).toEqual([[row?.id], 0, 4]);
+    expect([await ids('infreq'), compared(), run.mock.calls.length]).toEqual([[row?.id], 0, 3]);
+    run.mockRestore();
   });
 
   it('finds exactly what a scan over folded words finds', async () => {
