@@ -10,6 +10,7 @@ import { EXAMPLE_TYPES, MESSAGE_TYPES } from '../../../src/operations/merchants/
 import { callApi } from '../../support/call-api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { asSent, hiddenFields } from '../../support/open-console-session.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { createMerchantToken } from '../../support/open-scopes.ts';
@@ -186,4 +187,24 @@ it('a message that waits for an earlier one says so, and a 410 says why nothing 
     return html.includes('<p class="explain bad">Desativado: ') && html;
   });
   expect(disabled).toContain('o endereço respondeu 410 Gone');
+});
+
+it('a form with two boxes of a group is saved by its first confirmation', async () => {
+  const { html } = await show('/portal/filter');
+  const send = async (fields: [string, string][]) => {
+    const init = { method: 'POST', headers: { cookie, origin: url }, body: new URLSearchParams(asSent(fields)) };
+    const response = await fetch(`${url}/portal/filter`, { ...init, redirect: 'manual' });
+    return { status: response.status, html: await response.text() };
+  };
+  const [operations, statuses] = ['cashin cashout', 'paid refund'].map((codes) => codes.split(' '));
+  const preview = await send([
+    ...Object.entries(hiddenFields(html)),
+    ...(operations ?? []).map((one): [string, string] => ['operations', one]),
+    ...(statuses ?? []).map((one): [string, string] => ['statuses', one]),
+  ]);
+  expect(preview.status).toBe(200);
+  const confirmed = await send([...Object.entries(hiddenFields(preview.html)), ['step', 'confirm']]);
+  expect(confirmed.status).toBe(303);
+  const { json } = await callApi({ url: `${url}/api/v1`, token }, 'GET', '/portal');
+  expect(json).toMatchObject({ own_filter: { operations, statuses } });
 });
