@@ -7,7 +7,8 @@ export const MANIFEST_TYPE = 'pix.day.manifest';
 
 type Row = Pick<Selectable<Database['day_manifests']>, 'seq' | 'payload' | 'signatures'>;
 
-type Evidence = { proof?: string | null; signatures?: { protected: string; signature: string }[] };
+type Signatures = { protected: string; signature: string }[];
+type Evidence = { proof?: string | null; signatures?: Signatures };
 type ShownManifest = { manifest: Record<string, unknown>; payload: string } & Evidence;
 
 /**
@@ -16,7 +17,7 @@ type ShownManifest = { manifest: Record<string, unknown>; payload: string } & Ev
  */
 export async function presentManifest(context: Context, { seq, payload, signatures }: Row): Promise<ShownManifest> {
   const isSigned = (JSON.parse(payload) as { version: number }).version === 1;
-  if (isSigned) return showManifest(payload, { signatures: JSON.parse(signatures) as Evidence['signatures'] });
+  if (isSigned) return showManifest(payload, { signatures: JSON.parse(signatures) as Signatures });
   return showManifest(payload, { proof: (await proveLeaf(context, { kind: 'day', ref: seq })) ?? null });
 }
 

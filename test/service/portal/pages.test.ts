@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { inventExample } from '../../../src/callbacks/render/invent-example.ts';
 import { toProviderBody } from '../../../src/callbacks/render/provider-body.ts';
+import { formatWallTime } from '../../../src/domain/language/language.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { readDocument } from '../../../src/http/console/system/render-document.ts';
 import { createApp } from '../../../src/http/create-app.ts';
@@ -187,6 +188,33 @@ it('a message that waits for an earlier one says so, and a 410 says why nothing 
     return html.includes('<p class="explain bad">Desativado: ') && html;
   });
   expect(disabled).toContain('o endereço respondeu 410 Gone');
+});
+
+it('the page of the rotation says until when there is none, on the wall clock, and offers none', async () => {
+  const rotate = () => callApi({ url: `${url}/api/v1/portal`, token }, 'POST', '/rotate-secret', {});
+  const before = await show('/portal/rotate-secret');
+  expect(before.html).toContain('<button>Ver o que muda</button>');
+  const { json } = await rotate();
+  const { calendar } = env.context;
+  const until = formatWallTime(calendar.toWallTime(new Date(String(json.old_secret_until))), 'pt-BR');
+  const page = await show('/portal/rotate-secret');
+  expect(page.html).toMatch(new RegExp(`assina junto até <time[^>]*>${until}</time>`));
+  expect(page.html).not.toContain('Ver o que muda');
+  await env.timers.advance(1_000);
+  const refused = await fetch(`${url}/portal/rotate-secret`, {
+    method: 'POST',
+    headers: { cookie, origin: url },
+    body: new URLSearchParams(hiddenFields(before.html)),
+  });
+  expect(await refused.text()).toContain(`O segredo anterior ainda assina, até ${until}:`);
+  await env.timers.advance(1_000);
+  expect((await rotate()).text).toContain(String(json.old_secret_until));
+});
+
+it('a day without a manifest is refused with what a merchant can know, and names no setting', async () => {
+  await env.timers.advance(1_000);
+  const { status, text } = await callApi({ url: `${url}/api/v1`, token }, 'GET', '/manifests/2026-01-01');
+  expect([status, text.includes('is made after its end'), text.includes('JOB_')]).toEqual([404, true, false]);
 });
 
 it('a form with two boxes of a group is saved by its first confirmation', async () => {
