@@ -93,7 +93,7 @@ export async function readOlderUntil(db: Reader, merchantSeq: number, now: Date)
   return older?.expires_at ?? null;
 }
 
-/** The same of the secret of its test address. Pure. */
+/** Returns the same of the secret of its test address. Pure. */
 export function testOlderUntil({ test_rotated_at: at }: Pick<TestSecret, 'test_rotated_at'>, now: Date): Date | null {
   const until = at && new Date(at.getTime() + ROTATION_MS);
   return until && until > now ? until : null;
