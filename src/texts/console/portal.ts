@@ -22,6 +22,8 @@ export const PORTAL_EN = {
     'Today’s secret also signs for 24 more hours; until then there is no other rotation.',
   '{address}: o segredo anterior assina junto até {at}; até lá não há troca. Se tem pressa, peça à operação.':
     '{address}: the secret before it also signs until {at}; until then there is no rotation. If it is urgent, ask the operators.',
+  'As mensagens de pedidos (pix.expected.…) estão desligadas: a operação as liga.':
+    'Messages about orders (pix.expected.…) are off: the operators turn them on.',
   'De que endereço': 'Of which address',
   'Já guardei': 'I have kept it',
   // orders

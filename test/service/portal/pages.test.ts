@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
+import { createToken } from '../../../src/access/tokens.ts';
 import { inventExample } from '../../../src/callbacks/render/invent-example.ts';
 import { toProviderBody } from '../../../src/callbacks/render/provider-body.ts';
 import { formatWallTime } from '../../../src/domain/language/language.ts';
@@ -7,6 +8,7 @@ import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { readDocument } from '../../../src/http/console/system/render-document.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { CALLBACK_MESSAGES } from '../../../src/http/openapi/callback-messages.ts';
+import { updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { EXAMPLE_TYPES, MESSAGE_TYPES } from '../../../src/operations/merchants/message-types.ts';
 import { callApi } from '../../support/call-api.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -24,6 +26,7 @@ let shop: MerchantServer;
 let url: string;
 let token: string;
 let cookie: string;
+let id: string;
 
 beforeAll(async () => {
   env = await openCallbackEnvironment();
@@ -31,6 +34,7 @@ beforeAll(async () => {
   const server = env.use(await serveHttp(env.context, createApp(env.context), TEST_HTTP_LIMITS));
   url = `http://127.0.0.1:${server.port}`;
   const { merchant } = await env.addMerchant(`${shop.url}${PATH}`);
+  id = merchant.id;
   token = await createMerchantToken(env.context, merchant.id);
   cookie = `confere_portal=${await openMerchantSession(env.context, token)}`;
 });
@@ -215,6 +219,20 @@ it('a day without a manifest is refused with what a merchant can know, and names
   await env.timers.advance(1_000);
   const { status, text } = await callApi({ url: `${url}/api/v1`, token }, 'GET', '/manifests/2026-01-01');
   expect([status, text.includes('is made after its end'), text.includes('JOB_')]).toEqual([404, true, false]);
+});
+
+it('the pages of the filter and of orders say that messages about orders are off', async () => {
+  const off = 'As mensagens de pedidos (pix.expected.…) estão desligadas: a operação as liga.';
+  expect((await show('/portal/filter')).html).toContain(off);
+  const ofOrders = (
+    await createToken(env.context, { name: 'orders', role: 'merchant', merchant: id, sources: ['shop'] })
+  ).token;
+  const session = `confere_portal=${await openMerchantSession(env.context, ofOrders)}`;
+  const showOrders = async () => await (await fetch(`${url}/portal/orders`, { headers: { cookie: session } })).text();
+  expect(await showOrders()).toContain(off);
+  await updateMerchant(env.context, id, { filter: { expected: true } });
+  expect((await show('/portal/filter')).html).not.toContain(off);
+  expect(await showOrders()).not.toContain(off);
 });
 
 it('a form with two boxes of a group is saved by its first confirmation', async () => {
