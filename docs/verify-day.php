@@ -1,6 +1,7 @@
 <?php // Verifies the manifest of a day offline, as verify-day.mjs does. Needs PHP 8 with sodium alone.
 //   php verify-day.php manifest.json key.txt ids.txt kept.txt
 $require = fn(bool $holds, string $says, int $code = 2) => $holds || fwrite(STDERR, "$says\n") && exit($code);
+$require(count($argv) === 5, 'usage: php verify-day.php manifest.json key.txt ids.txt kept.txt');
 set_exception_handler(fn(Throwable $fault) => $require(false, "cannot be checked: {$fault->getMessage()}", 3));
 [$manifest, $vkey, $ids, $kept] = array_map('file_get_contents', array_slice($argv, 1, 4));
 $hash = fn(string $bytes) => hash('sha256', $bytes, true);

@@ -47,10 +47,10 @@ function text(charsMax: number) {
 
 /** A text that is compared with a transaction's, which holds this many bytes. */
 function comparedText(bytesMax: number) {
-  const fault = `must be a text of 1 to ${bytesMax} bytes`;
+  const fault = `must be a text of 1 to ${bytesMax} bytes, not blank`;
   return z
     .string(fault)
-    .refine((value) => value !== '' && value.isWellFormed() && Buffer.byteLength(value) <= bytesMax, fault);
+    .refine((value) => value.trim() !== '' && value.isWellFormed() && Buffer.byteLength(value) <= bytesMax, fault);
 }
 
 function keys(bytesMax: number) {
@@ -83,14 +83,27 @@ export const expectedFactsSchema = z
       .transform(
         centsOf(parseAmount, `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`),
       )
-      .refine((cents) => cents > 0n, 'must be more than zero'),
-    due_day: day,
-    issued_day: optionalDay,
-    valid_until: optionalDay,
-    platform: comparedText(TEXT_BYTES_MAX.platform).nullable().default(null),
-    references: keys(TEXT_BYTES_MAX.reference),
-    e2e_ids: keys(TEXT_BYTES_MAX.e2e_id),
-    extra: comparedText(TEXT_BYTES_MAX.extra).nullable().default(null),
+      .refine((cents) => cents > 0n, 'must be more than zero')
+      .describe('reais with a point and at most two decimals, more than zero: "1234.56"'),
+    due_day: day.describe('the day on which it is due: YYYY-MM-DD'),
+    issued_day: optionalDay.describe(
+      'YYYY-MM-DD, not after due_day; a payment is found by extra or document from this day on',
+    ),
+    valid_until: optionalDay.describe(
+      'YYYY-MM-DD, not before due_day: once this day has ended it can be unpaid; null: due_day. A later payment is still its own',
+    ),
+    platform: comparedText(TEXT_BYTES_MAX.platform)
+      .nullable()
+      .default(null)
+      .describe('the id of the platform that its payment must have; null: any'),
+    references: keys(TEXT_BYTES_MAX.reference).describe(
+      `up to ${KEYS_MAX}: a payment with one of them, to the letter, is its own`,
+    ),
+    e2e_ids: keys(TEXT_BYTES_MAX.e2e_id).describe('the same, of the end-to-end ids of PIX'),
+    extra: comparedText(TEXT_BYTES_MAX.extra)
+      .nullable()
+      .default(null)
+      .describe('the extra of its payment, to the letter: the last means of finding it but document and amount'),
     document,
     name: text(NAME_CHARS_MAX),
     description: text(DESCRIPTION_CHARS_MAX),

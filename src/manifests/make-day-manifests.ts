@@ -11,6 +11,15 @@ import type { Transaction } from 'kysely';
 import { deriveManifestId } from '../callbacks/queue/derive-webhook-id.ts';
 import { enqueueManifest } from '../callbacks/queue/enqueue-callbacks.ts';
 import { readRecipients } from '../callbacks/queue/read-recipients.ts';
+import {
+  digestIds,
+  digestMessages,
+  hashFacts,
+  type ManifestFacts,
+  type Member,
+  sumTypes,
+  writeStatement,
+} from '../callbacks/render/build-statement.ts';
 import type { Context } from '../context.ts';
 import { requireRowNumber } from '../database/require-row-number.ts';
 import { isAwaitingConfirmation } from '../database/restores.ts';
@@ -21,15 +30,6 @@ import { splitList } from '../domain/lists.ts';
 import { readNewestSeal, type Seal } from '../seal/read-seals.ts';
 import { queueLeaf } from '../tlog/append.ts';
 import { hashLeaf } from '../tlog/merkle.ts';
-import {
-  digestIds,
-  digestMessages,
-  hashFacts,
-  type ManifestFacts,
-  type Member,
-  sumTypes,
-  writeStatement,
-} from './build-statement.ts';
 import { classifyManifestDay, type DayFlags, findImprovedDays } from './classify-manifest-day.ts';
 import { findDueDays, insertDue } from './find-due-days.ts';
 import { isDropped, readMembers } from './read-members.ts';

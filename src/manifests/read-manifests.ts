@@ -1,11 +1,11 @@
 import type { Selectable } from 'kysely';
+import { digestIds, listIds } from '../callbacks/render/build-statement.ts';
 import { presentManifest } from '../callbacks/render/render-manifests.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { Day } from '../domain/calendar.ts';
 import { refuse } from '../texts/refuse.ts';
-import { digestIds, listIds } from './build-statement.ts';
 import { isDropped, readMembers } from './read-members.ts';
 
 export type ManifestQuery = { day: Day; revision?: number | undefined };

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import type { Member } from '../callbacks/render/build-statement.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
-import type { Member } from './build-statement.ts';
 
 const PAGE_EVENTS = 2_000;
 

@@ -52,23 +52,23 @@ export async function addSecret(
 /**
  * Gives a merchant a new secret. The previous one keeps signing for 24 hours; older ones end at once. So a header never has
  * more than two signatures.
- * @param endsOlder false: refused while there is an older one. @throws ConfereError `conflict`.
+ * @param endsOlder false: refused while there is an older one, so that a leaked token cannot end the one in use by two rotations. @throws ConfereError `conflict`.
  */
 export async function rotateSecret(
   context: Context,
   id: string,
   endsOlder = true,
 ): Promise<{ secret: string; oldUntil: Date }> {
-  const made = generateSecret(context);
+  const [made, merchant] = [generateSecret(context), await findMerchant(context.db, id)];
   const now = made.createdAt;
   const oldUntil = new Date(now.getTime() + ROTATION_MS);
-  const merchant = await findMerchant(context.db, id);
   await transact(context.db, async (trx, mayBeDone) => {
     // two concurrent rotations would leave three live secrets
     await trx.selectFrom('merchants').select('seq').where('seq', '=', merchant.seq).forUpdate().execute();
     // a second run would end the secret that the merchant knows, and add one that nobody has seen
     if (mayBeDone && (await isStored(context, trx, merchant.seq, made))) return;
-    if (!endsOlder) await assertNoOlder(trx, merchant.seq, now);
+    const until = endsOlder ? null : await readOlderUntil(trx, merchant.seq, now);
+    if (until) throw refuse('secret_rotated_lately', { until: until.toISOString() });
     await trx
       .updateTable('merchant_secrets')
       .set((eb) => ({ expires_at: eb.case().when('expires_at', 'is', null).then(oldUntil).else(now).end() }))
@@ -81,16 +81,22 @@ export async function rotateSecret(
   return { secret: formatSecret(made), oldUntil };
 }
 
-/** A token that leaked must not end the secret in use by two rotations. */
-async function assertNoOlder(trx: Transaction<Database>, merchantSeq: number, now: Date): Promise<void> {
-  const older = await trx
+/** Until when the secret before the newest one signs; null if there is none. */
+export async function readOlderUntil(db: Reader, merchantSeq: number, now: Date): Promise<Date | null> {
+  const older = await db
     .selectFrom('merchant_secrets')
     .select('expires_at')
     .where('merchant_seq', '=', merchantSeq)
     .where('header', 'is', null)
     .where('expires_at', '>', now)
     .executeTakeFirst();
-  if (older?.expires_at) throw refuse('secret_rotated_lately', { until: older.expires_at.toISOString() });
+  return older?.expires_at ?? null;
+}
+
+/** Returns the same of the secret of its test address. Pure. */
+export function testOlderUntil({ test_rotated_at: at }: Pick<TestSecret, 'test_rotated_at'>, now: Date): Date | null {
+  const until = at && new Date(at.getTime() + ROTATION_MS);
+  return until && until > now ? until : null;
 }
 
 type TestSecret = { id: string; test_rotations: number; test_rotated_at: Date | null };
@@ -107,9 +113,8 @@ export function deriveTestKey(
 
 /** The keys that sign for a test address, newest first: for 24 hours after a rotation also the one before. */
 function listTestKeys(context: Pick<Context, 'clock' | 'keys'>, merchant: TestSecret, testUrl: string): KeyObject[] {
-  const { test_rotations: rotations, test_rotated_at: at } = merchant;
-  const signsToo = at !== null && context.clock.now().getTime() - at.getTime() < ROTATION_MS;
-  return [rotations, ...(signsToo ? [rotations - 1] : [])].map((test_rotations) =>
+  const { test_rotations: rotations } = merchant;
+  return [rotations, ...(testOlderUntil(merchant, context.clock.now()) ? [rotations - 1] : [])].map((test_rotations) =>
     createSecretKey(deriveTestKey(context, { ...merchant, test_rotations }, testUrl)),
   );
 }
@@ -123,8 +128,8 @@ export async function rotateTestSecret(context: Context, id: string): Promise<{ 
     const { test_url: url, test_rotations: before, test_rotated_at: at } = await findMerchant(trx, id);
     if (url === null) throw refuse('test_url_missing');
     const isDone = mayBeDone && at?.getTime() === now.getTime();
-    const until = at && new Date(at.getTime() + ROTATION_MS);
-    if (until && until > now && !isDone) throw refuse('secret_rotated_lately', { until: until.toISOString() });
+    const until = testOlderUntil({ test_rotated_at: at }, now);
+    if (until && !isDone) throw refuse('secret_rotated_lately', { until: until.toISOString() });
     const test_rotations = isDone ? before : before + 1;
     await trx.updateTable('merchants').set({ test_rotations, test_rotated_at: now }).where('seq', '=', seq).execute();
     const key = deriveTestKey(context, { id, test_rotations }, url);

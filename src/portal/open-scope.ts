@@ -26,7 +26,7 @@ import { checkFilter } from '../merchants/check-filter.ts';
 import { countRequest } from '../merchants/count-request.ts';
 import { completeFilter, type FilterInput, parseFilter } from '../merchants/match-filter.ts';
 import { type MerchantRow, selectMerchants } from '../merchants/read-merchants.ts';
-import { deriveTestKey, formatSecret, readCredentials } from '../merchants/secrets.ts';
+import { deriveTestKey, formatSecret, readCredentials, readOlderUntil, testOlderUntil } from '../merchants/secrets.ts';
 import { refuseField } from '../texts/refuse.ts';
 import {
   type AskedAddress,
@@ -158,6 +158,11 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
     /** The signed manifest of a day; and its webhook-ids, each on a line. @throws ConfereError `not_found`. */
     readManifest: (day: Day) => readManifest(reading, seq, { day }),
     readManifestIds: (day: Day) => readManifestIds(reading, seq, { day }),
+    /** Until when the secret before that of an address signs: there is no rotation until then. */
+    async readRotationWait(of: 'url' | 'test_url'): Promise<Date | null> {
+      const now = context.clock.now();
+      return of === 'url' ? await readOlderUntil(reading.db, seq, now) : testOlderUntil(merchant, now);
+    },
     /** How callbacks reach the merchant. */
     readDelivery: () => readDelivery(reading, merchant),
     /** How many callbacks a replay would send. */

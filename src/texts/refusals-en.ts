@@ -42,7 +42,8 @@ export const REFUSALS_EN = {
     file_unknown: 'there is no such file',
     import_kind_unknown: 'nothing of this kind is imported',
     log_leaf_unknown: 'the log has no such thing yet: what is new is in it within two minutes',
-    manifest_unknown: 'there is no such manifest of this day: it is made once the day has ended (JOB_DAY_MANIFESTS)',
+    manifest_unknown:
+      'there is no such manifest: that of a day is made after its end; a day before your first one has one only if it has messages',
     merchant_unknown: 'there is no merchant with this id',
     mismatch_unknown: 'there is no such mismatch',
     mismatches_unknown: 'there is no such mismatch: {unknown} of {n} ids',
@@ -235,7 +236,7 @@ export const REFUSALS_EN = {
     address_changes_spent: 'a merchant asks for {n} changes of address a day: try again tomorrow',
     merchant_reads_limited: 'at most {n} reads a second',
     merchant_requests_limited: 'at most {n} requests a second',
-    merchant_rate_limited: 'a merchant has {n} {kind}s a minute: try again in a moment',
+    merchant_rate_limited: 'a merchant has {n} requests of this kind a minute ({kind}): try again in a moment',
   },
   bad_request: {
     address_unreadable: 'the address is not encoded as it should be',

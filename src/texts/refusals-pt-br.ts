@@ -34,7 +34,8 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   file_unknown: 'Não há este arquivo.',
   import_kind_unknown: 'Nada deste tipo é importado.',
   log_leaf_unknown: 'O registro ainda não tem isto: o que é novo entra em dois minutos.',
-  manifest_unknown: 'Não há este manifesto do dia: ele é feito depois que o dia termina.',
+  manifest_unknown:
+    'Não há este manifesto: o de um dia é feito depois que ele termina; um dia antes do seu primeiro só tem um se houve mensagens.',
   merchant_unknown: 'Não há lojista com este id.',
   mismatch_unknown: 'Não há esta divergência.',
   mismatches_unknown: 'De {n} divergências, {unknown} não existem.',

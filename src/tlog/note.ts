@@ -44,6 +44,12 @@ export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${root.toString('base64')}\n`;
 }
 
+/** A proof that a leaf is in the log. @param hashes those of RFC 9162, section 2.1.3. @param note the signed checkpoint. */
+export function formatProof(position: number, hashes: Buffer[], note: string): string {
+  const lines = hashes.map((hash) => `${hash.toString('base64')}\n`);
+  return `c2sp.org/tlog-proof@v1\nindex ${position}\n${lines.join('')}\n${note}`;
+}
+
 /** Signs a text with each key, in their order. */
 export function signNote(text: string, signers: (Verifier & { privateKey: KeyObject })[]): string {
   const lines = signers.map(({ name, keyId, privateKey }) => {

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { readNewestCheckpoint, type StoredCheckpoint } from './checkpoints.ts';
 import { proveInclusion } from './merkle.ts';
+import { formatProof } from './note.ts';
 import { readOrigin } from './origins.ts';
 import { findLeaf, type Leaf, openTree } from './tree.ts';
 import { listWitnesses } from './witness-list.ts';
@@ -59,6 +60,5 @@ export async function proveLeaf(context: Context, leaf: Pick<Leaf, 'kind' | 'ref
   const published = await readPublished(context, position + 1);
   if (!published) return undefined;
   const node = await openTree(context.db, published.size, [position]);
-  const hashes = proveInclusion(position, published.size, node).map((hash) => `${hash.toString('base64')}\n`);
-  return `c2sp.org/tlog-proof@v1\nindex ${position}\n${hashes.join('')}\n${published.note}`;
+  return formatProof(position, proveInclusion(position, published.size, node), published.note);
 }

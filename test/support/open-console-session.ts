@@ -21,7 +21,7 @@ export async function openConsoleSession(
   };
   const token = /name="form_token" value="([^"]+)"/.exec((await send('/')).html)?.[1] ?? '';
   const post = (address: string, fields: [string, string][] | Record<string, string>) => {
-    const body = new URLSearchParams(fields);
+    const body = new URLSearchParams(asSent(fields));
     body.set('form_token', token);
     return send(address, { method: 'POST', body });
   };
@@ -52,6 +52,12 @@ export async function logIn(url: string, token: string): Promise<string> {
   });
   await response.text();
   return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}
+
+/** Fields as a browser sends them: each line feed of a value is CRLF, also of a hidden one. */
+export function asSent(fields: [string, string][] | Record<string, string>): [string, string][] {
+  const entries = Array.isArray(fields) ? fields : Object.entries(fields);
+  return entries.map(([name, value]) => [name, value.replaceAll(/\r?\n/g, '\r\n')]);
 }
 
 /** The hidden fields of a page's forms. */

@@ -1,6 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hashLeaf } from '../../tlog/merkle.ts';
+import { formatCheckpoint, formatProof, signNote } from '../../tlog/note.ts';
 import { EXPECTED_TYPE } from '../health/callback-sources.ts';
-import { MANIFEST_TYPE } from './render-manifests.ts';
+import { digestIds, digestMessages, writeStatement } from './build-statement.ts';
+import { MANIFEST_TYPE, showManifest } from './render-manifests.ts';
 
 const NOTHING = '00000000-0000-4000-8000-000000000000';
 const CORRECTED = 'corrected';
@@ -43,13 +45,14 @@ function inventOrder(state: string, at: string): object {
   };
 }
 
-/** A day without messages. No key signs it: an example must never verify. */
+/** A day without messages, in a log of that alone. No key signs it: an example must never verify. */
 function inventManifest(at: string): object {
-  const manifest = {
-    ...{ version: 1, merchant: `mer_${'0'.repeat(24)}`, day: at.slice(0, 'YYYY-MM-DD'.length) },
-    ...{ zone: 'America/Sao_Paulo', revision: 1, made_at: at, messages: 0, types: [] },
-    ids_sha256: createHash('sha256').digest('hex'),
-    ...{ proven: false, closed: false, chain: null },
+  const facts = {
+    ...{ merchant: `mer_${'0'.repeat(24)}`, day: at.slice(0, 'YYYY-MM-DD'.length), zone: 'America/Sao_Paulo' },
+    ...{ messages: 0, types: [], idsDigest: digestIds([]), proven: false, closed: false },
   };
-  return { manifest, payload: Buffer.from(JSON.stringify(manifest)).toString('base64url'), signatures: [] };
+  const revision = { revision: 1, madeAt: new Date(at), chain: undefined, messagesDigest: digestMessages([]) };
+  const payload = writeStatement(facts, { ...revision, salt: '0'.repeat(32) });
+  const checkpoint = formatCheckpoint({ origin: 'exemplo', size: 1, root: hashLeaf(payload) });
+  return showManifest(payload, { proof: formatProof(0, [], signNote(checkpoint, [])) });
 }

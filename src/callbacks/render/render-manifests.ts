@@ -7,23 +7,24 @@ export const MANIFEST_TYPE = 'pix.day.manifest';
 
 type Row = Pick<Selectable<Database['day_manifests']>, 'seq' | 'payload' | 'signatures'>;
 
-type ShownManifest = {
-  manifest: Record<string, unknown>;
-  payload: string;
-  proof?: string | null;
-  signatures?: { protected: string; signature: string }[];
-};
+type Signatures = { protected: string; signature: string }[];
+type Evidence = { proof?: string | null; signatures?: Signatures };
+type ShownManifest = { manifest: Record<string, unknown>; payload: string } & Evidence;
 
 /**
  * A day manifest as the API and its callback show it: its text, the same as an object, for reading, and the proof that the text is in
  * the log; null while no checkpoint has it. One of version 1 is a JWS in its general form.
  */
 export async function presentManifest(context: Context, { seq, payload, signatures }: Row): Promise<ShownManifest> {
+  const isSigned = (JSON.parse(payload) as { version: number }).version === 1;
+  if (isSigned) return showManifest(payload, { signatures: JSON.parse(signatures) as Signatures });
+  return showManifest(payload, { proof: (await proveLeaf(context, { kind: 'day', ref: seq })) ?? null });
+}
+
+/** The text of a manifest in base64url, the same as an object, and what proves it. Pure. */
+export function showManifest(payload: string, evidence: Evidence): ShownManifest {
   const manifest = JSON.parse(payload) as Record<string, unknown>;
-  const shown = { manifest, payload: Buffer.from(payload).toString('base64url') };
-  if (manifest.version === 1)
-    return { ...shown, signatures: JSON.parse(signatures) as { protected: string; signature: string }[] };
-  return { ...shown, proof: (await proveLeaf(context, { kind: 'day', ref: seq })) ?? null };
+  return { manifest, payload: Buffer.from(payload).toString('base64url'), ...evidence };
 }
 
 /** Renders the bodies of day manifests. @returns bodies by the callback's row number. */

@@ -30,14 +30,16 @@ export function createApiDocument(url: string): () => string {
 /** Creates the document of what merchants call and receive: their portal, their feed and their callbacks. */
 export function createPortalDocument(url: string): () => string {
   const operations = API_OPERATIONS.filter(
-    ({ access, isForSources }) => access === 'portal' || access === 'merchant' || isForSources,
+    ({ access, isForSources, isForMerchantsToo, path }) =>
+      access === 'portal' || access === 'merchant' || isForSources || isForMerchantsToo || path === MANIFEST_KEYS,
   );
   const about = { version, url, description: ABOUT_PORTAL };
   return once(() => keepReachable(buildDocument(operations, CALLBACK_MESSAGES, about)));
 }
 
+const MANIFEST_KEYS = '/.well-known/confere-manifest-keys.json';
 const ABOUT_PORTAL =
-  'What a merchant calls and receives. /portal takes a token of the role merchant (cfm_…), /events a pull token (mpt_…). Amounts are decimal texts in BRL, instants ISO 8601 with an offset. Errors are RFC 9457 problem details. At most 10 requests a second.';
+  'What a merchant calls and receives. /portal takes a token of the role merchant (cfm_…), /events a pull token (mpt_…), /manifests either. Amounts are decimal texts in BRL, instants ISO 8601 with an offset. Errors are RFC 9457 problem details. At most 10 requests a second.';
 
 function once(make: () => object): () => string {
   let text: string | undefined;

@@ -20,6 +20,10 @@ export const PORTAL_EN = {
     'A new secret verifies the signature of callbacks. Install it in your system while today’s is still valid.',
   'O segredo de hoje assina junto por mais 24 horas; até lá não há outra troca.':
     'Today’s secret also signs for 24 more hours; until then there is no other rotation.',
+  '{address}: o segredo anterior assina junto até {at}; até lá não há troca. Se tem pressa, peça à operação.':
+    '{address}: the secret before it also signs until {at}; until then there is no rotation. If it is urgent, ask the operators.',
+  'As mensagens de pedidos (pix.expected.…) estão desligadas: a operação as liga.':
+    'Messages about orders (pix.expected.…) are off: the operators turn them on.',
   'De que endereço': 'Of which address',
   'Já guardei': 'I have kept it',
   // orders

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -150,10 +150,26 @@ test('the Python snippet takes our signatures, during a rotation too, and no oth
     [randomBytes(32), headers],
     [secret, { ...headers, 'webhook-id': 'msg_2' }],
     [secret, { ...headers, 'webhook-timestamp': String(timestamp - 600) }],
+    [secret, {}],
+    [secret, { ...headers, 'webhook-timestamp': 'junk' }],
+    [secret, { ...headers, 'webhook-signature': 'v1,é' }],
   ].map(([key, given]) => [`whsec_${(key as Buffer).toString('base64')}`, given, body]);
   const program = `${snippet('python')}
 import json, sys
 print(json.dumps([verify(s, h, b.encode()) for s, h, b in json.load(sys.stdin)]))`;
   const said = execFileSync('python3', ['-c', program], { input: JSON.stringify(cases), encoding: 'utf8' });
-  expect(JSON.parse(said)).toEqual([true, true, false, false, false]);
+  expect(JSON.parse(said)).toEqual([true, true, ...Array(6).fill(false)]);
+});
+
+test('the scripts that verify a day say how they are called, with exit code 2', () => {
+  for (const [program, script] of [
+    [process.execPath, 'verify-day.mjs'],
+    ['php', 'verify-day.php'],
+  ] as const) {
+    const { status, stderr } = spawnSync(program, [path.join(root, 'docs', script)], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^usage: .* manifest\.json key\.txt ids\.txt kept\.txt\n$/),
+    ]);
+  }
 });

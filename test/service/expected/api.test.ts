@@ -95,6 +95,8 @@ describe('PUT', () => {
       422,
       ['amount', 'body', 'document', 'due_day', 'references'],
     ]);
+    const blank = await call('PUT', `/shop/${nextNumber()}`, { ...FACTS, references: ['  '] });
+    expect([blank.status, JSON.stringify(blank.json.errors)]).toEqual([422, expect.stringContaining('not blank')]);
     for (const [address, field] of [
       ['/Shop/1', 'source'],
       ['/nfe/1', 'source'],

@@ -99,10 +99,14 @@ test.each(['/api/v1/openapi.json', '/openapi/document.json', '/openapi/swagger-u
 test('the document of the portal has what merchants call and receive, and each component that it names', () => {
   const text = createPortalDocument('/')();
   const { paths, components, webhooks } = JSON.parse(text) as Document & { webhooks: Json };
-  expect(Object.keys(paths).filter((one) => !/^\/api\/v1\/(?:portal|events|expected-payments)/.test(one))).toEqual([]);
+  expect(
+    Object.keys(paths).filter((one) => !/^\/api\/v1\/(?:portal|events|manifests|expected-payments)/.test(one)),
+  ).toEqual(['/.well-known/confere-manifest-keys.json']);
   expect(Object.keys(paths)).toHaveLength(
     // people alone match
-    Object.keys(document.paths).filter((one) => /\/(?:portal|events|expected-payments(?!.*match$))/.test(one)).length,
+    Object.keys(document.paths).filter((one) =>
+      /\/(?:portal|events|manifests|confere-manifest-keys|expected-payments(?!.*match$))/.test(one),
+    ).length,
   );
   expect(Object.keys(webhooks)).toContain('pix.cashin.paid');
   const refs = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, id]) => id));

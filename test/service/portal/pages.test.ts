@@ -1,15 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
+import { createToken } from '../../../src/access/tokens.ts';
 import { inventExample } from '../../../src/callbacks/render/invent-example.ts';
 import { toProviderBody } from '../../../src/callbacks/render/provider-body.ts';
+import { formatWallTime } from '../../../src/domain/language/language.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { readDocument } from '../../../src/http/console/system/render-document.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { CALLBACK_MESSAGES } from '../../../src/http/openapi/callback-messages.ts';
+import { updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { EXAMPLE_TYPES, MESSAGE_TYPES } from '../../../src/operations/merchants/message-types.ts';
 import { callApi } from '../../support/call-api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { asSent, hiddenFields } from '../../support/open-console-session.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { createMerchantToken } from '../../support/open-scopes.ts';
@@ -22,6 +26,7 @@ let shop: MerchantServer;
 let url: string;
 let token: string;
 let cookie: string;
+let id: string;
 
 beforeAll(async () => {
   env = await openCallbackEnvironment();
@@ -29,6 +34,7 @@ beforeAll(async () => {
   const server = env.use(await serveHttp(env.context, createApp(env.context), TEST_HTTP_LIMITS));
   url = `http://127.0.0.1:${server.port}`;
   const { merchant } = await env.addMerchant(`${shop.url}${PATH}`);
+  id = merchant.id;
   token = await createMerchantToken(env.context, merchant.id);
   cookie = `confere_portal=${await openMerchantSession(env.context, token)}`;
 });
@@ -186,4 +192,65 @@ it('a message that waits for an earlier one says so, and a 410 says why nothing 
     return html.includes('<p class="explain bad">Desativado: ') && html;
   });
   expect(disabled).toContain('o endereço respondeu 410 Gone');
+});
+
+it('the page of the rotation says until when there is none, on the wall clock, and offers none', async () => {
+  const rotate = () => callApi({ url: `${url}/api/v1/portal`, token }, 'POST', '/rotate-secret', {});
+  const before = await show('/portal/rotate-secret');
+  expect(before.html).toContain('<button>Ver o que muda</button>');
+  const { json } = await rotate();
+  const { calendar } = env.context;
+  const until = formatWallTime(calendar.toWallTime(new Date(String(json.old_secret_until))), 'pt-BR');
+  const page = await show('/portal/rotate-secret');
+  expect(page.html).toMatch(new RegExp(`assina junto até <time[^>]*>${until}</time>`));
+  expect(page.html).not.toContain('Ver o que muda');
+  await env.timers.advance(1_000);
+  const refused = await fetch(`${url}/portal/rotate-secret`, {
+    method: 'POST',
+    headers: { cookie, origin: url },
+    body: new URLSearchParams(hiddenFields(before.html)),
+  });
+  expect(await refused.text()).toContain(`O segredo anterior ainda assina, até ${until}:`);
+  await env.timers.advance(1_000);
+  expect((await rotate()).text).toContain(String(json.old_secret_until));
+});
+
+it('a day without a manifest is refused with what a merchant can know, and names no setting', async () => {
+  await env.timers.advance(1_000);
+  const { status, text } = await callApi({ url: `${url}/api/v1`, token }, 'GET', '/manifests/2026-01-01');
+  expect([status, text.includes('is made after its end'), text.includes('JOB_')]).toEqual([404, true, false]);
+});
+
+it('the pages of the filter and of orders say that messages about orders are off', async () => {
+  const off = 'As mensagens de pedidos (pix.expected.…) estão desligadas: a operação as liga.';
+  expect((await show('/portal/filter')).html).toContain(off);
+  const ofOrders = (
+    await createToken(env.context, { name: 'orders', role: 'merchant', merchant: id, sources: ['shop'] })
+  ).token;
+  const session = `confere_portal=${await openMerchantSession(env.context, ofOrders)}`;
+  const showOrders = async () => await (await fetch(`${url}/portal/orders`, { headers: { cookie: session } })).text();
+  expect(await showOrders()).toContain(off);
+  await updateMerchant(env.context, id, { filter: { expected: true } });
+  expect((await show('/portal/filter')).html).not.toContain(off);
+  expect(await showOrders()).not.toContain(off);
+});
+
+it('a form with two boxes of a group is saved by its first confirmation', async () => {
+  const { html } = await show('/portal/filter');
+  const send = async (fields: [string, string][]) => {
+    const init = { method: 'POST', headers: { cookie, origin: url }, body: new URLSearchParams(asSent(fields)) };
+    const response = await fetch(`${url}/portal/filter`, { ...init, redirect: 'manual' });
+    return { status: response.status, html: await response.text() };
+  };
+  const [operations, statuses] = ['cashin cashout', 'paid refund'].map((codes) => codes.split(' '));
+  const preview = await send([
+    ...Object.entries(hiddenFields(html)),
+    ...(operations ?? []).map((one): [string, string] => ['operations', one]),
+    ...(statuses ?? []).map((one): [string, string] => ['statuses', one]),
+  ]);
+  expect(preview.status).toBe(200);
+  const confirmed = await send([...Object.entries(hiddenFields(preview.html)), ['step', 'confirm']]);
+  expect(confirmed.status).toBe(303);
+  const { json } = await callApi({ url: `${url}/api/v1`, token }, 'GET', '/portal');
+  expect(json).toMatchObject({ own_filter: { operations, statuses } });
 });

@@ -39,7 +39,9 @@ export function platformNamePages(context: Context): Router {
       if (!(error instanceof ConfereError)) throw error;
       const said = sayFaults(error).map(({ field, text }) => [field, text] as const);
       const faults =
-        error.reason === 'platform_name_taken' ? { name: sayRefusal(error) ?? '' } : Object.fromEntries(said);
+        error.reason === 'platform_name_taken'
+          ? { name: sayRefusal(error, context.calendar) ?? '' }
+          : Object.fromEntries(said);
       if (Object.keys(faults).length === 0) throw error;
       const body = await render(context, response, { values: { platform, name: name ?? '' }, faults });
       sendPage(request, response, { title: t('Plataformas'), status: 422, body });

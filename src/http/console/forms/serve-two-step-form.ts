@@ -91,7 +91,7 @@ async function answerRead<Value, Item, Made>(
       return;
     }
     if (!(error instanceof ConfereError)) throw error;
-    const faults = listFaults(form, error);
+    const faults = listFaults(context, form, error);
     if (faults.length === 0) throw error;
     draft.faults = Object.fromEntries(faults);
     await sendForm(request, response, form, draft, item);
@@ -99,8 +99,12 @@ async function answerRead<Value, Item, Made>(
 }
 
 /** Lists the change's refusals by the field of the form, or by `form` for one of no field. */
-function listFaults({ names }: Pick<TwoStepForm<never>, 'names'>, error: ConfereError): [string, string][] {
-  const said = error.code === 'conflict' ? sayRefusal(error) : undefined;
+function listFaults(
+  { calendar }: Context,
+  { names }: Pick<TwoStepForm<never>, 'names'>,
+  error: ConfereError,
+): [string, string][] {
+  const said = error.code === 'conflict' ? sayRefusal(error, calendar) : undefined;
   if (said !== undefined) return [['form', said]];
   return sayFaults(error).map(({ field, text }) => [names.includes(field) ? field : 'form', text]);
 }

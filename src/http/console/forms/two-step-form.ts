@@ -33,6 +33,8 @@ export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
   /** The item that `:id` names. @throws ConfereError `not_found`. */
   find(request: Request<Params>, response: Response): Promise<Item>;
   fields(draft: Draft, item: Item): Promise<Html>;
+  /** Whether a change can be made now; without, it always can. Where it cannot, the fields say why, and there is no button. */
+  isOpen?(item: Item): Promise<boolean>;
   /** Reads the fields, and notes in the draft what is wrong with them. */
   read(draft: Draft, item: Item): Value;
   /** Shows what the change would do. @throws ConfereError as the change. */

@@ -6,7 +6,7 @@ import { postForm, sendPage } from '../parts/send-page.ts';
 import { keyOf } from './preview-key.ts';
 import { placeOf, type TwoStepForm } from './two-step-form.ts';
 
-type PageParts = 'title' | 'lead' | 'above' | 'names' | 'list' | 'section' | 'fields';
+type PageParts = 'title' | 'lead' | 'above' | 'names' | 'list' | 'section' | 'fields' | 'isOpen';
 
 /** The form, with what is wrong in it. */
 export async function sendForm<Item>(
@@ -17,10 +17,11 @@ export async function sendForm<Item>(
   item: Item,
 ): Promise<void> {
   const isWrong = Object.keys(draft.faults).length > 0;
+  const isOpen = (await form.isOpen?.(item)) ?? true;
   const content = html`${await form.fields(draft, item)}
 ${draft.faults.form && html`<p class="fault" role="alert">${draft.faults.form}</p>`}
-<div class="actions"><button>${t('Ver o que muda')}</button><a href="${placeOf(form, item).address}">${t('Cancelar')}</a></div>
-<p class="hint">${t('Nada é gravado antes de você confirmar na próxima página.')}</p>`;
+<div class="actions">${isOpen && html`<button>${t('Ver o que muda')}</button>`}<a href="${placeOf(form, item).address}">${t('Cancelar')}</a></div>
+${isOpen && html`<p class="hint">${t('Nada é gravado antes de você confirmar na próxima página.')}</p>`}`;
   const body = html`${crumb(form, item)}<h1>${t(form.title)}</h1><p class="lead">${t(form.lead)}</p>
 ${await form.above?.(item, response)}<section class="act">${postForm(response, request.path, content)}</section>`;
   sendPage(request, response, { title: t(form.title), body, status: isWrong ? 422 : 200 });

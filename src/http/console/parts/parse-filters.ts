@@ -74,10 +74,14 @@ export function readFormField(request: Request, name: string): string | undefine
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 
-/** Reads a field of a posted form, trimmed; of several values, such as of checkboxes, one a line. */
+/**
+ * Reads a field of a posted form, trimmed; of several values, such as of checkboxes, one a line. A browser sends line feeds as
+ * CRLF, also those of a hidden field: both are the same value.
+ */
 export function readFormLines(request: Request, name: string): string {
   const value = (request.body as Record<string, unknown> | undefined)?.[name];
-  return (Array.isArray(value) ? value.join('\n') : typeof value === 'string' ? value : '').trim();
+  const text = Array.isArray(value) ? value.join('\n') : typeof value === 'string' ? value : '';
+  return text.replaceAll('\r\n', '\n').trim();
 }
 
 /** Removes the filters that may name a person from an address of ours. */

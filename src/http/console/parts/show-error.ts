@@ -85,7 +85,7 @@ export function showErrors(context: Context) {
       context.log.error({ error: describeError(error), route: request.route?.path }, 'a page of the console failed');
     }
     const faults = error instanceof ConfereError ? sayFaults(error) : [];
-    const said = error instanceof ConfereError ? sayRefusal(error) : undefined;
+    const said = error instanceof ConfereError ? sayRefusal(error, context.calendar) : undefined;
     const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${t(shown.title)}</h1>${(said === undefined || shown.status !== 404) && html`<p>${t(shown.text)}</p>`}
 ${faults.length > 0 && html`<ul>${faults.map(({ field, text }) => html`<li><b>${field}</b>: ${text}</li>`)}</ul>`}
 ${said !== undefined && html`<p>${said}</p>`}

@@ -1,13 +1,20 @@
 import type { Router } from 'express';
 import { completeFilter, parseFilter } from '../../../merchants/match-filter.ts';
+import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { chooseOwnFilter } from '../../../operations/merchants/portal.ts';
 import { t } from '../../../texts/translate.ts';
 import { ofChange } from '../forms/two-step-form.ts';
 import { FILTER_FIELDS, filterFields, readFilter, toFilterValues } from '../merchants/merchant-fields.ts';
 import { renderFilter, renderFilterPreview } from '../merchants/render-filter.ts';
-import { html } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import type { CreatePortalForm } from './portal-form.ts';
+
+/** Says that the merchant gets no messages about orders; nothing where it does. */
+export function sayOrdersOff({ filter }: Pick<MerchantRow, 'filter'>): Html | false {
+  if (parseFilter(filter).expected) return false;
+  return html`<p class="hint">${t('As mensagens de pedidos (pix.expected.…) estão desligadas: a operação as liga.')}</p>`;
+}
 
 const NO_NAMES = new Map<string, string>();
 
@@ -26,7 +33,7 @@ export function filterForm(form: CreatePortalForm): Router {
     fields: async (draft, { merchant }) => {
       const allowed = parseFilter(merchant.filter);
       const platforms = Object.fromEntries(allowed.platforms.map((platform) => [platform, platform]));
-      return html`<h2>${t('O que a operação envia')}</h2>${renderFilter(allowed, NO_NAMES)}
+      return html`<h2>${t('O que a operação envia')}</h2>${renderFilter(allowed, NO_NAMES)}${sayOrdersOff(merchant)}
 <h2>${t('Disso, o que você escolheu')}</h2>${filterFields(draft, platforms)}`;
     },
     read: (draft) => ({ filter: readFilter(draft), dry_run: false }),

@@ -17,6 +17,7 @@ import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '..
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { ORDER_STATE_WORDS } from '../parts/words.ts';
+import { sayOrdersOff } from './choose-filter.ts';
 import type { OwnOrders } from './own-orders.ts';
 import { CALLBACKS, ORDERS } from './site.ts';
 
@@ -60,7 +61,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       ...ORDERS,
       lead: file,
       filters: { fields: fields(draft), areSet },
-      rows: html`${orderTable(rows, empty)}${explainSending(context, scope, rows.length === 0 && !areSet)}`,
+      rows: html`${sayOrdersOff(scope.merchant)}${orderTable(rows, empty)}${explainSending(context, scope, rows.length === 0 && !areSet)}`,
       next,
     });
   });

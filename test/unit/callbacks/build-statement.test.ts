@@ -7,7 +7,10 @@ import {
   type ManifestFacts,
   sumTypes,
   writeStatement,
-} from '../../../src/manifests/build-statement.ts';
+} from '../../../src/callbacks/render/build-statement.ts';
+import { inventExample } from '../../../src/callbacks/render/invent-example.ts';
+import { MANIFEST_TYPE } from '../../../src/callbacks/render/render-manifests.ts';
+import { hashLeaf } from '../../../src/tlog/merkle.ts';
 
 const FACTS: ManifestFacts = {
   ...{ merchant: 'mer_1', day: '2026-11-21', zone: 'America/Sao_Paulo', messages: 2 },
@@ -66,4 +69,23 @@ test('each fact makes another revision', () => {
   );
   expect(new Set(hashes).size).toBe(changes.length + 1);
   expect(hashFacts({ ...FACTS })).toEqual(hashFacts(FACTS));
+});
+
+test('the example of a manifest has the form of a real one, and verifies nothing', () => {
+  const { data } = inventExample(MANIFEST_TYPE, '2026-11-21T08:00:00-03:00') as {
+    data: { manifest: Record<string, unknown>; payload: string; proof: string };
+  };
+  const real = JSON.parse(writeStatement(FACTS, REVISION)) as Record<string, unknown>;
+  expect(Object.keys(data)).toEqual(['manifest', 'payload', 'proof']);
+  expect(Object.keys(data.manifest)).toEqual(Object.keys(real));
+  expect(data.manifest).toMatchObject({
+    version: real.version,
+    day: '2026-11-21',
+    made_at: '2026-11-21T11:00:00.000Z',
+  });
+  expect(JSON.parse(Buffer.from(data.payload, 'base64url').toString())).toEqual(data.manifest);
+  const [head, checkpoint, signatures] = data.proof.split('\n\n');
+  expect(head).toBe('c2sp.org/tlog-proof@v1\nindex 0');
+  expect(checkpoint?.split('\n')[2]).toBe(hashLeaf(Buffer.from(data.payload, 'base64url')).toString('base64'));
+  expect(signatures).toBe('');
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Day } from '../domain/calendar.ts';
+import type { Day } from '../../domain/calendar.ts';
 
 /** Version 1 was signed by itself; the text of version 2 is a leaf of the log. */
 const VERSION = 2;
