@@ -39,7 +39,7 @@ export const TRANSACTION_FILTERS = [
   'document',
   'name',
   'words',
-  'contains',
+  'inside',
   'amount',
   'amount_from',
   'amount_to',
@@ -57,7 +57,7 @@ export type PersonFilters = Partial<
     | 'document'
     | 'name'
     | 'words'
-    | 'contains'
+    | 'inside'
     | 'extra'
     | 'reference'
     | 'transactionId'
@@ -82,7 +82,7 @@ export type PersonFilters = Partial<
  */
 export async function authorizeSearch(context: Context, caller: Caller, filters: PersonFilters): Promise<void> {
   const isViewer = !seesPersons(caller);
-  if ((filters.name ?? filters.words ?? filters.contains) !== undefined && isViewer) {
+  if ((filters.name ?? filters.words ?? filters.inside) !== undefined && isViewer) {
     throw refuse('name_search_forbidden');
   }
   const { document, extra, reference, transactionId, e2e_id: e2eId, platform, number } = filters;
@@ -90,7 +90,7 @@ export async function authorizeSearch(context: Context, caller: Caller, filters:
   const texts = [extra, reference, transactionId, e2eId && extractE2eSuffix(e2eId), number];
   const sought = [
     document,
-    ...[filters.words, filters.contains].map((text) => findDocuments(text ?? '')[0] ?? readPart(text)),
+    ...[filters.words, filters.inside].map((text) => findDocuments(text ?? '')[0] ?? readPart(text)),
     readDocument(extra) ?? (countsParts ? readPart(extra) : undefined),
     ...texts.slice(1).map((text) => findDocuments(text ?? '')[0] ?? (countsParts ? readPart(text) : undefined)),
     // a part is not counted: lists of accounts show platforms anyway

@@ -23,19 +23,16 @@ export type Candidates = {
   ofParty?: true;
 };
 
-type Terms = Pick<
-  TransactionQuery,
-  'name' | 'contains' | 'idPrefix' | 'merchant' | 'amountMinCents' | 'amountMaxCents'
->;
+type Terms = Pick<TransactionQuery, 'name' | 'inside' | 'idPrefix' | 'merchant' | 'amountMinCents' | 'amountMaxCents'>;
 
 /** Reads the transactions of each given term from its index, within the time of the search. */
 export async function findCandidates(
   db: Reader,
-  { name, contains, idPrefix, merchant, ...amounts }: Terms,
+  { name, inside, idPrefix, merchant, ...amounts }: Terms,
   budget: SearchBudget,
 ): Promise<Candidates[]> {
   return [
-    ...(contains === undefined ? [] : [findInside(contains)]),
+    ...(inside === undefined ? [] : [findInside(inside)]),
     ...(name === undefined ? [] : [await findNamed(db, name, budget)]),
     ...(idPrefix === undefined ? [] : [await findByBeginning(db, idPrefix, budget)]),
     ...(merchant === undefined ? [] : [await findOfMerchant(db, merchant, budget)]),

@@ -61,8 +61,8 @@ async function readPage(
   query: TransactionQuery,
   budget: SearchBudget,
 ): Promise<{ rows: TransactionRow[]; cut?: SearchCursor }> {
-  const { contains, from, to, after, limit } = query;
-  if (contains === undefined || from === undefined || to === undefined)
+  const { inside, from, to, after, limit } = query;
+  if (inside === undefined || from === undefined || to === undefined)
     return { rows: await readAny(db, keys, query, budget) };
   const rows: TransactionRow[] = [];
   const start: Day = after === undefined ? to : after.wall.slice(0, 10);

@@ -15,7 +15,7 @@ export type SearchTerms = {
   /** Beginnings of words of the name, the e-mail, the reference and the extra: each of them must be found. */
   words?: string | undefined;
   /** Text inside of these, of a search of some days: `from` and `to` are set. */
-  contains?: string | undefined;
+  inside?: string | undefined;
   amountCents?: bigint | undefined;
   /** Bounds of the amount, both included. */
   amountMinCents?: bigint | undefined;

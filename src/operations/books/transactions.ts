@@ -84,7 +84,7 @@ export const transactions = defineSearch({
         .describe(
           `beginnings of words of the name, e-mail, reference or extra, all of them, in any order and case, with or without accents; each of ${WORD_CHARS_MIN} to ${WORD_CHARS_MAX} characters; not for viewers`,
         ),
-      contains: z
+      inside: z
         .string()
         .trim()
         .min(INSIDE_CHARS_MIN)
@@ -103,8 +103,8 @@ export const transactions = defineSearch({
       to: day.optional(),
       by: z.enum(['created', 'status'], 'must be created or status').default('created'),
     })
-    .refine((one) => one.contains === undefined || areInsideDays(one), {
-      ...{ path: ['contains'], error: `goes with from and to, of at most ${INSIDE_DAYS_MAX} days` },
+    .refine((one) => one.inside === undefined || areInsideDays(one), {
+      ...{ path: ['inside'], error: `goes with from and to, of at most ${INSIDE_DAYS_MAX} days` },
     }),
   async find(context, { limit, after }, given, caller) {
     await authorizeSearch(context, caller, given);

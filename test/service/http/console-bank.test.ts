@@ -257,8 +257,8 @@ test('a line is marked as nothing of PIX and an account gets its name and texts,
   await session.confirm(unmark, await session.post(unmark, { note: 'engano' }));
 
   const form = `${PAGE}/accounts/${encodeURIComponent(account)}`;
-  expect((await session.post(form, { name: 'Itaú', begins: 'ab', contains: '' })).text).toContain('Até 50 textos');
-  const preview = await session.post(form, { name: 'Itaú', begins: 'tarifa', contains: '' });
+  expect((await session.post(form, { name: 'Itaú', begins: 'ab', inside: '' })).text).toContain('Até 50 textos');
+  const preview = await session.post(form, { name: 'Itaú', begins: 'tarifa', inside: '' });
   expect(preview.text).toMatch(/Antes .*Não é do PIX -R\$ 5,00 \(1\) .*Depois .*Não é do PIX -R\$ 10,00 \(2\)/);
   expect(await session.confirm(form, preview)).toMatchObject({ status: 303 });
   expect((await list('not_pix')).map(({ id }) => id).sort()).toEqual([line1, line3]);
@@ -277,7 +277,7 @@ test('a line is marked as nothing of PIX and an account gets its name and texts,
     { account, not_pix: { begins: ['***'] } },
   ]);
   const fresh = `${PAGE}/accounts/new`;
-  const made = await session.post(fresh, { account: '237/1-1', name: 'Bradesco', begins: '', contains: '' });
+  const made = await session.post(fresh, { account: '237/1-1', name: 'Bradesco', begins: '', inside: '' });
   expect(await session.confirm(fresh, made)).toMatchObject({ status: 303 });
 
   const withdrawal = { platform: String(env.paid.platform), day, kind: 'bank_out', amount: '5,00', note: 'saque' };

@@ -106,7 +106,7 @@ describe('a text in the box finds the transaction', () => {
   });
 
   it('by what stands inside of its words, in a period, and not for a viewer', async () => {
-    const inside = { contains: 'PARECID', from: env.today, to: env.today };
+    const inside = { inside: 'PARECID', from: env.today, to: env.today };
     const found = await type(operator, '', inside);
     expect(found.ids).toEqual([env.paid.id]);
     expect(found.address).toMatch(/sealed=/);
@@ -195,9 +195,9 @@ describe('a wrong search keeps the form and says which field', () => {
     ['from', { from: '2026-02-30' }, 'Este dia não existe'],
     ['to', { from: '2026-02-20', to: '2026-02-19' }, 'Vem antes do primeiro dia'],
     ['amount_to', { amount_from: '100', amount_to: '50' }, 'É menor que o primeiro valor.'],
-    ['contains', { contains: 'aria' }, 'Escolha o período, de no máximo 95 dias.'],
-    ['contains', { contains: 'aria', from: '2026-01-01', to: '2026-04-06' }, 'Escolha o período'],
-    ['contains', { contains: 'ia' }, 'Escreva 3 letras ou mais.'],
+    ['inside', { inside: 'aria' }, 'Escolha o período, de no máximo 95 dias.'],
+    ['inside', { inside: 'aria', from: '2026-01-01', to: '2026-04-06' }, 'Escolha o período'],
+    ['inside', { inside: 'ia' }, 'Escreva 3 letras ou mais.'],
     ['amount', { amount: '1,234' }, 'Escreva o valor como R$ 1.234,56'],
   ])('%s of %o: %s', async (field, given, fault) => {
     const { status, html, text } = await operator.post('/transactions', { ...given, status: 'paid' } as Record<

@@ -48,7 +48,7 @@ describe('the search over HTTP', () => {
     { document: '123.456.789-09' },
     { name: 'maria conceicao' },
     { words: 'CONC maria' },
-    { contains: 'onceicao', from: '2026-11-20', to: '2026-11-20' },
+    { inside: 'onceicao', from: '2026-11-20', to: '2026-11-20' },
     { amount: '1234.56' },
     { amount: '1234.56', document: DOCUMENT, name: 'MARIA', from: '2026-11-20', to: '2026-11-20' },
   ])('finds by %o', async (query) => {
@@ -62,9 +62,9 @@ describe('the search over HTTP', () => {
     [{ name: ' m ' }, 'name'],
     [{ words: 'de la' }, 'words'],
     [{ words: 'um dois tres quatro cinco seis sete oito nove dez' }, 'words'],
-    [{ contains: 'nc', from: '2026-11-20', to: '2026-11-20' }, 'contains'],
-    [{ contains: 'onceicao' }, 'contains'],
-    [{ contains: 'onceicao', from: '2026-01-01', to: '2026-04-06' }, 'contains'],
+    [{ inside: 'nc', from: '2026-11-20', to: '2026-11-20' }, 'inside'],
+    [{ inside: 'onceicao' }, 'inside'],
+    [{ inside: 'onceicao', from: '2026-01-01', to: '2026-04-06' }, 'inside'],
     [{ amount: '1.234,56' }, 'amount'],
     [{ amount: '-1.00' }, 'amount'],
     [{ cursor: Buffer.from('2026-11-20 10:00:00 abc').toString('base64url') }, 'cursor'],
@@ -91,7 +91,7 @@ describe('the search over HTTP', () => {
     const before = (await readAudit()).length;
     await search('operator', { words: `cliente ${DOCUMENT}` });
     await search('operator', { document: DOCUMENT });
-    await search('operator', { contains: '345678', from: '2026-11-20', to: '2026-11-20' });
+    await search('operator', { inside: '345678', from: '2026-11-20', to: '2026-11-20' });
     const searched = (await readAudit())
       .slice(before)
       .filter(({ action }) => action === 'transactions.search_document');
@@ -118,7 +118,7 @@ describe('the search over HTTP', () => {
     for (const query of [
       { name: 'maria' },
       { words: 'maria' },
-      { contains: 'aria', from: '2026-11-20', to: '2026-11-20' },
+      { inside: 'aria', from: '2026-11-20', to: '2026-11-20' },
     ])
       expect((await search('viewer', query)).status).toBe(403);
   });

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { choiceField, filterField, inputField, SELECT_ENTRIES_MAX } from '../../../src/http/console/parts/fields.ts';
 import { runInLanguage } from '../../../src/texts/language.ts';
@@ -38,4 +40,15 @@ test('a filter that is no choice stays selected', () => {
 test('labels are in the language of the request', () => {
   const render = () => inputField(EMPTY, { name: 'platform', label: 'Plataforma' }).text;
   expect(runInLanguage('en', render)).toContain('<span>Platform</span>');
+});
+
+/** What scripts, and tools for people who can't see, call on the elements of a page. A form gives its field of that name instead. */
+const METHODS = ['append', 'closest', 'contains', 'focus', 'matches', 'remove', 'reset', 'submit', 'querySelector'];
+
+test('no field hides a method of its form', () => {
+  const folder = path.join(import.meta.dirname, '../../../src/http/console');
+  const hiding = globSync('**/*.ts', { cwd: folder }).filter((file) =>
+    METHODS.some((name) => readFileSync(path.join(folder, file), 'utf8').includes(`name: '${name}', label:`)),
+  );
+  expect(hiding).toEqual([]);
 });

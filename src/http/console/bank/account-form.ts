@@ -22,7 +22,7 @@ import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { sumPart } from './describe-bank.ts';
 
-type Item = { account: string; isNew: boolean; name: string; begins: string; contains: string };
+type Item = { account: string; isNew: boolean; name: string; begins: string; inside: string };
 type Stated = GivenOf<typeof stateBankAccount>;
 /** In the address in place of an account. */
 export const NEW_ACCOUNT = 'new';
@@ -36,7 +36,7 @@ export function accountForm(context: Context): Router {
     title: 'Conta no banco',
     lead: 'O nome aparece no lugar do número. As linhas que não são do PIX, como tarifas e salários, saem do que está em aberto e continuam na lista.',
     list: BANK,
-    names: ['account', 'name', 'begins', 'contains', 'not_pix'],
+    names: ['account', 'name', 'begins', 'inside', 'not_pix'],
     async find({ params: { id } }, response) {
       await auditPersonalAccess(context, response, 'bank.lines', 'accounts', 'console');
       const known = (await readBankAccounts(context.db)).get(id);
@@ -47,21 +47,21 @@ export function accountForm(context: Context): Router {
         isNew,
         name: known?.name ?? '',
         begins: begins.join('\n'),
-        contains: contains.join('\n'),
+        inside: contains.join('\n'),
       };
     },
-    initial: ({ account, name, begins, contains }) => ({ account, name, begins, contains }),
+    initial: ({ account, name, begins, inside }) => ({ account, name, begins, inside }),
     fields: async (draft, { account, isNew }) => html`${
       isNew
         ? html`<div class="fields">${inputField(draft, { name: 'account', label: 'Banco, agência e número', hint: t('Como {example}.', { example: '341/1234/56789-0' }) }, html` required maxlength="${BANK_ACCOUNT_CHARS_MAX}"`)}</div>`
         : facts([['Conta', account]])
     }<div class="fields">${inputField(draft, { name: 'name', label: 'Nome' }, html` maxlength="${PLATFORM_NAME_CHARS_MAX}"`)}</div>
 ${textsField(draft, { name: 'begins', label: 'Não é do PIX a linha cujo texto começa com' })}
-${textsField(draft, { name: 'contains', label: 'Não é do PIX a linha cujo texto contém' })}
+${textsField(draft, { name: 'inside', label: 'Não é do PIX a linha cujo texto contém' })}
 ${draft.faults.not_pix && html`<p class="fault" role="alert">${draft.faults.not_pix}</p>`}`,
     read({ values }, { account, isNew }) {
       const list = (name: string): string[] => (values[name] ?? '').split('\n').map((text) => text.trim());
-      const [begins, contains] = [list('begins'), list('contains')].map((texts) => texts.filter(Boolean));
+      const [begins, contains] = [list('begins'), list('inside')].map((texts) => texts.filter(Boolean));
       return {
         ...{ account: isNew ? (values.account ?? '') : account, name: values.name === '' ? null : values.name },
         ...{ not_pix: { begins: begins ?? [], contains: contains ?? [] }, new_account: isNew },

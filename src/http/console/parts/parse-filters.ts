@@ -7,7 +7,7 @@ import { QUERY_CHARS_MAX } from '../../check-query.ts';
 import type { Draft } from './fields.ts';
 
 /** Filters that may name a person: extra is free text, and often a document. */
-const PERSONAL_FILTERS = ['document', 'name', 'words', 'contains', 'extra'];
+const PERSONAL_FILTERS = ['document', 'name', 'words', 'inside', 'extra'];
 /** The search box: most texts in it may name a person. */
 export const SEARCH_BOX = 'q';
 

@@ -87,7 +87,7 @@ async function sendFound(context: Context, request: Request, response: Response,
     ? 'Nenhuma transação com estes filtros: tire um deles.'
     : 'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.';
   const today = context.calendar.dayOf(context.clock.now());
-  const isCut = filters.contains !== undefined && next !== undefined && shown.length < limit;
+  const isCut = filters.inside !== undefined && next !== undefined && shown.length < limit;
   const exportOf = (other: Filters): string => encryptAddress(context, request, EXPORT, other);
   sendList(request, response, {
     ...LIST,

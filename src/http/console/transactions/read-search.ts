@@ -63,7 +63,7 @@ export const searchSchema = z
     name: text.refine((value) => value === undefined || foldName(value).length > 1, {
       error: () => t('Escreva duas letras ou mais.'),
     }),
-    contains: text.refine((value) => value === undefined || value.length >= INSIDE_CHARS_MIN, {
+    inside: text.refine((value) => value === undefined || value.length >= INSIDE_CHARS_MIN, {
       error: () => t('Escreva {n} letras ou mais.', { n: INSIDE_CHARS_MIN }),
     }),
     amount: amountText,
@@ -88,8 +88,8 @@ export const searchSchema = z
     const [least, most] = [given.amount_from, given.amount_to].map((typed) => parseTypedAmount(typed ?? ''));
     if (least !== undefined && most !== undefined && most < least)
       refuse('amount_to', t('É menor que o primeiro valor.'));
-    if (given.contains && !areInsideDays(given))
-      refuse('contains', t('Escolha o período, de no máximo {n} dias.', { n: INSIDE_DAYS_MAX }));
+    if (given.inside && !areInsideDays(given))
+      refuse('inside', t('Escolha o período, de no máximo {n} dias.', { n: INSIDE_DAYS_MAX }));
     if (given.from && given.to && given.to < given.from) refuse('to', t('Vem antes do primeiro dia.'));
   });
 

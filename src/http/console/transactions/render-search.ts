@@ -58,7 +58,7 @@ export function searchFields(draft: Draft, { platforms, merchants }: Choices, fu
     ),
     filterField(draft, { name: 'status', label: 'Situação', words: STATUS_WORDS, any: 'Todas' }),
     filterField(draft, { name: 'operation', label: 'Operação', words: OPERATION_WORDS, any: 'Todas' }),
-    full && inputField(draft, { name: 'contains', label: 'Dentro das palavras', hint: inside }),
+    full && inputField(draft, { name: 'inside', label: 'Dentro das palavras', hint: inside }),
     inputField(draft, { name: 'amount_from', label: 'Valor de' }),
     inputField(draft, { name: 'amount_to', label: 'Valor até' }),
     platformField(draft, platforms),
@@ -79,7 +79,7 @@ export function renderChips(
   const without = (...names: string[]): string =>
     addressOf(Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name))));
   const named: [string, PlainText, Record<string, string>][] = [
-    ['contains', 'Dentro das palavras', {}],
+    ['inside', 'Dentro das palavras', {}],
     ['amount_from', 'Valor de', {}],
     ['amount_to', 'Valor até', {}],
     ['status', 'Situação', STATUS_WORDS],
