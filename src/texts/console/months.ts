@@ -3,6 +3,7 @@ export const MONTHS_EN = {
   Reaberto: 'Reopened',
   'Fechamento de {month}': 'Closing of {month}',
   'Fechamento do mês': 'Closing of the month',
+  Fechado: 'Closed',
   'Mês fechado': 'Month closed',
   'Fechamentos e reaberturas': 'Closings and reopenings',
   'O mês nunca foi fechado.': 'The month was never closed.',

@@ -172,7 +172,7 @@ test('a day before the books says in the preview what it adds to the days that a
   const unproven = (await readUnproven(env.context, day)).count;
   expect(unproven).toBeGreaterThan(2);
   const opening = text(await post('admin', '/balances/openings/new', { platform: B, day, balance: '1,00' }));
-  expect(opening).toContain(`${unproven} dias encerrados estão sem prova`);
+  expect(opening).toContain(`${unproven} dias terminados estão sem prova`);
 });
 
 test('a wrong form comes back as typed, with what is wrong by its field', async () => {
