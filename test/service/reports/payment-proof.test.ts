@@ -69,7 +69,7 @@ it('a list that was read whole after its day has the payment, or has none, and t
   });
   expect(has.log?.position).toBeGreaterThan(0);
   expect(has.text['pt-BR']).toMatch(/foi lida inteira em .* e tem uma transação assim: R\$.321,45/);
-  // a payment that is in the list is paid, whatever older lists say
+  // a payment that is in the list needs no older list
   expect(has.text['pt-BR']).not.toContain('nada se conclui');
   const none = await prove({ amount: '9.99' });
   // the list of the day alone: a charge of a day before may have been paid on it

@@ -84,5 +84,5 @@ test('both transactions of a repeated reference are links', () => {
 
 test('what a webhook claimed stands beside what the provider shows', () => {
   const claim = { kind: 'webhook_contradiction', expected: { status: 'paid' }, actual: { status: 'pending' } };
-  expect(renderEvidence(calendar, claim).text).toMatch(/O aviso \(webhook\) dizia.*O provedor mostra/s);
+  expect(renderEvidence(calendar, claim).text).toMatch(/O webhook dizia.*O provedor mostra/s);
 });

@@ -62,7 +62,7 @@ export function renderEvidence(
     empty: 'Nada além do tipo: veja os fatos abaixo.',
     columns: [
       { title: 'O quê', cell: nameFact },
-      { title: isClaim ? 'O aviso (webhook) dizia' : 'Esperado', cell: (name) => describeFact(shown, name, before) },
+      { title: isClaim ? 'O webhook dizia' : 'Esperado', cell: (name) => describeFact(shown, name, before) },
       { title: isClaim ? 'O provedor mostra' : 'Encontrado', cell: (name) => describeFact(shown, name, after) },
       { title: 'Diferença', cell: (name) => describeDifference(name, before, after) },
     ],
