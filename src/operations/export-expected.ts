@@ -2,11 +2,15 @@
 import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { type Day, issuedDayOf } from '../domain/calendar.ts';
+import { formatWallTime, type Language } from '../domain/language/language.ts';
 import { parseSum } from '../domain/money.ts';
 import type { ExpectedFilters, PresentedExpected } from '../expected/list-expected.ts';
-import { COMPUTED, EXPECTED, guard, joinCell } from '../imports/kinds/expected.ts';
+import { COMPUTED, EXPECTED, guard, joinCell, ORDER_OPERATIONS } from '../imports/kinds/expected.ts';
 import { BOM, LINE_END, renderField } from '../reports/render/formats/write-csv.ts';
 import type { Cell } from '../reports/xlsx/render-cell.ts';
+import { describeCode } from '../texts/fill.ts';
+import { describeSaid } from '../texts/messages.ts';
+import { textsOf } from '../texts/reports/texts.ts';
 import { readList } from './define-list.ts';
 import { expectedPayments } from './expected.ts';
 
@@ -17,7 +21,11 @@ const money = (value: string): Cell => ({ cents: parseSum(value) ?? null });
 const list = (values: readonly string[]): Cell => text(joinCell(values));
 
 /** An issued day that nobody gave is null: an import of it would be another fact. */
-type Exported = Omit<PresentedExpected, 'issued_day'> & { issued_day: Day | null };
+type Exported = Omit<PresentedExpected, 'issued_day' | 'operation' | 'state'> & {
+  issued_day: Day | null;
+  operation: string;
+  state: string;
+};
 
 const GIVEN: Record<string, (row: Exported) => Cell> = {
   source: (row) => text(row.source),
@@ -48,13 +56,30 @@ const FOUND: Record<keyof typeof COMPUTED, (row: Exported) => Cell> = {
   matched_to: (row) => text(row.matched_to),
 };
 
-/** Yields the CSV page by page: `;`, decimal comma, UTF-8 with BOM, CRLF; masked where the caller sees no persons. */
+/** A reason in words; days that are not proven stand in no column. */
+function sayReason(code: string, language: Language): string {
+  return code.startsWith('not_proven')
+    ? textsOf(language).orderStates.not_proven
+    : describeSaid([{ name: `expected.${code}`, values: {} }], language);
+}
+
+/**
+ * Yields the CSV page by page: `;`, decimal comma, UTF-8 with BOM, CRLF; masked where the caller sees no persons. The console's
+ * has words in the place of codes, and the provider's wall clock; both can be imported.
+ */
 export async function* renderExpectedCsv(
   context: Context,
   wanted: { filter: ExpectedFilters; caller: Caller; via?: 'console' | 'portal' },
 ): AsyncGenerator<string, void, undefined> {
   const { calendar } = context;
   const language = context.config.REPORT_LOCALE;
+  const inWords = (row: Exported): Exported => ({
+    ...row,
+    operation: ORDER_OPERATIONS[row.operation === 'cashout' ? 'cashout' : 'cashin'][language],
+    state: describeCode(textsOf(language).orderStates, row.state),
+    reason_code: row.reason_code && sayReason(row.reason_code, language),
+    matched_to: row.matched_to && formatWallTime(calendar.toWallTime(new Date(row.matched_to)), language),
+  });
   const titles = [
     ...Object.keys(GIVEN).map((name) => EXPECTED.columns[name]?.titles[language] ?? name),
     ...Object.values(COMPUTED).map((titles) => titles[language]),
@@ -66,7 +91,8 @@ export async function* renderExpectedCsv(
     const { rows, next } = await readList(context, expectedPayments, { ...wanted, page });
     const exported = rows.map((row) => {
       const days = { dueDay: row.due_day, createdDay: calendar.dayOf(new Date(row.created_at)) };
-      return { ...row, issued_day: row.issued_day === issuedDayOf(null, days) ? null : row.issued_day };
+      const given = { ...row, issued_day: row.issued_day === issuedDayOf(null, days) ? null : row.issued_day };
+      return wanted.via === 'console' ? inWords(given) : given;
     });
     // not before the first page: it may be refused
     yield head + exported.map((row) => cells.map((cell) => renderField(cell(row))).join(';') + LINE_END).join('');

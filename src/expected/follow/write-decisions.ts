@@ -176,7 +176,9 @@ async function findUnidentified(
 }
 
 function toMismatch({ keys }: Context, { head, after, reference }: Change, kind: FoundMismatch['kind']): FoundMismatch {
-  const differenceCents = after.settled_cents - head.amount_cents;
+  // nothing was owed any more on a cancelled one
+  const owedCents = kind === 'paid_after_cancel' ? 0n : head.amount_cents;
+  const differenceCents = after.settled_cents - owedCents;
   return {
     ...{ kind, scope: head.id, amountCents: differenceCents },
     expected: { state: 'paid' },

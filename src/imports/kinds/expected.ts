@@ -30,6 +30,12 @@ export const COMPUTED = {
   matched_to: { 'pt-BR': 'decidido até', en: 'matched to' },
 } as const;
 
+/** The words of operations in a file; an import takes them and the codes. */
+export const ORDER_OPERATIONS = {
+  cashin: { 'pt-BR': 'a receber', en: 'to receive' },
+  cashout: { 'pt-BR': 'a pagar', en: 'to pay' },
+} as const;
+
 const column = (pt: string, en: string, example: string, charsMax = CELL_CHARS_MAX) =>
   textColumn({ titles: { 'pt-BR': pt, en }, charsMax, example });
 const day = (pt: string, en: string, example: string) => dayColumn({ titles: { 'pt-BR': pt, en }, example });
@@ -46,10 +52,7 @@ export const EXPECTED = defineTable({
     operation: choiceColumn({
       titles: { 'pt-BR': 'operação', en: 'operation' },
       isRequired: true,
-      words: {
-        cashin: { 'pt-BR': 'a receber', en: 'to receive' },
-        cashout: { 'pt-BR': 'a pagar', en: 'to pay' },
-      },
+      words: ORDER_OPERATIONS,
       example: 'a receber',
     }),
     amount: moneyColumn({ titles: { 'pt-BR': 'valor', en: 'amount' }, isRequired: true, example: '199.90' }),

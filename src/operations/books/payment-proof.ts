@@ -184,7 +184,10 @@ type Reason = PaymentProof['list']['reason'];
 type Known = { doubt: Reason; lacks: Reason; own: number; older: number };
 
 /** Decides what the list, and those of the days before, say. An absence is concluded only from what was read. Pure. */
-function conclude({ day: of, whole, refusedRows, olderUnread }: ListProof, { doubt, lacks, own, older }: Known) {
+function conclude(
+  { day: of, whole, refusedRows, olderUnread, olderCounted }: ListProof,
+  { doubt, lacks, own, older }: Known,
+) {
   const hidden: Reason = refusedRows > 0 ? 'rows_refused' : lacks;
   const reason = doubt ?? (lacks === 'names_left' ? lacks : own > 0 ? null : hidden);
   const ofList: Conclusion = reason !== null ? 'unknown' : own > 0 ? 'has' : 'none';
@@ -198,7 +201,7 @@ function conclude({ day: of, whole, refusedRows, olderUnread }: ListProof, { dou
   return {
     conclusion: order.find((one) => one === ofList || one === ofOlder) ?? 'unknown',
     list: { day: of, conclusion: ofList, reason, reading: reading ?? null },
-    older: { conclusion: ofOlder, days: LATE_DAYS, unread: olderUnread },
+    older: { conclusion: ofOlder, days: LATE_DAYS, unread: olderUnread, counted: olderCounted },
   };
 }
 

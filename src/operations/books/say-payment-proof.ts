@@ -35,23 +35,26 @@ export function listVerdicts({ list, payments }: PaymentProof): { code: string; 
   const [older, own] = [payments.filter((one) => one.is_older), payments.filter((one) => !one.is_older)];
   const ofList =
     list.conclusion === 'has'
-      ? own.map((one) => ({ code: one.outcome, text: t('tem: {outcome}', { outcome: sayOutcome(one) }) }))
+      ? own.map((one) => ({
+          code: one.outcome,
+          text: t('Tem este pagamento. {outcome}', { outcome: sayOutcome(one) }),
+        }))
       : [{ code: list.conclusion, text: CONCLUSIONS[list.conclusion] }];
   const ofOlder = older.map((one) => ({
     code: one.outcome,
-    text: t('criada antes: {outcome}', { outcome: sayOutcome(one) }),
+    text: t('Criado antes. {outcome}', { outcome: sayOutcome(one) }),
   }));
   return [...new Map([...ofList, ...ofOlder].map((one) => [one.text, one])).values()];
 }
 
 function sayOutcome({ outcome, status, status_at: at }: PaymentProof['payments'][number]): Translated {
   const day = formatDay(at.slice(0, 10), language());
-  if (outcome === 'paid') return t('paga em {day}', { day });
-  if (outcome === 'refunded') return t('devolvida em {day}', { day });
+  if (outcome === 'paid') return t('Pago em {day}', { day });
+  if (outcome === 'refunded') return t('Devolvido em {day}', { day });
   const word = describeCode(textsOf(language()).statuses, status).toLowerCase();
   return outcome === 'money_out'
-    ? t('saída de dinheiro ({status} em {day})', { status: word, day })
-    : t('não foi paga ({status} em {day})', { status: word, day });
+    ? t('Saída de dinheiro ({status} em {day})', { status: word, day })
+    : t('Não foi pago ({status} em {day})', { status: word, day });
 }
 
 /** Says in the language of the request what the list of the day says, what those of the days before say, and in which other hours. */
@@ -72,8 +75,8 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Transl
       ? older.unread === 0
         ? t('Sobre o que foi criado antes e pago em {day} também nada se conclui.', { day: ofDay })
         : t(
-            'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde então.',
-            { day: ofDay, days: older.days, n: older.unread },
+            'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde então ({counted} só foram contados, e uma contagem não diz de quem é cada transação).',
+            { day: ofDay, days: older.days, n: older.unread, counted: older.counted },
           )
       : t('O que foi criado nos {days} dias antes {has} assim, paga em {day}.', {
           day: ofDay,
@@ -82,7 +85,9 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Transl
         });
   const hours = (proof.other_hours ?? []).map((hour) => t('entre {from} e {to} h', { from: hour, to: hour + 1 }));
   const elsewhere = hours.length > 0 && t('Em outras horas do dia há: {hours}.', { hours: hours.join('; ') });
-  return [ofList, ofOlder, ...(elsewhere ? [elsewhere] : [])];
+  // a payment that was found leaves no question about older ones
+  const isAnswered = list.conclusion === 'has' && older.conclusion === 'unknown';
+  return [ofList, ...(isAnswered ? [] : [ofOlder]), ...(elsewhere ? [elsewhere] : [])];
 }
 
 function sayCount(count: number): Translated {

@@ -43,7 +43,10 @@ export const paymentProof = component('PaymentProof', {
     reading: reading.nullable().describe('the newest that read the list whole'),
   }),
   older: z
-    .object({ conclusion, days: z.int(), unread: z.int().describe('days not read whole since') })
+    .object({
+      ...{ conclusion, days: z.int(), unread: z.int().describe('days not read whole since') },
+      counted: z.int().describe('of these, counted since: a count names no transaction'),
+    })
     .describe('of what was created in the days before and paid on the day'),
   payments: z.array(payment).describe('all that we know of, for every conclusion; at most 20'),
   more: z.boolean(),

@@ -1,6 +1,7 @@
+import { boundsOfMonth, monthOf } from '../../domain/calendar.ts';
 import { fill } from '../../texts/fill.ts';
 import { formatMoment, type Texts } from '../../texts/reports/texts.ts';
-import type { ClosedMonth, RangeDay, RangePlan } from '../plan/report-plan.ts';
+import { type ClosedMonth, type RangeDay, type RangePlan, spanOf } from '../plan/report-plan.ts';
 import type { DayRow } from '../read/list-day-rows.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import { type Cell, columnName } from '../xlsx/render-cell.ts';
@@ -62,7 +63,12 @@ function listFacts(summary: Summary<RangePlan>): Fact[] {
       [words.monthClosed, { text: describeClose(summary, plan.close, words.monthClosedText), style: 'good' }],
       days,
     ];
+  const { from, to } = spanOf(plan);
+  const month = boundsOfMonth(monthOf(from));
   return [
+    ...(from === month.from && to === month.to
+      ? [[words.monthClosed, { text: words.monthOpen, style: 'bad' }] satisfies Fact]
+      : []),
     [words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) }],
     ['', { text: words[plan.state], style: 'hint' }],
     days,

@@ -16,7 +16,8 @@ export type ListProof = Awaited<ReturnType<typeof readListProof>>;
 /**
  * Reads what is known of the provider's list of a day. `whole`: the newest whole reading that was asked for after the day.
  * `refusedRows`: rows that may be of it, and could not be read. `olderUnread`: those of the days before whose transactions may
- * have been paid on it, and that were not read whole since.
+ * have been paid on it, and that were not read whole since; `olderCounted` of them were counted, which closes a report and
+ * names no transaction.
  */
 export async function readListProof({ db, calendar, clock }: Context, day: Day) {
   const since = calendar.provableFrom(day);
@@ -36,8 +37,11 @@ export async function readListProof({ db, calendar, clock }: Context, day: Day) 
     return last ? 'only_counted' : firstDay !== undefined && day < firstDay ? 'before_books' : 'not_read';
   }
   const readWhole = windows.filter(({ isWhole }) => isWhole);
-  const olderUnread = listUnread(day, readWhole, since).filter((one) => one !== day).length;
-  return { day, doubt: decideDoubt(), whole, refusedRows, olderUnread };
+  const countOlder = (proofs: typeof windows): number =>
+    listUnread(day, proofs, since).filter((one) => one !== day).length;
+  const olderUnread = countOlder(readWhole);
+  const olderCounted = olderUnread - countOlder(windows);
+  return { day, doubt: decideDoubt(), whole, refusedRows, olderUnread, olderCounted };
 }
 
 async function readNewest(db: Reader, day: Day, since: Date, states: readonly string[]) {

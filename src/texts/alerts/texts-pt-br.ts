@@ -207,7 +207,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
   },
   time_zone_differs: {
     title: 'Fuso horário errado',
-    todo: 'Nenhum dia é fechado até lá: corrija PROVIDER_TIME_ZONE como diz o guia.',
+    todo: 'Nenhum dia é encerrado até lá: corrija PROVIDER_TIME_ZONE como diz o guia.',
   },
   two_writers: {
     title: 'Dois servidores de banco de dados aceitam gravações',

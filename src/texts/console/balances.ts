@@ -145,9 +145,9 @@ export const BALANCES_EN = {
     'This day is before the books, which begin on {first}: {n} more day gets a report to make. If the money was in the account already, state an opening balance.',
   'Este dia vem antes dos livros, que começam em {first}: {n} dias a mais passam a ter um relatório por fazer. Se o dinheiro já estava na conta, informe um saldo inicial.':
     'This day is before the books, which begin on {first}: {n} more days get a report to make. If the money was in the account already, state an opening balance.',
-  'Desde {day}, {n} dia encerrado está sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e o lê; até lá o veredito e o fechamento do mês esperam.':
+  'Desde {day}, {n} dia terminado está sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e o lê; até lá o veredito e o fechamento do mês esperam.':
     'Since {day}, {n} ended day is not proven. Once you confirm, a reconciliation begins 96 days before the books and reads it; until then the verdict and the closing of the month wait.',
-  'Desde {day}, {n} dias encerrados estão sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e os lê; até lá o veredito e o fechamento do mês esperam.':
+  'Desde {day}, {n} dias terminados estão sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e os lê; até lá o veredito e o fechamento do mês esperam.':
     'Since {day}, {n} ended days are not proven. Once you confirm, a reconciliation begins 96 days before the books and reads them; until then the verdict and the closing of the month wait.',
   // reversals
   'Estornar um ajuste': 'Reverse an adjustment',

@@ -33,9 +33,14 @@ export const BANK_EN = {
   'Menos lançamentos em aberto': 'Less open entries',
   'Menos linhas depois do saldo': 'Less lines after the balance',
   'Casado com ajustes': 'Matched with adjustments',
-  'A conta no banco confere: cada ajuste do tipo banco tem a sua linha no extrato.':
-    'The bank account agrees: each adjustment of kind bank has its line in the statement.',
-  '{sum} da conta no banco estão em aberto.': '{sum} of the bank account is open.',
+  'A conta no banco confere: cada linha do extrato e cada ajuste do tipo banco tem o seu par.':
+    'The bank account agrees: each line of the statement and each adjustment of kind bank has its match.',
+  'Ainda não se pode dizer que a conta no banco confere.': 'The bank account cannot be said to agree yet.',
+  'Linhas do extrato: {sum}': 'Lines of the statement: {sum}',
+  'Lançamentos do banco: {sum}': 'Entries of the bank: {sum}',
+  'Faltam linhas entre dois saldos: veja as lacunas.': 'Lines are missing between two balances: see the gaps.',
+  'O saldo não foi comparado: o arquivo de uma conta não o traz (LEDGERBAL, no OFX).':
+    'The balance was not compared: the file of an account has none (LEDGERBAL, in OFX).',
   '{n} em aberto, que somam {sum}.': '{n} open, which add up to {sum}.',
   // lists
   'Linhas do extrato': 'Lines of the statement',

@@ -3,6 +3,7 @@ export const MONTHS_EN = {
   Reaberto: 'Reopened',
   'Fechamento de {month}': 'Closing of {month}',
   'Fechamento do mês': 'Closing of the month',
+  Fechado: 'Closed',
   'Mês fechado': 'Month closed',
   'Fechamentos e reaberturas': 'Closings and reopenings',
   'O mês nunca foi fechado.': 'The month was never closed.',
@@ -28,9 +29,10 @@ export const MONTHS_EN = {
     '{from} to {to}, before the books begin, was neither read nor counted at the provider, and what began then may move in the month: the reconciliation of the opening balance reads it.',
   '{day} não foi lido nem contado no provedor depois do seu fim.':
     '{day} was neither read nor counted at the provider after its end.',
-  'Uma divergência crítica está em aberto: {kind}. {meaning}.': 'A critical mismatch is open: {kind}. {meaning}.',
-  '{n} divergências críticas estão em aberto: {kind}. {meaning}.':
-    '{n} critical mismatches are open: {kind}. {meaning}.',
+  'Uma divergência crítica está em aberto: {meaning}. Um operador a resolve.':
+    'A critical mismatch is open: {meaning}. An operator resolves it.',
+  '{n} divergências críticas estão em aberto: {meaning}. Um operador as resolve:':
+    '{n} critical mismatches are open: {meaning}. An operator resolves them:',
   'Mais uma divergência crítica está em aberto.': 'One more critical mismatch is open.',
   'Mais {n} divergências críticas estão em aberto.': '{n} more critical mismatches are open.',
   'O saldo informado de {platform} em {at} é {balance}, e o do razão {ledger}.':

@@ -5,7 +5,7 @@ export const OVERVIEW_EN = {
   // the verdict
   'Não confere': 'Does not agree',
   'Ainda não sabemos': 'Not known yet',
-  'Uma conferência completa de hoje começou há menos de dez minutos, todos os dias encerrados estão provados, os saldos informados batem e nenhum alerta está ativo.':
+  'Uma conferência completa de hoje começou há menos de dez minutos, todos os dias terminados estão provados, os saldos informados batem e nenhum alerta está ativo.':
     'A complete reconciliation of today began less than ten minutes ago, all ended days are proven, the stated balances agree and no alert is active.',
   'O que está errado': 'What is wrong',
   'O que ainda não sabemos': 'What is not known yet',
@@ -37,9 +37,9 @@ export const OVERVIEW_EN = {
   'A última conferência completa de hoje começou {age}': 'The last complete reconciliation of today began {age}',
   'Nenhuma conferência leu hoje por inteiro': 'No reconciliation has read today in full',
   'Conferir hoje': 'Reconcile today',
-  '{n} dia encerrado sem prova desde {from}, o mais antigo {oldest}':
+  '{n} dia terminado sem prova desde {from}, o mais antigo {oldest}':
     '{n} ended day not proven since {from}, the oldest {oldest}',
-  '{n} dias encerrados sem prova desde {from}, o mais antigo {oldest}':
+  '{n} dias terminados sem prova desde {from}, o mais antigo {oldest}':
     '{n} ended days not proven since {from}, the oldest {oldest}',
   'Conferir esses dias': 'Reconcile these days',
   'Sem saldo inicial: {platforms}': 'Without an opening balance: {platforms}',
@@ -85,9 +85,9 @@ export const OVERVIEW_EN = {
     'The oldest of these not proven is <b>{day}</b>, {n} day ago.',
   'O mais antigo destes sem prova é <b>{day}</b>, há {n} dias.':
     'The oldest of these not proven is <b>{day}</b>, {n} days ago.',
-  '<b>{proven} de {total}</b> dia encerrado desde {from} provado: lido ou contado por inteiro depois do seu fim.':
+  '<b>{proven} de {total}</b> dia terminado desde {from} provado: lido ou contado por inteiro depois do seu fim.':
     '<b>{proven} of {total}</b> ended day since {from} proven: read or counted in full after its end.',
-  '<b>{proven} de {total}</b> dias encerrados desde {from} provados: lidos ou contados por inteiro depois do seu fim.':
+  '<b>{proven} de {total}</b> dias terminados desde {from} provados: lidos ou contados por inteiro depois do seu fim.':
     '<b>{proven} of {total}</b> ended days since {from} proven: read or counted in full after their end.',
   'Callbacks por entregar, por lojista': 'Undelivered callbacks, by merchant',
   'Tudo entregue.': 'Everything is delivered.',

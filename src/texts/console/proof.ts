@@ -12,12 +12,12 @@ export const PROOF_EN = {
   'Não tem': 'Has none',
   'Sem conclusão': 'No conclusion',
   'Lista do provedor de {day}: {asked}': "The provider's list of {day}: {asked}",
-  'tem: {outcome}': 'has it: {outcome}',
-  'criada antes: {outcome}': 'created before: {outcome}',
-  'paga em {day}': 'paid on {day}',
-  'devolvida em {day}': 'refunded on {day}',
-  'não foi paga ({status} em {day})': 'it was not paid ({status} on {day})',
-  'saída de dinheiro ({status} em {day})': 'money out ({status} on {day})',
+  'Tem este pagamento. {outcome}': 'Has this payment. {outcome}',
+  'Criado antes. {outcome}': 'Created before. {outcome}',
+  'Pago em {day}': 'Paid on {day}',
+  'Devolvido em {day}': 'Refunded on {day}',
+  'Não foi pago ({status} em {day})': 'Not paid ({status} on {day})',
+  'Saída de dinheiro ({status} em {day})': 'Money out ({status} on {day})',
   'Fuso horário do provedor': "The provider's time zone",
   'Em outras horas do dia há: {hours}.': 'In other hours of the day there is: {hours}.',
   'Paga em': 'Paid at',
@@ -52,8 +52,8 @@ export const PROOF_EN = {
     "Nothing is concluded from the provider's list of {day}: {reason}. Confere {has} like this ({asked}), and that may not be all.",
   'A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.':
     "The provider's list of {day} was read whole at {at} and {has} like this: {asked}.",
-  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde então.':
-    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read whole since.',
+  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde então ({counted} só foram contados, e uma contagem não diz de quem é cada transação).':
+    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read whole since ({counted} were only counted, and a count does not say whose each transaction is).',
   'Sobre o que foi criado antes e pago em {day} também nada se conclui.':
     'Nothing is concluded either about what was created before and paid on {day}.',
   'ela tem mais nomes do que os que se comparam; escreva também o valor, a hora ou o id E2E':

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
+import { formatAmount } from '../../../src/domain/money.ts';
 import { cancelExpected, reopenExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
@@ -141,6 +142,15 @@ describe('an expected payment', () => {
     expect(await stateOf(id)).toMatchObject({ state: 'cancelled' });
     await pay({ reference: 'c-1' });
     expect(await stateOf(id)).toMatchObject({ state: 'paid_after_cancel' });
+    // all that came in is at stake: nothing was owed any more
+    const [{ amount_cents: cents } = { amount_cents: 0n }] = await environment.context.db
+      .selectFrom('expected_payments')
+      .select('amount_cents')
+      .where('id', '=', id)
+      .execute();
+    expect(await readMismatchRows(environment.context, 'paid_after_cancel')).toMatchObject([
+      { at_stake: formatAmount(cents) },
+    ]);
     await reopenExpected(environment.context, { id, ...by });
     expect(await stateOf(id)).toMatchObject({ state: 'paid' });
     const second = await pay({ reference: 'c-1' });

@@ -172,7 +172,7 @@ test('a day before the books says in the preview what it adds to the days that a
   const unproven = (await readUnproven(env.context, day)).count;
   expect(unproven).toBeGreaterThan(2);
   const opening = text(await post('admin', '/balances/openings/new', { platform: B, day, balance: '1,00' }));
-  expect(opening).toContain(`${unproven} dias encerrados estão sem prova`);
+  expect(opening).toContain(`${unproven} dias terminados estão sem prova`);
 });
 
 test('a wrong form comes back as typed, with what is wrong by its field', async () => {
@@ -595,6 +595,8 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const again = await post('accountant', address, typed);
   expect(text(again)).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
   expect((await post('accountant', address, { ...typed, percent: '101,00', fixed: '-1,00' })).status).toBe(422);
+  expect(text(await post('accountant', address, { ...typed, percent: '' }))).toContain('Parte do valor, em % 0,00');
+  expect(text(await post('accountant', address, { ...typed, fixed: '' }))).toContain('Valor fixo, em R$ R$ 0,00');
   const blank = await post('accountant', address, { ...typed, percent: '', fixed: '' });
   expect(blank.text).toMatch(/id="percent-fault" role="alert">De 0 a 100 %/);
 });

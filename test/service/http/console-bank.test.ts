@@ -84,7 +84,10 @@ test('an accountant uploads a file without script: it is checked, then imported,
   expect(html).toContain(`${FORM}?kind=bank`);
   expect(text).toContain('1 em aberto, que somam -R$ 9,90.');
   expect(text).toContain('TARIFA');
-  expect(text).toContain('A conta no banco confere');
+  expect(text).not.toContain('A conta no banco confere');
+  expect(text).toContain(
+    'Ainda não se pode dizer que a conta no banco confere. Linhas do extrato: 1 em aberto, que somam -R$ 9,90.',
+  );
   expect((await session.get(`${PAGE}/lines?state=matched`)).text).toMatch(
     /TED DE MARIA .*Ajuste .*pelo valor e pelo dia/,
   );

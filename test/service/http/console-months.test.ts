@@ -9,6 +9,7 @@ import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
+import { readMismatchRows } from '../../support/read-ledger-state.ts';
 
 const MONTH = '2025-10';
 const PAGE = `/reports/months/${MONTH}`;
@@ -61,9 +62,14 @@ test('the page of a month lists what keeps it open, each with a link to where it
   const page = await as(accountant).get(PAGE);
   await transact(context.db, (trx) => resolveMismatches(trx, contradictions, 'fresh_evidence', context.clock.now()));
   expect(page.status).toBe(200);
-  expect(page.html).toContain(
-    '<a href="/mismatches?severity=critical&amp;kind=webhook_contradiction">2 divergências críticas estão em aberto: <code>webhook_contradiction</code>',
+  expect(page.text).toContain(
+    '2 divergências críticas estão em aberto: Um webhook disse o que o provedor não mostra. Um operador as resolve:',
   );
+  for (const { id, kind } of await readMismatchRows(context))
+    expect([kind, page.html.includes(`<a href="/mismatches/${id}">`)]).toEqual([
+      kind,
+      kind === 'webhook_contradiction',
+    ]);
   expect(page.text).toContain('O mês não pode ser fechado enquanto:');
   expect(page.html).toContain(
     '<a href="/reports/2025-10-01">01/10/2025 não foi lido nem contado no provedor depois do seu fim.</a>',

@@ -187,13 +187,13 @@ test('the line below the days counts the days of the verdict', async () => {
   const { from } = await readUnproven(env.context, addDays(today, -3));
   const since = from.split('-').reverse().join('/');
   expect((await readVerdict()).coverage).toBe(
-    `96 de 96 dias encerrados desde ${since} provados por uma leitura completa.`,
+    `96 de 96 dias terminados desde ${since} provados por uma leitura completa.`,
   );
   // the first of them is before the last 95 days
   await env.context.db.deleteFrom('run_windows').where('from_day', '=', from).execute();
   const { reasons, coverage } = await readVerdict();
-  expect(reasons[0]).toContain(`3 dias encerrados sem prova desde ${since}, o mais antigo ${since}`);
-  expect(coverage).toContain(`93 de 96 dias encerrados desde ${since} provados`);
+  expect(reasons[0]).toContain(`3 dias terminados sem prova desde ${since}, o mais antigo ${since}`);
+  expect(coverage).toContain(`93 de 96 dias terminados desde ${since} provados`);
 });
 
 test('a test that a merchant refused is no failed callback: the books still check out', async () => {
@@ -211,7 +211,7 @@ test('a fresh installation does not know yet, though it has transactions of toda
     title: 'Ainda não sabemos',
     reasons: [
       'Nenhuma conferência leu hoje por inteiro. Conferir hoje',
-      expect.stringMatching(/^1 dia encerrado sem prova/),
+      expect.stringMatching(/^1 dia terminado sem prova/),
       'Nada foi lançado ainda, e não há saldo inicial. Informar o saldo inicial',
     ],
   });

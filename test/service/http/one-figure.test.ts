@@ -313,13 +313,13 @@ test('a day that was only counted is proven on the first page, in the month and 
   await context.db.updateTable('run_windows').set({ state: 'counted' }).where('run_seq', '=', seq).execute();
   const { get } = await openPage();
   expect((await get('/')).text).toMatch(
-    /96 de 96 dias encerrados desde [\d/]+ provados: lidos ou contados por inteiro/,
+    /96 de 96 dias terminados desde [\d/]+ provados: lidos ou contados por inteiro/,
   );
 
   const file = path.join(dataDir, 'proven.xlsx');
   await exportRange(context, { from: read, to: today, format: 'xlsx' }, (made) => copyFile(made.file, file));
   const period = sheetOf(await readWorkbook(file), 'Resumo do período');
-  const proven = '2 de 2 dias encerrados, 1 deles por contagem';
+  const proven = '2 de 2 dias terminados, 1 deles por contagem';
   expect(lineOf(period, 'Dias provados com o provedor')?.[0]?.value).toBe(proven);
   const days = period.rows.filter((row) => row[0]?.kind === 'date' && row.length > 8);
   expect(days.map((row) => row.at(-2)?.value)).toEqual(['lido', 'contado', 'em curso']);

@@ -69,6 +69,8 @@ it('a list that was read whole after its day has the payment, or has none, and t
   });
   expect(has.log?.position).toBeGreaterThan(0);
   expect(has.text['pt-BR']).toMatch(/foi lida inteira em .* e tem uma transação assim: R\$.321,45/);
+  // a payment that is in the list needs no older list
+  expect(has.text['pt-BR']).not.toContain('nada se conclui');
   const none = await prove({ amount: '9.99' });
   // the list of the day alone: a charge of a day before may have been paid on it
   expect(none).toMatchObject({ conclusion: 'unknown', list: { conclusion: 'none', reason: null } });
@@ -100,10 +102,10 @@ it('a payment is found by its hour, its name and its end-to-end id', async () =>
 });
 
 it.each([
-  ['paid', 'cashin', 'has it: paid on ', 'tem: paga em '],
-  ['expired', 'cashin', 'has it: it was not paid (expired on ', 'tem: não foi paga (expirado em '],
-  ['refund', 'cashin', 'has it: refunded on ', 'tem: devolvida em '],
-  ['paid', 'cashout', 'has it: money out (paid on ', 'tem: saída de dinheiro (pago em '],
+  ['paid', 'cashin', 'Has this payment. Paid on ', 'Tem este pagamento. Pago em '],
+  ['expired', 'cashin', 'Has this payment. Not paid (expired on ', 'Tem este pagamento. Não foi pago (expirado em '],
+  ['refund', 'cashin', 'Has this payment. Refunded on ', 'Tem este pagamento. Devolvido em '],
+  ['paid', 'cashout', 'Has this payment. Money out (paid on ', 'Tem este pagamento. Saída de dinheiro (pago em '],
 ] as const)('the headline says of a %s %s what became of it', async (status, operation, en, pt) => {
   const amount = `88.0${operation.length}${status.length}`.slice(0, 5);
   const id = `0f0e0d0c-0000-4000-8000-00000000${operation.length}${status.length}ee`;
@@ -190,7 +192,8 @@ it('a later reading that proves nothing, and a later transaction of the day, tak
   expect((await prove({ amount: '9.99' })).list.conclusion).toBe('none');
   // days before that were only counted: a count names no transaction
   await db.updateTable('run_windows').set({ state: 'counted' }).where('to_day', '=', addDays(day, -1)).execute();
-  expect((await prove({ amount: '9.99' })).older).toMatchObject({ conclusion: 'unknown', unread: 95 });
+  expect((await prove({ amount: '9.99' })).older).toMatchObject({ conclusion: 'unknown', unread: 95, counted: 95 });
+  expect((await prove({ amount: '9.99' })).text['pt-BR']).toContain('(95 só foram contados, e uma contagem');
 });
 
 it('a viewer sees no person and asks for none by name, and the question is audited as a search', async () => {

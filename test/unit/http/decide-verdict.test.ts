@@ -160,7 +160,7 @@ const REASONS: [
     'an ended day that is not proven',
     'unknown',
     { unproven: { count: 3, oldest: '2026-10-05' } },
-    '3 dias encerrados sem prova desde 01/10/2026, o mais antigo 05/10/2026',
+    '3 dias terminados sem prova desde 01/10/2026, o mais antigo 05/10/2026',
     { kind: 'run', from: '2026-10-05', to: '2026-11-22' },
   ],
   [
@@ -226,7 +226,7 @@ test('the worst comes first: alerts by severity, money and age, then balances, m
   expect(wrong.map(({ text }) => found.find((one) => text.includes(one)))).toEqual(found);
   expect(unknown.map(({ text }) => text)).toEqual([
     'Nenhuma conferência leu hoje por inteiro',
-    '1 dia encerrado sem prova desde 01/10/2026, o mais antigo 21/11/2026',
+    '1 dia terminado sem prova desde 01/10/2026, o mais antigo 21/11/2026',
     'Sem saldo inicial: p',
   ]);
 });

@@ -81,3 +81,8 @@ test('both transactions of a repeated reference are links', () => {
   const { text } = renderEvidence(calendar, { expected: { transactions: 1 }, actual: { ids: [ONE, TWO] } });
   for (const id of [ONE, TWO]) expect(text).toContain(`href="/transactions/${id}"`);
 });
+
+test('what a webhook claimed stands beside what the provider shows', () => {
+  const claim = { kind: 'webhook_contradiction', expected: { status: 'paid' }, actual: { status: 'pending' } };
+  expect(renderEvidence(calendar, claim).text).toMatch(/O webhook dizia.*O provedor mostra/s);
+});

@@ -25,8 +25,8 @@ export async function explainEarlyOpening(context: Context, day: Day): Promise<H
   if (count === 0) return undefined;
   return html`<p class="explain">${plural(
     count,
-    'Desde {day}, {n} dia encerrado está sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e o lê; até lá o veredito e o fechamento do mês esperam.',
-    'Desde {day}, {n} dias encerrados estão sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e os lê; até lá o veredito e o fechamento do mês esperam.',
+    'Desde {day}, {n} dia terminado está sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e o lê; até lá o veredito e o fechamento do mês esperam.',
+    'Desde {day}, {n} dias terminados estão sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e os lê; até lá o veredito e o fechamento do mês esperam.',
     { day: formatDay(from) },
   )}</p>`;
 }

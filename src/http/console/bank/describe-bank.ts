@@ -1,11 +1,11 @@
 import type { Response } from 'express';
 import type { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import type { listOpenBankEntries } from '../../../ledger/bank/list-bank-matches.ts';
-import type { Sum } from '../../../ledger/bank/summarize-bank.ts';
+import type { BankSummary, Sum } from '../../../ledger/bank/summarize-bank.ts';
 import { matchBankLine } from '../../../operations/books/bank.ts';
 import { type Label, t, translate, words } from '../../../texts/translate.ts';
 import { BANK, LISTS } from '../balances/describe-stated.ts';
-import { EMPTY_VALUE, formatCount, formatDay, money, moneyOf, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, formatCount, formatDay, formatMoney, money, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { table, transactionLink } from '../parts/page-components.ts';
 import { type PlatformNames, platformLink } from '../parts/read-platform-names.ts';
@@ -122,4 +122,25 @@ export function entryTable(rows: BankEntry[], names: PlatformNames, accounts: Ac
 function listCandidateLines({ candidates }: BankEntry): Part {
   if (candidates.length === 0) return t('nenhuma');
   return candidates.map(({ day }) => html`${formatDay(day)}<br>`);
+}
+
+/** Says that the bank account agrees only where no side has anything open, no lines are missing and its balance is known. */
+export function sayAgreement({ accounts, openLines, openEntries, bankCents }: BankSummary): string {
+  if (!accounts.some(({ lines, balance }) => lines.count > 0 || balance !== null))
+    return t('Sem um extrato não se sabe se a conta no banco confere: importe um.');
+  const gaps = accounts.reduce((count, one) => count + one.gaps.length, 0);
+  const lacks = [
+    openLines.count > 0 && t('Linhas do extrato: {sum}', { sum: describeOpen(openLines) }),
+    openEntries.count > 0 && t('Lançamentos do banco: {sum}', { sum: describeOpen(openEntries) }),
+    gaps > 0 && t('Faltam linhas entre dois saldos: veja as lacunas.'),
+    bankCents === null && t('O saldo não foi comparado: o arquivo de uma conta não o traz (LEDGERBAL, no OFX).'),
+  ].filter((one) => one !== false);
+  return lacks.length === 0
+    ? t('A conta no banco confere: cada linha do extrato e cada ajuste do tipo banco tem o seu par.')
+    : [t('Ainda não se pode dizer que a conta no banco confere.'), ...lacks].join(' ');
+}
+
+/** Says how many are open, and the sum. */
+export function describeOpen({ count, cents }: Sum): string {
+  return t('{n} em aberto, que somam {sum}.', { n: formatCount(count), sum: formatMoney(cents) });
 }

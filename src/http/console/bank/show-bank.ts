@@ -17,7 +17,15 @@ import { buttonLink, facts, table } from '../parts/page-components.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { NEW_ACCOUNT } from './account-form.ts';
-import { BANK_LISTS, entryTable, lineTable, showAccount, sumPart } from './describe-bank.ts';
+import {
+  BANK_LISTS,
+  describeOpen,
+  entryTable,
+  lineTable,
+  sayAgreement,
+  showAccount,
+  sumPart,
+} from './describe-bank.ts';
 
 /** Rows of each side on the page; the list of lines has all. */
 const ROWS_SHOWN = 20;
@@ -52,10 +60,10 @@ async function send(context: Context, request: Request, response: Response): Pro
 ${mayMatch && html`<div class="actions">${buttonLink(`${IMPORT_ADDRESS}?kind=bank`, t('Importar um extrato'))} ${buttonLink(addressOfAccount(NEW_ACCOUNT), t('Outra conta'))}</div>`}
 <section><h2>${t('Contas no banco')}</h2>${accountTable(response, summary.accounts)}</section>
 <section><h2>${t('O banco e o razão')}</h2>${renderComparison(summary)}</section>
-<section><h2>${t('Linhas do extrato em aberto')}</h2><p class="hint">${describeSum(summary.openLines)}</p>
+<section><h2>${t('Linhas do extrato em aberto')}</h2><p class="hint">${describeOpen(summary.openLines)}</p>
 ${lineTable(response, shownLines, accounts, 'Linhas do extrato sem lançamento')}
 <p><a href="${BANK_LISTS.lines.address}?state=open">${t('Todas as linhas em aberto')}</a> · <a href="${BANK_LISTS.lines.address}?state=matched">${t('Linhas casadas')}</a> · <a href="${BANK_LISTS.lines.address}?state=not_pix">${t('Linhas que não são do PIX')}</a> · <a href="${BANK_LISTS.matches.address}">${t('Pares')}</a></p></section>
-<section><h2>${t('Lançamentos do banco em aberto')}</h2><p class="hint">${describeSum(summary.openEntries)}</p>
+<section><h2>${t('Lançamentos do banco em aberto')}</h2><p class="hint">${describeOpen(summary.openEntries)}</p>
 ${entryTable(shownEntries, names, accounts)}
 ${mayMatch && postForm(response, `${BANK.address}/match`, html`<div class="actions"><button class="secondary">${t('Procurar pares de novo')}</button></div>`)}</section>`;
   sendPage(request, response, { title: t('Banco'), body });
@@ -118,11 +126,11 @@ function gapCell({ gaps }: BankAccount): Part {
 /** Explains the difference between the bank's balance and the ledger's, to the cent. */
 function renderComparison(summary: BankSummary): Html {
   const { bankCents, ledgerCents } = summary;
-  const closed = summary.openEntries.count === 0;
+  const unknown = html`<span class="hint">${t('o arquivo não traz o saldo')}</span>`;
   return html`${facts([
-    ['Saldo no banco', bankCents === null ? EMPTY_VALUE : money(bankCents)],
+    ['Saldo no banco', bankCents === null ? unknown : money(bankCents)],
     ['Conta no banco, no razão', money(ledgerCents)],
-    ['Diferença', bankCents === null ? EMPTY_VALUE : money(bankCents - ledgerCents)],
+    ['Diferença', bankCents === null ? unknown : money(bankCents - ledgerCents)],
     ['Saldo antes da primeira linha', money(summary.beforeCents)],
     ['Mais saques por PIX casados', sumPart(summary.withdrawals)],
     ['Mais linhas em aberto', sumPart(summary.openLines)],
@@ -130,15 +138,5 @@ function renderComparison(summary: BankSummary): Html {
     ['Menos lançamentos em aberto', sumPart(summary.openEntries)],
     ['Menos linhas depois do saldo', money(summary.afterCents)],
     ['Casado com ajustes', sumPart(summary.matched)],
-  ])}<p class="explain">${
-    summary.accounts.length === 0
-      ? t('Sem um extrato não se sabe se a conta no banco confere: importe um.')
-      : closed
-        ? t('A conta no banco confere: cada ajuste do tipo banco tem a sua linha no extrato.')
-        : t('{sum} da conta no banco estão em aberto.', { sum: formatMoney(summary.openEntries.cents) })
-  }</p>`;
-}
-
-function describeSum({ count, cents }: Sum): string {
-  return t('{n} em aberto, que somam {sum}.', { n: formatCount(count), sum: formatMoney(cents) });
+  ])}<p class="explain">${sayAgreement(summary)}</p>`;
 }

@@ -47,13 +47,14 @@ type Shown = { calendar: Calendar; names: PlatformNames; last?: Said | undefined
 /** A table of what was expected and what was found. @param last what the last pass of an unstable list said. */
 export function renderEvidence(
   calendar: Calendar,
-  mismatch: { expected: unknown; actual: unknown },
+  mismatch: { kind?: string; expected: unknown; actual: unknown },
   names: PlatformNames = new Map(),
   last?: Said,
 ): Html {
   const shown = { calendar, names, last };
   const [before, after] = [toFields(mismatch.expected), toFields(mismatch.actual)];
   // found with the difference: it has a column of its own
+  const isClaim = mismatch.kind === 'webhook_contradiction';
   const facts = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => name !== 'difference');
   return table({
     caption: 'Esperado e encontrado',
@@ -61,8 +62,8 @@ export function renderEvidence(
     empty: 'Nada além do tipo: veja os fatos abaixo.',
     columns: [
       { title: 'O quê', cell: nameFact },
-      { title: 'Esperado', cell: (name) => describeFact(shown, name, before) },
-      { title: 'Encontrado', cell: (name) => describeFact(shown, name, after) },
+      { title: isClaim ? 'O webhook dizia' : 'Esperado', cell: (name) => describeFact(shown, name, before) },
+      { title: isClaim ? 'O provedor mostra' : 'Encontrado', cell: (name) => describeFact(shown, name, after) },
       { title: 'Diferença', cell: (name) => describeDifference(name, before, after) },
     ],
   });

@@ -3,7 +3,7 @@ import type { Calendar, Month } from '../../../domain/calendar.ts';
 import { linkRefusal, type Refusal } from '../../../reports/months/refusal.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
-import { formatCount, formatDay, moment, moneyOf } from '../parts/format.ts';
+import { formatCount, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { MISMATCH_MEANINGS } from '../parts/words.ts';
 import { nameMonth } from '../reports/month.ts';
@@ -25,15 +25,12 @@ export function refusalList(of: Explaining, refusals: Refusal[]): Part {
 function explainMismatches(alike: Refusal[]): Part {
   const [one] = alike;
   if (one?.code !== 'mismatch_open') return undefined;
-  const said = tHtml('{n} divergências críticas estão em aberto: {kind}. {meaning}.', {
+  const said = t('{n} divergências críticas estão em aberto: {meaning}. Um operador as resolve:', {
     n: formatCount(alike.length),
-    ...describeKind(one.kind),
+    meaning: describeCode(MISMATCH_MEANINGS, one.kind),
   });
-  return html`<a href="/mismatches?severity=critical&amp;kind=${one.kind}">${said}</a>`;
-}
-
-function describeKind(kind: string): { kind: Html; meaning: string } {
-  return { kind: html`<code>${kind}</code>`, meaning: describeCode(MISMATCH_MEANINGS, kind) };
+  // exactly those of the month: a filter by kind has others too
+  return html`${said} ${alike.map((each) => each.code === 'mismatch_open' && html`<a href="${linkRefusal(each)}">${shortId(each.mismatchId)}</a> `)}`;
 }
 
 /** Says which earlier months the first close of all leaves open; nothing where there are none. */
@@ -60,7 +57,9 @@ function explainRefusal({ calendar, showPlatform }: Explaining, refusal: Refusal
         { from: formatDay(refusal.from), to: formatDay(refusal.to) },
       );
     case 'mismatch_open':
-      return tHtml('Uma divergência crítica está em aberto: {kind}. {meaning}.', describeKind(refusal.kind));
+      return t('Uma divergência crítica está em aberto: {meaning}. Um operador a resolve.', {
+        meaning: describeCode(MISMATCH_MEANINGS, refusal.kind),
+      });
     case 'more_mismatches_open':
       return plural(
         refusal.count,

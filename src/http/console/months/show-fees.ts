@@ -197,8 +197,10 @@ ${inputField(draft, { name: 'percent', label: 'Parte do valor, em %', hint: 'Dua
 ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to', label: 'Até', hint: 'Vazio: até que outro seja informado.' })}</div>`,
     read(draft) {
       const { platform, operation, from = '', to } = draft.values;
-      const fixed = readMoney(draft, 'fixed');
-      const points = parseTypedAmount(draft.values.percent ?? '') ?? -1n;
+      const { fixed: typedFixed = '', percent = '' } = draft.values;
+      // one may be left blank beside the other
+      const fixed = typedFixed === '' && percent !== '' ? 0n : readMoney(draft, 'fixed');
+      const points = percent === '' && typedFixed !== '' ? 0n : (parseTypedAmount(percent) ?? -1n);
       if (fixed < 0n) draft.faults.fixed ??= t('Escreva o valor sem sinal.');
       if (points < 0n || points > BASIS_POINTS_MAX) draft.faults.percent = t('De 0 a 100 %.');
       if (from === '') draft.faults.from = t('Escolha um dia.');

@@ -225,8 +225,8 @@ function listUnknown(facts: VerdictFacts): Reason[] {
   if (unproven.oldest !== undefined) {
     const text = plural(
       unproven.count,
-      '{n} dia encerrado sem prova desde {from}, o mais antigo {oldest}',
-      '{n} dias encerrados sem prova desde {from}, o mais antigo {oldest}',
+      '{n} dia terminado sem prova desde {from}, o mais antigo {oldest}',
+      '{n} dias terminados sem prova desde {from}, o mais antigo {oldest}',
       { from: formatDay(booksFrom), oldest: formatDay(unproven.oldest) },
     );
     reasons.push({ text, action: start(t('Conferir esses dias'), unproven.oldest) });

@@ -21,7 +21,7 @@ export function renderVerdict(response: Response, { state, wrong, unknown, decid
     )}</ul>`;
   return html`<div class="verdict is-${state}"><h1>${TITLES[state]}</h1>${
     state === 'good' &&
-    html`<p>${t('Uma conferência completa de hoje começou há menos de dez minutos, todos os dias encerrados estão provados, os saldos informados batem e nenhum alerta está ativo.')}</p>`
+    html`<p>${t('Uma conferência completa de hoje começou há menos de dez minutos, todos os dias terminados estão provados, os saldos informados batem e nenhum alerta está ativo.')}</p>`
   }${list(t('O que está errado'), wrong)}${list(t('O que ainda não sabemos'), unknown)}${
     decided && html`<p class="decided">${decided.text}. ${renderAction(response, decided.action)}</p>`
   }</div>`;

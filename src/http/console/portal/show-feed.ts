@@ -41,7 +41,7 @@ export function feedPages({ calendar, config }: PortalContext): Router {
         { title: 'Revisão', cell: ({ manifest }) => String(manifest.revision), align: 'end' },
         { title: 'Mensagens', cell: ({ manifest }) => formatCount(Number(manifest.messages)), align: 'end' },
         { title: 'Provado', cell: ({ manifest }) => (manifest.proven === true ? t('sim') : t('não')) },
-        { title: 'Fechado', cell: ({ manifest }) => (manifest.closed === true ? t('sim') : t('não')) },
+        { title: 'Dia encerrado', cell: ({ manifest }) => (manifest.closed === true ? t('sim') : t('não')) },
         {
           title: 'Arquivos',
           cell: ({ day }) =>
