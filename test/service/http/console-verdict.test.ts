@@ -187,7 +187,7 @@ test('the line below the days counts the days of the verdict', async () => {
   const { from } = await readUnproven(env.context, addDays(today, -3));
   const since = from.split('-').reverse().join('/');
   expect((await readVerdict()).coverage).toBe(
-    `96 de 96 dias terminados desde ${since} provados por uma leitura completa.`,
+    `96 de 96 dias terminados desde ${since} provados: lidos ou contados por inteiro depois do seu fim.`,
   );
   // the first of them is before the last 95 days
   await env.context.db.deleteFrom('run_windows').where('from_day', '=', from).execute();
