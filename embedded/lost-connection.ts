@@ -1,6 +1,7 @@
 /** Killed (MariaDB), its server stops, idle for too long (MySQL): the server says so, and closes the connection. */
 const LOST_ERRNOS = new Set([1927, 1053, 4031]);
-const LOST_CODES = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE']);
+/** The last one: what waits behind a statement after which we closed the connection. */
+const LOST_CODES = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_DESTROYED']);
 
 /** Whether an error of mysql2 says that the connection is closed, or that the server is about to close it. */
 export function isConnectionLost(error: unknown): boolean {

@@ -124,6 +124,9 @@ test(
       took['kill of all']?.push(Math.round((await work.goOn()) / 100) / 10);
     }
     await work.stop();
+    expect(replicas.map(({ program: { child } }) => [child.exitCode, child.signalCode])).toEqual(
+      replicas.map(() => [null, null]),
+    );
     const counts = Object.entries(work.facts).map(([kind, facts]) => [kind, facts.length] as const);
     const facts = { webhooks: work.webhooks.size, ...Object.fromEntries(counts), audited: work.audited.length };
     console.info(JSON.stringify({ rounds: ROUNDS, took, facts, statuses: work.statuses }));
