@@ -48,15 +48,19 @@ const CREATED_TRIGGER = /^\s*CREATE TRIGGER `?(\w+)/;
 
 /**
  * Returns what `migrate` would run, in order. Changes nothing.
+ * @param options.max of the pending migrations, the first.
  * @throws an error with the code MIGRATION_TOO_OLD or MIGRATION_TOO_NEW.
  */
-export async function previewMigrations<DB>(db: Kysely<DB>, options: MigrationFolder): Promise<PreviewedMigration[]> {
+export async function previewMigrations<DB>(
+  db: Kysely<DB>,
+  options: MigrationFolder & { max?: number },
+): Promise<PreviewedMigration[]> {
   // cast: migrations create the tables, so no table type holds
   const untyped = db as unknown as Kysely<unknown>;
   const { pending } = await planMigrations(untyped, options);
   const sizes = await readSizes(untyped);
   const previewed: PreviewedMigration[] = [];
-  for (const file of pending) {
+  for (const file of pending.slice(0, options.max)) {
     const recorder = createRecorder(untyped);
     const { up } = await loadMigration(options.folder, file);
     const stopped = await up(recorder.db).then(
