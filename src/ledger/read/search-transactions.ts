@@ -129,7 +129,7 @@ async function readInTurn(db: Reader, keys: Keys, query: TransactionQuery, optio
   ) {
     const rest = { ...query, after, limit: limit - rows.length };
     const { candidates, next } = await findByWords(db, keys, rest, budget, max);
-    rows.push(...(await runWithin(db, await buildSearch(db, keys, rest, { ...options, ofWords: candidates }), budget)));
+    append(rows, await runWithin(db, await buildSearch(db, keys, rest, { ...options, ofWords: candidates }), budget));
     after = next;
     isMore = next !== undefined;
   }
@@ -148,7 +148,7 @@ export async function buildSearch(
   const filters = listFilters(keys, hasBoth ? { ...query, platform: undefined } : query, withheld);
   const ordering = filters.find(({ leads }) => leads === 'both' || leads === query.by);
   const candidates = await findCandidates(db, query, budget);
-  candidates.push(...(ofWords ?? (await findByWords(db, keys, query, budget)).candidates));
+  append(candidates, ofWords ?? (await findByWords(db, keys, query, budget)).candidates);
   if (query.seqs) candidates.push({ seqs: query.seqs });
   for (const value of listOthers(filters, ordering, query)) candidates.push(await findWithValue(db, value, budget));
   // few rows are read by number and sorted: no index of another value is needed for the order
