@@ -4,7 +4,7 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-if (process.argv.length !== 6) (console.error('usage: node verify-day.mjs manifest.json key.txt ids.txt kept.txt'), process.exit(2));
+if (process.argv.length !== 6) process.exit((console.error('usage: node verify-day.mjs manifest.json key.txt ids.txt kept.txt'), 2));
 process.on('uncaughtException', ({ message }) => (console.error(`cannot be checked: ${message}`), process.exit(3)));
 const [manifest = '', vkey = '', ids = '', kept = ''] = process.argv.slice(2).map((file) => readFileSync(file, 'utf8'));
 const hash = (...parts) => createHash('sha256').update(Buffer.concat(parts)).digest();
