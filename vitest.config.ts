@@ -57,7 +57,7 @@ process.env.TMPDIR = testDirectory();
 /** `npm test` without arguments: `vitest run` alone. */
 const isWhole = process.argv.slice(2).join(' ') === 'run';
 
-/** For a whole run, told and not held: a machine that does other work too counts up to three times as much for the same. */
+/** Target of a whole run, printed and not enforced: a machine that does other work too counts up to three times as much for the same. */
 const PROCESSOR_S_TARGET = 700;
 /** Where Linux counts the processor time of a process and of its ended children, user and system, in hundredths of a second. */
 const OWN_TIMES = '/proc/self/stat';

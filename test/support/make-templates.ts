@@ -11,7 +11,7 @@ const FOLDERS = {
 
 export type TemplateName = keyof typeof FOLDERS;
 
-/** What a database has: each table's definition, its checksum, all triggers. */
+/** The content of a database: each table's definition, its checksum, all triggers. */
 type Shape = { tables: Record<string, { definition: string; checksum: string }>; triggers: string };
 
 /** `copy`: the statements that create the tables and rows in an empty database of the same server. */
@@ -53,7 +53,7 @@ async function readCopy(server: { socketPath: string; user: string }, database: 
   return { ...shape, database, copy: statements.join(';\n') };
 }
 
-/** What CHECKSUM TABLE answers for a table without rows. */
+/** The answer of CHECKSUM TABLE for a table without rows. */
 export const NO_ROWS = '0';
 
 /** The statement that copies the rows of a template's table. */

@@ -51,7 +51,7 @@ const toCents = (text: string): bigint => BigInt(Math.round(Number(text) * 100))
 
 let books: TestEnvironment;
 let context: Context;
-/** Who enters the adjustments. */
+/** The person that enters the adjustments. */
 let actor: string;
 
 /** Known in October, and changed after it was closed. */

@@ -42,7 +42,7 @@ test('labels are in the language of the request', () => {
   expect(runInLanguage('en', render)).toContain('<span>Platform</span>');
 });
 
-/** What scripts, and tools for people who can't see, call on the elements of a page. A form gives its field of that name instead. */
+/** Methods that scripts and screen readers call on the elements of a page. A form gives its field of that name instead. */
 const METHODS = ['append', 'closest', 'contains', 'focus', 'matches', 'remove', 'reset', 'submit', 'querySelector'];
 
 test('no field hides a method of its form', () => {
