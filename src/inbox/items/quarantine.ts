@@ -74,7 +74,7 @@ async function findKeyedItems(trx: Transaction<Database>, webhookSeq: number): P
 }
 
 /** A mismatch that names a webhook. */
-type Quarantine = { webhook_seq: number | null; scope: string };
+export type Quarantine = { webhook_seq: number | null; scope: string };
 
 /** Finds the open mismatches that name these webhooks. */
 export async function findQuarantines(db: Reader, webhookSeqs: number[]): Promise<Quarantine[]> {

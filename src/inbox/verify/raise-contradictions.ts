@@ -3,7 +3,7 @@ import { inForce } from '../../database/in-force.ts';
 import type { Database } from '../../database/tables.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { describeStatus } from '../../domain/statuses.ts';
-import { lockTransactions } from '../../ledger/apply/lock-transactions.ts';
+import type { LockedTransaction } from '../../ledger/apply/lock-transactions.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { mismatchKey } from '../../mismatches/resolve-mismatches.ts';
 import type { Contradiction } from './classify-item.ts';
@@ -11,17 +11,18 @@ import type { Contradiction } from './classify-item.ts';
 type Contradicted = Contradiction & { webhookSeq: number };
 
 /**
- * Raises a mismatch for each claim that the provider contradicts and the ledger does not show either. The transactions are
- * locked first: an observation that shows the claim is then read here, or comes later and resolves the mismatch.
+ * Raises a mismatch for each claim that the provider contradicts and the ledger does not show either. An
+ * observation that shows the claim is read here, or comes later and resolves the mismatch.
+ * @param locked their transactions, by id.
  */
 export async function raiseContradictions(
   trx: Transaction<Database>,
   contradicted: Contradicted[],
+  locked: ReadonlyMap<string, LockedTransaction>,
   now: Date,
 ): Promise<void> {
   if (contradicted.length === 0) return;
   const ids = contradicted.map(({ id }) => id);
-  const locked = await lockTransactions(trx, ids);
   const shown = await findShown(trx, ids);
   for (const { id, amount_cents } of locked.values()) shown.add(nameAmount(id, formatAmount(amount_cents)));
   for (const name of await findDisputedAmounts(trx, ids)) shown.add(name);

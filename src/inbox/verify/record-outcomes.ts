@@ -6,11 +6,13 @@ import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { append, seqsOf } from '../../domain/lists.ts';
+import type { Companion } from '../../ledger/apply/apply-observations.ts';
+import { lockTransactions } from '../../ledger/apply/lock-transactions.ts';
 import { itemsVerified, verificationSeconds } from '../../metrics/metrics.ts';
 import { secondsSince } from '../../metrics/reading.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
 import type { FetchResult } from '../items/fetch-transaction.ts';
-import { findQuarantines, raiseQuarantine, resolveQuarantine } from '../items/quarantine.ts';
+import { findQuarantines, type Quarantine, raiseQuarantine, resolveQuarantine } from '../items/quarantine.ts';
 import { redactArrivals } from '../items/redact-arrivals.ts';
 import { REFETCH_AFTER_S } from '../receive/insert-arrivals.ts';
 import { classifyItem, type ItemOutcome } from './classify-item.ts';
@@ -19,11 +21,26 @@ import { raiseContradictions } from './raise-contradictions.ts';
 /** Items of one key, the result of their fetch, and the sender that was charged for it. */
 export type ItemFetch = { items: ClaimedItem[]; result: FetchResult; chargedSender?: string | undefined };
 
-/**
- * Writes the outcomes of items after a fetch, in one transaction with the contradictions and quarantines that follow,
- * and with the final state of webhooks whose last item this was.
- */
+/** Writes the outcomes of items after a fetch, in a transaction of their own. */
 export async function recordOutcomes(context: Context, fetches: ItemFetch[]): Promise<void> {
+  const outcomes = await transact(
+    context.ledgerDb,
+    async (trx) => {
+      const opened = openOutcomes(context, fetches);
+      await opened.lock(trx);
+      await opened.write(trx);
+      return opened;
+    },
+    { retryDuplicates: true },
+  );
+  outcomes.committed();
+}
+
+/**
+ * The outcomes of items after a fetch, to be written in one transaction with the contradictions and quarantines that follow,
+ * and with the final state of webhooks whose last item this was: mostly in the transaction that books what the fetch showed.
+ */
+export function openOutcomes(context: Context, fetches: ItemFetch[]): Companion {
   const now = context.clock.now();
   const grace = context.config.WEBHOOK_GRACE;
   const outcomes = fetches
@@ -32,49 +49,59 @@ export async function recordOutcomes(context: Context, fetches: ItemFetch[]): Pr
     )
     .sort((a, b) => a.item.seq - b.item.seq);
   const webhookSeqs = outcomes.map(({ item }) => item.webhookSeq);
-  const applied = outcomes.filter(({ outcome }) => outcome.kind === 'applied').map(({ item }) => item.webhookSeq);
-  await transact(
-    context.ledgerDb,
-    async (trx) => {
-      const [webhooks, named] = await runTogether(trx, [
-        (together) => lockWebhooks(together, webhookSeqs),
-        // sent after the lock: a mismatch of another outcome of these webhooks is then read
-        (together) => findQuarantines(together, applied),
-      ]);
-      const repeated = outcomes
-        .filter(({ result }) => result === 'row')
-        .map(({ item }) => item)
-        .filter((item) => (webhooks.get(item.webhookSeq)?.repeats ?? 0) > item.webhookRepeats);
-      const { single = [], several = [] } = Object.groupBy(outcomes, ({ item }) =>
-        item.itemsInWebhook === 1 ? 'single' : 'several',
-      );
-      const [, closed] = await runTogether(trx, [
-        (together) => writeItems(together, outcomes, repeated, now),
-        // their states are known: these items are their webhooks' only ones
-        (together) => closeWebhooks(together, listStates(single, new Set(repeated))),
-      ]);
-      const contradicted = outcomes.flatMap(({ item: { webhookSeq }, outcome }) =>
-        outcome.kind === 'applied' ? outcome.contradictions.map((one) => ({ ...one, webhookSeq })) : [],
-      );
-      await raiseContradictions(trx, contradicted, now);
-      const quarantined = outcomes.flatMap(({ item, outcome }) =>
-        outcome.kind === 'quarantined' ? [{ seq: item.webhookSeq, reason: outcome.reason }] : [],
-      );
-      await raiseQuarantine(context, trx, quarantined);
-      if (several.length > 0) append(closed, await closeWebhooks(trx, await readStates(trx, several)));
-      const ended = named.filter((one) => closed.includes(one.webhook_seq ?? 0));
-      await resolveQuarantine(trx, ended, now);
-      const isAnyoneForgotten = [...webhooks.values()].some((row) => row.anyone_forgotten);
-      if (isAnyoneForgotten) await redactArrivals(context, trx, webhookSeqs);
-    },
-    { retryDuplicates: true },
+  const contradicted = outcomes.flatMap(({ item: { webhookSeq }, outcome }) =>
+    outcome.kind === 'applied' ? outcome.contradictions.map((one) => ({ ...one, webhookSeq })) : [],
   );
-  for (const { item, outcome } of outcomes) {
-    const contradicted = outcome.kind === 'applied' && outcome.contradictions.length > 0;
-    itemsVerified.inc({ outcome: contradicted ? 'contradicted' : outcome.kind });
-    // later fetches are repeats, or wait for the provider to know the transaction
-    if (item.fetches === 0) verificationSeconds.observe(secondsSince(item.receivedAt, now));
+  const { single = [], several = [] } = Object.groupBy(outcomes, ({ item }) =>
+    item.itemsInWebhook === 1 ? 'single' : 'several',
+  );
+  let webhooks: Awaited<ReturnType<typeof lockWebhooks>> = new Map();
+  let payments: Awaited<ReturnType<typeof lockTransactions>> = new Map();
+  let named: Quarantine[] = [];
+
+  async function lock(trx: Transaction<Database>): Promise<void> {
+    const ids = contradicted.map(({ id }) => id);
+    if (ids.length > 0) payments = await lockTransactions(trx, ids);
+    const applied = outcomes.filter(({ outcome }) => outcome.kind === 'applied').map(({ item }) => item.webhookSeq);
+    [webhooks, named] = await runTogether(trx, [
+      (together) => lockWebhooks(together, webhookSeqs),
+      // sent after the lock: a mismatch of another outcome of these webhooks is then read
+      (together) => findQuarantines(together, applied),
+    ]);
   }
+
+  async function write(trx: Transaction<Database>): Promise<void> {
+    const repeated = outcomes
+      .filter(({ result }) => result === 'row')
+      .map(({ item }) => item)
+      .filter((item) => (webhooks.get(item.webhookSeq)?.repeats ?? 0) > item.webhookRepeats);
+    const [, closed] = await runTogether(trx, [
+      (together) => writeItems(together, outcomes, repeated, now),
+      // their states are known: these items are their webhooks' only ones
+      (together) => closeWebhooks(together, listStates(single, new Set(repeated))),
+    ]);
+    await raiseContradictions(trx, contradicted, payments, now);
+    const quarantined = outcomes.flatMap(({ item, outcome }) =>
+      outcome.kind === 'quarantined' ? [{ seq: item.webhookSeq, reason: outcome.reason }] : [],
+    );
+    await raiseQuarantine(context, trx, quarantined);
+    if (several.length > 0) append(closed, await closeWebhooks(trx, await readStates(trx, several)));
+    const ended = named.filter((one) => closed.includes(one.webhook_seq ?? 0));
+    await resolveQuarantine(trx, ended, now);
+    const isAnyoneForgotten = [...webhooks.values()].some((row) => row.anyone_forgotten);
+    if (isAnyoneForgotten) await redactArrivals(context, trx, webhookSeqs);
+  }
+
+  function committed(): void {
+    for (const { item, outcome } of outcomes) {
+      const isContradicted = outcome.kind === 'applied' && outcome.contradictions.length > 0;
+      itemsVerified.inc({ outcome: isContradicted ? 'contradicted' : outcome.kind });
+      // later fetches are repeats, or wait for the provider to know the transaction
+      if (item.fetches === 0) verificationSeconds.observe(secondsSince(item.receivedAt, now));
+    }
+  }
+
+  return { lock, write, committed };
 }
 
 type FetchedItem = { item: ClaimedItem; outcome: ItemOutcome; result: FetchResult['kind'] };

@@ -9,13 +9,10 @@
 
 import type { Context } from '../../context.ts';
 import { webhookIdOf } from '../../domain/ids.ts';
-import { append, largest, seqsOf } from '../../domain/lists.ts';
-import type { Observation } from '../../domain/observation.ts';
-import { applyObservations } from '../../ledger/apply/apply-observations.ts';
-import { applyShownRow } from '../../ledger/apply/fetch-and-apply.ts';
+import { largest, seqsOf } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
-import { itemsVerified, transactionsApplied } from '../../metrics/metrics.ts';
-import type { ProviderClient, ShownRow } from '../../provider/client.ts';
+import { itemsVerified } from '../../metrics/metrics.ts';
+import type { ProviderClient } from '../../provider/client.ts';
 import { ProviderError } from '../../provider/provider-error.ts';
 import { createBatcher } from '../../runtime/batch.ts';
 import { inSpan } from '../../tracing/in-span.ts';
@@ -25,17 +22,16 @@ import { createIdSpellings } from '../items/learn-id-spellings.ts';
 import { traceOf } from '../items/trace-webhook.ts';
 import { FIRST_IDS } from '../receive/plan-shows.ts';
 import { type Admission, createShowBudget } from './admit-shows.ts';
+import { createShownApplier } from './apply-shown.ts';
 import { type ItemFetch, recordOutcomes } from './record-outcomes.ts';
 
 /** Shows in flight that are charged to senders without a hit. Further items of theirs are claimed again later. */
 const UNPROVEN_SHOWS_MAX = 64;
 const UNPROVEN_RETRY_MS = 1_000;
-const APPLY_ITEMS_MAX = 100;
-const APPLYING_MAX = 1;
+const RECORD_ITEMS_MAX = 100;
 const RECORDING_MAX = 1;
-/** The observations are applied by then. Their items wait for others, since each batch costs statements. */
+/** Outcomes that no row takes along. They wait for others, since each batch costs statements. */
 const RECORD_GATHER_MS = 100;
-const APPLY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
 /** Items that one fetch verifies, with the key that they share. */
 export type ItemGroup = { key: string; items: ClaimedItem[] };
@@ -57,22 +53,10 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
   const spelling = createIdSpellings(context);
   const unproven = client.withPriority('unproven');
   let unprovenInFlight = 0;
-  // rows that arrive together are applied together; outcomes are written while the next rows are applied
-  const enqueue = createBatcher<Observation, unknown>({
-    itemsMax: APPLY_ITEMS_MAX,
-    bytesMax: APPLY_BYTES_MAX,
-    sizeOf: () => 0,
-    inFlightMax: APPLYING_MAX,
-    work: (observations) => applyEach(context, observations),
-  });
-  const applyBatched = async (observation: Observation): Promise<string[]> => {
-    const error = await enqueue(observation);
-    if (error) throw error;
-    return [];
-  };
+  const applyShown = createShownApplier(context);
   const recordNext = createBatcher<ItemFetch, void>({
-    itemsMax: APPLY_ITEMS_MAX,
-    bytesMax: APPLY_BYTES_MAX,
+    itemsMax: RECORD_ITEMS_MAX,
+    bytesMax: Number.POSITIVE_INFINITY,
     sizeOf: () => 0,
     inFlightMax: RECORDING_MAX,
     gatherMs: RECORD_GATHER_MS,
@@ -92,22 +76,22 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
     }
   }
 
-  /** @returns whether the row, if any, is in the ledger; otherwise the items are deferred. */
-  async function applyFetch({ items, result, chargedSender }: ItemFetch): Promise<boolean> {
+  /** @returns whether the row, if any, is in the ledger, perhaps with the outcomes; otherwise the items are deferred. */
+  async function applyFetch(fetch: ItemFetch): Promise<'applied' | 'recorded' | 'failed'> {
+    const { items, result, chargedSender } = fetch;
     logVerified(context, items, result);
+    let isRecorded = false;
     try {
       const [first] = items;
       if (result.kind === 'row' && first) {
-        const webhook = { seq: first.webhookSeq, id: webhookIdOf(first.webhookHash) };
-        const applyOne = (row: ShownRow) => applyShownRow(context, row, { kind: 'webhook', webhook }, applyBatched);
-        const apply = () => Promise.all(result.rows.map(applyOne));
-        await inSpan('ledger.apply', {}, apply, { parent: first.traceparent });
+        const apply = () => applyShown(first, result.rows, fetch);
+        isRecorded = await inSpan('ledger.apply', {}, apply, { parent: first.traceparent });
         await budget.creditHit(items, chargedSender);
       } else if (result.kind !== 'unknown') await budget.refund(chargedSender);
-      return true;
+      return isRecorded ? 'recorded' : 'applied';
     } catch (error) {
       await fail(items, chargedSender, error);
-      return false;
+      return 'failed';
     }
   }
 
@@ -139,8 +123,8 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
 
   return {
     async applyAndRecord(fetches) {
-      const isApplied = await Promise.all(fetches.map(applyFetch));
-      const applied = fetches.filter((_, index) => isApplied[index]);
+      const ends = await Promise.all(fetches.map(applyFetch));
+      const applied = fetches.filter((_, index) => ends[index] === 'applied');
       if (applied.length > 0) await recordEach(applied);
     },
     async admit(groups) {
@@ -183,7 +167,7 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
     const same = result.kind === 'row' && result.isFallback ? items.filter(isSame) : items;
     const others = items.filter((item) => !same.includes(item));
     const fetched = { items: same, result, chargedSender };
-    if (await applyFetch(fetched)) await recordNext(fetched);
+    if ((await applyFetch(fetched)) === 'applied') await recordNext(fetched);
     if (others.length > 0) await deferItems(context, others, UNPROVEN_RETRY_MS);
   }
 }
@@ -202,20 +186,6 @@ function logVerified({ log }: Context, items: ClaimedItem[], result: FetchResult
   for (const { webhookHash, seq: item, position } of items) {
     const webhook = webhookIdOf(webhookHash);
     log.debug({ stage: 'verified', webhook, item, position, outcome, transaction }, 'webhook item verified');
-  }
-}
-
-/** @returns for each observation its error, undefined where it was applied: a failing one does not block the others. */
-async function applyEach(context: Context, observations: Observation[]): Promise<unknown[]> {
-  try {
-    const { changed } = await applyObservations(context, observations);
-    transactionsApplied.inc({ source: 'webhook' }, changed.length);
-    return observations.map(() => undefined);
-  } catch (error) {
-    if (observations.length === 1) return [error];
-    const errors: unknown[] = [];
-    for (const observation of observations) append(errors, await applyEach(context, [observation]));
-    return errors;
   }
 }
 

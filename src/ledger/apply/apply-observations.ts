@@ -60,17 +60,40 @@ type Applied = ApplyResult & { hasUnclaimed: boolean };
 
 type Changed = TransactionChange & { history: HistoryChange };
 
+/** Rows that belong to observations and are committed with them, both or neither. Opened for each attempt of a transaction. */
+export type Companion = {
+  /** Locks its rows. Sent once the payments are locked: all writers take them in this order. */
+  lock(trx: Transaction<Database>): Promise<void>;
+  /** Writes its rows. Sent with the last of the ledger's own. */
+  write(trx: Transaction<Database>): Promise<void>;
+  /** Called after the commit. */
+  committed(): void;
+};
+
+type OpenCompanion = (observations: Observation[]) => Companion;
+
 const BATCH_MAX = 200;
 
-/** Applies observations: any number, of any transactions. */
-export async function applyObservations(context: Context, observations: Observation[]): Promise<ApplyResult> {
-  const { hasUnclaimed, ...applied } = await applyBatches(context, observations);
+/**
+ * Applies observations: any number, of any transactions.
+ * @param openCompanion what belongs to these of them. It is not committed with a row that the database refuses.
+ */
+export async function applyObservations(
+  context: Context,
+  observations: Observation[],
+  openCompanion?: OpenCompanion,
+): Promise<ApplyResult> {
+  const { hasUnclaimed, ...applied } = await applyBatches(context, observations, openCompanion);
   if (hasUnclaimed) context.wakeUps.callbacks.notify();
   if (applied.raised.length > 0) context.wakeUps.alerts.notify();
   return applied;
 }
 
-async function applyBatches(context: Context, observations: Observation[]): Promise<Applied> {
+async function applyBatches(
+  context: Context,
+  observations: Observation[],
+  openCompanion: OpenCompanion | undefined,
+): Promise<Applied> {
   const applied = createResult();
   for (let start = 0; start < observations.length; start += BATCH_MAX) {
     const startMs = Date.now();
@@ -78,16 +101,20 @@ async function applyBatches(context: Context, observations: Observation[]): Prom
     // what a webhook has fetched is nearly always news: the rest is dropped under the lock
     const isNews = given.every(({ source }) => source.kind === 'webhook');
     const batch = isNews ? given : await dropUnchanged(context, given);
-    const result = batch.length > 0 ? await applyBatch(context, batch) : createResult();
+    const result = batch.length > 0 ? await applyBatch(context, batch, openCompanion) : createResult();
     reportApplied(context, given, result, startMs);
     add(applied, result);
   }
   return applied;
 }
 
-async function applyBatch(context: Context, batch: Observation[]): Promise<Applied> {
+async function applyBatch(
+  context: Context,
+  batch: Observation[],
+  openCompanion: OpenCompanion | undefined,
+): Promise<Applied> {
   // finds the refused row of a page in a few attempts, and commits the others
-  const parts = await bisect(batch, async (some) => [await applyTogether(context, some)], {
+  const parts = await bisect(batch, async (some) => [await applyTogether(context, some, openCompanion)], {
     isSplittable: isDataError,
     toResult: async (error, only) => ({
       ...createResult(),
@@ -98,13 +125,20 @@ async function applyBatch(context: Context, batch: Observation[]): Promise<Appli
 }
 
 /** Applies all in one transaction, and passes the callbacks that it claimed to the delivery loop. */
-async function applyTogether(context: Context, batch: Observation[]): Promise<Applied> {
+async function applyTogether(
+  context: Context,
+  batch: Observation[],
+  openCompanion: OpenCompanion | undefined,
+): Promise<Applied> {
   using claims = openInsertClaims(context);
+  let companion: Companion | undefined;
   const work = (trx: Transaction<Database>): Promise<Applied> => {
     claims?.restart();
-    return applyInTransaction(context, trx, batch, claims);
+    companion = openCompanion?.(batch);
+    return applyInTransaction(context, trx, batch, { claims, companion });
   };
   const applied = await transact(context.ledgerDb, work, { retryDuplicates: true });
+  companion?.committed();
   await claims?.handOver();
   return applied;
 }
@@ -113,7 +147,7 @@ async function applyInTransaction(
   context: Context,
   trx: Transaction<Database>,
   given: Observation[],
-  claims: InsertClaims | undefined,
+  { claims, companion }: { claims: InsertClaims | undefined; companion: Companion | undefined },
 ): Promise<Applied> {
   const now = context.clock.now();
   const ids = [...new Set(given.map((one) => one.transaction.id))];
@@ -128,7 +162,11 @@ async function applyInTransaction(
     ({ stored, isAwaited }) => [stored.id, isAwaited ? null : stored.digest] as const,
   );
   const batch = keepChanged(context.keys, given, new Map(digests));
-  if (batch.length === 0) return createResult();
+  if (batch.length === 0) {
+    await companion?.lock(trx);
+    await companion?.write(trx);
+    return createResult();
+  }
   const { batch: shown, people, extras } = await redactObservations(context.keys, trx, batch, { loaded, named });
   const changes = foldObservations(shown, loaded).map(withHistory);
   const writes = changes.map((change) => ({
@@ -148,12 +186,14 @@ async function applyInTransaction(
       ),
     (together) => findJsonExtras(together, batch),
     (together) => leaveExpectedWork(together, policies.expectsPayments ? listChanged(changes, seqs) : [], now),
+    async (together) => companion?.lock(together),
   ]);
   const diffs = changes.map((change) => diffTransaction(change, seqs, policies));
   const causes = changes.flatMap((change) => listCallbackCauses(context, change, { seqs, extras }));
-  const [, , enqueued, raised] = await runTogether(trx, [
+  const [, , , enqueued, raised] = await runTogether(trx, [
     (together) => writeEntries(context, together, diffs, now),
     (together) => storeUnreadableRows(context, together, batch, now),
+    async (together) => companion?.write(together),
     (together) => notifyMerchants(context, together, changes, { causes, recipients, claims, now }),
     (together) =>
       updateMismatches(context, together, changes, {

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 
-type LockedTransaction = { seq: number; id: string; amount_cents: bigint; asked_at: Date };
+export type LockedTransaction = { seq: number; id: string; amount_cents: bigint; asked_at: Date };
 
 /**
  * Locks the stored transactions of these ids, in the order of the ids, which all writers share. A transaction that raises or resolves
