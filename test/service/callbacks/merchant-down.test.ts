@@ -166,7 +166,7 @@ test('half an hour without a success is reported once, and five days disable the
 });
 
 test('a callback that outlives its schedule is held while its merchant takes nothing, and failed where it takes others', async () => {
-  await using env = await openCallbackEnvironment({ CALLBACK_RETRY_SCHEDULE: '1s' });
+  await using env = await openCallbackEnvironment({ CALLBACK_RETRY_SCHEDULE: '2m' });
   await using shop = await openMerchantServer();
   shop.behaviours['/down'] = () => 500;
   shop.behaviours['/choosy'] = ({ json }) => (json.data.transaction.status === 'denied' ? 422 : 200);
@@ -176,6 +176,8 @@ test('a callback that outlives its schedule is held while its merchant takes not
   await env.applyTransaction(['denied']);
   await env.advanceUntil('the first tries', () => shop.calls.length >= 2);
   await env.applyTransaction(['paid']);
+  await env.advanceUntil('one that is taken', async () => (await statesOf(env)).includes('delivered'));
+  await env.timers.advance(120_000);
   await env.advanceUntil('the end of it', async () => (await statesOf(env)).every((state) => state !== 'pending'));
   expect(await statesOf(env)).toEqual(['held', 'failed', 'held', 'delivered']);
 });

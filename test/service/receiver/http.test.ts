@@ -258,7 +258,7 @@ describe('an unauthenticated connection', () => {
 
   it('stays unauthenticated without credentials, and valid credentials count even where the body is refused', async () => {
     await using open = await openTestContext({ WEBHOOK_AUTH: 'none', WEBHOOK_SECRET: '' });
-    const limits = { ...strict, unauthenticatedIdleMs: 300 };
+    const limits = { ...strict, unauthenticatedIdleMs: 2_000 };
     await using unlocked = await serveHttp(open, createApp(open), limits);
     await using locked = await serveHttp(context, createApp(context), limits);
     const [stranger, known] = [await dial(unlocked.port), await dial(locked.port)];
