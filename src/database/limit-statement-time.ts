@@ -69,6 +69,11 @@ export function limitStatementTime(db: Kysely<Database>, ms = READ_TIMEOUT_MS): 
   return db.withPlugin(plugin);
 }
 
+/** Returns the context of a request that only reads: its SELECT statements time out. */
+export function limitReads<Context extends { db: Kysely<Database> }>(context: Context): Context {
+  return { ...context, db: limitStatementTime(context.db) };
+}
+
 /** Whether a statement was ended because it took too long. */
 export function isStatementTimeout(error: unknown): boolean {
   return hasErrno(error, TIMEOUT_ERRNOS);

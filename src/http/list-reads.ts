@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { Role } from '../access/roles.ts';
 import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
-import { limitStatementTime } from '../database/limit-statement-time.ts';
+import { limitReads } from '../database/limit-statement-time.ts';
 import type { Subject } from '../operations/catalogue.ts';
 import { readList } from '../operations/define-list.ts';
 import { parseInput } from '../operations/parse-input.ts';
@@ -47,7 +47,7 @@ export function listReads({ lists = [], searches = [], items = [] }: Subject): R
     ...items.map((item): Read => {
       const { route, query: schema } = item;
       const answer: Read['answer'] = async (context, { caller, params, query }) => {
-        const reading = { ...context, db: limitStatementTime(context.db) };
+        const reading = limitReads(context);
         const by = { caller, id: idOf(params), params };
         return withoutSeq(await item.read(reading, by, schema && parseInput(query, schema)));
       };

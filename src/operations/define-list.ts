@@ -1,10 +1,12 @@
 /** A list that people may read, declared once: the API, its document, the command line and the console read it from here. */
 import type { z } from 'zod';
 import { audit, auditShown, type ShowingAction } from '../access/audit.ts';
-import type { Role } from '../access/roles.ts';
+import { maySeePersons, type Role } from '../access/roles.ts';
 import { type Caller, seesPersons } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
-import { limitStatementTime } from '../database/limit-statement-time.ts';
+import { limitReads } from '../database/limit-statement-time.ts';
+import { maskNote } from '../domain/person/mask-mismatch.ts';
+import { maskPlatform } from '../domain/person/mask-person.ts';
 import { authorizeSearch, type PersonFilters } from './authorize-search.ts';
 import type { By } from './define-change.ts';
 
@@ -15,6 +17,9 @@ export type Page = {
   after: number | undefined;
 };
 type Numbered = { seq: number };
+/** Withholds a platform that is a document, and every note. */
+const MASKS = { platform: maskPlatform<string | null>, note: maskNote<string | null> };
+type Withheld = Record<keyof typeof MASKS, string | null>;
 type Via = NonNullable<By['via']>;
 
 /** @template Row as `read` returns it. @template Filter the query, parsed. */
@@ -35,7 +40,9 @@ export type List<Row extends Numbered = Numbered, Filter = unknown> = {
   isForSources?: true;
   /** The action and target of the audit row for callers who see persons: before the rows are shown. */
   personal?(context: Context, rows: Row[], by: { caller: Caller; filter: Filter; via?: Via }): Promise<void>;
-  /** Returns the rows as this caller may see them. */
+  /** Columns that may name a person, as a viewer may not see them. */
+  withheld?: readonly (keyof Withheld)[];
+  /** Returns the rows as this caller may see them: for masks that depend on more than the column. */
   mask?(context: Context, rows: Row[], caller: Caller, filter: Filter): Promise<Row[]> | Row[];
   /** A row as the API and the command line show it; default: without its number. */
   present?(row: Row, caller: Caller): object;
@@ -82,14 +89,29 @@ export async function readList<Row extends Numbered, Filter>(
   { filter, page, ...by }: { filter: Filter; page: Page; caller: Caller; id?: string; via?: Via },
 ): Promise<{ rows: Row[]; next: number | undefined }> {
   if (list.search) await authorizeSearch(context, by.caller, list.search(filter));
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   const found = await list.read(reading, { ...page, limit: page.limit + 1 }, filter, {
     ...{ id: by.id ?? '', caller: by.caller },
   });
   const rows = found.slice(0, page.limit);
   if (seesPersons(by.caller)) await list.personal?.(context, rows, { ...by, filter });
-  const shown = list.mask ? await list.mask(context, rows, by.caller, filter) : rows;
-  return { rows: shown, next: found.length > page.limit ? rows.at(-1)?.seq : undefined };
+  const masked = list.mask ? await list.mask(context, rows, by.caller, filter) : rows;
+  return {
+    rows: masked.map((row) => withhold(list, row, by.caller)),
+    next: found.length > page.limit ? rows.at(-1)?.seq : undefined,
+  };
+}
+
+/** Returns a row of a list without what its declaration withholds from this caller. */
+export function withhold<Row extends Numbered>(
+  { withheld = [] }: Pick<List, 'withheld'>,
+  row: Row,
+  { role }: Caller,
+): Row {
+  if (maySeePersons(role)) return row;
+  const of = row as Row & Withheld;
+  const masked = withheld.map((column) => [column, MASKS[column](of[column])]);
+  return { ...row, ...Object.fromEntries(masked) };
 }
 
 /** A list that is in another order than that of row numbers: a page begins after a text, which `find` gave. */

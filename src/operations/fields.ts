@@ -28,12 +28,12 @@ export const platform = z
 export const bankAccount = z.string('must be a bank account: 341/1234/56789-0').min(1).max(BANK_ACCOUNT_CHARS_MAX);
 /** The query of a list whose items belong to a platform. */
 export const platformFilter = z.object({ platform: platform.optional().describe('none: what has no platform') });
+/** A text that is not blank, without the blanks around it. @param missing the fault of one that is blank or no text. */
+export function text(charsMax: number, missing = 'must be a text', long = `is longer than ${charsMax} characters`) {
+  return z.string(missing).trim().min(1, missing).max(charsMax, long);
+}
 /** Why a person changes the books. */
-export const note = z
-  .string('must say why')
-  .trim()
-  .min(1, 'must say why')
-  .max(NOTE_CHARS_MAX, `is longer than ${NOTE_CHARS_MAX} characters`);
+export const note = text(NOTE_CHARS_MAX, 'must say why');
 
 export const newPlatform = z
   .boolean('must be true or false')

@@ -35,7 +35,7 @@ export const runs = defineList({
   route: '/reconciliations',
   row: run,
   read: ({ db }, { limit, after }) => listRuns(db, limit, after),
-  mask: (_context, rows, caller) => rows.map((row) => presentPlatform(caller, row)),
+  withheld: ['platform'],
 });
 
 export const oneRun = defineItem({

@@ -18,7 +18,7 @@ import { type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
 import { renderRows } from '../callbacks/render/render-bodies.ts';
 import { type Example, readExample } from '../callbacks/render/render-examples.ts';
 import type { Context } from '../context.ts';
-import { limitStatementTime } from '../database/limit-statement-time.ts';
+import { limitReads } from '../database/limit-statement-time.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { readManifest, readManifestIds } from '../manifests/read-manifests.ts';
@@ -73,7 +73,7 @@ async function findScope(context: Context, caller: MerchantCaller | undefined, v
 function openScope(context: Context, own: { caller: MerchantCaller; merchant: MerchantRow; via: Via }) {
   const { caller, merchant, via } = own;
   const { seq, id } = merchant;
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   const describe = (action: string, target: string, detail?: string) => {
     const text = [via, detail].filter((part) => part !== undefined).join(' ');
     return { actor: caller.id, action, target, ...(text === '' ? {} : { detail: text }) };

@@ -2,14 +2,13 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/ids.ts';
-import { createApp } from '../../src/http/create-app.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { stateOpening } from '../../src/ledger/stated/state-opening.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
+import { listPages } from '../support/console-examples.ts';
 import { expectOrders } from '../support/expect-orders.ts';
 import { importBank } from '../support/import-bank.ts';
-import { listRoutes } from '../support/list-routes.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { closeBrowser, openBrowser } from './browser.ts';
 import { findPortuguese, findPortugueseAt } from './find-portuguese.ts';
@@ -24,13 +23,10 @@ const DATA = [
   'Maria Aparecida da Silva',
   'Beatriz Nogueira de Albuquerque Cavalcanti',
 ];
-/** What programs read, files, and the page of Swagger UI, which is in English alone. */
-const NO_PAGES =
-  /^\/(?:api|openapi|log|\.well-known|webhooks|console|portal|healthz|readyz|metrics)\b|^\/(?:reports\/period|transactions\/export|expected\/export|balances\/imports\/|login\/oidc|mismatches\/decisions\.xlsx)/;
 const PAGES_MIN = 35;
 let env: ConsoleEnvironment;
 let page: Page;
-/** The addresses of items, by their routes. */
+/** Items, by the addresses of their lists. */
 let examples: Record<string, string>;
 
 beforeAll(async () => {
@@ -62,21 +58,12 @@ beforeAll(async () => {
   const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
   const order = await expectOrders(env);
   examples = {
-    '/expected/:id': `/expected/${order}`,
-    '/transactions/:id': `/transactions/${env.paid.id}`,
-    '/mismatches/:id': `/mismatches/${mismatch?.id}`,
-    '/inbox/:id': `/inbox/${webhookIdOf(webhook?.hash ?? Buffer.alloc(32))}`,
-    '/reconciliations/:id': `/reconciliations/${run?.id}`,
-    '/callbacks/:id': `/callbacks/cb_${callback?.seq}`,
-    '/runbooks/:kind': '/runbooks/status_differs',
-    '/merchants/:id': `/merchants/${merchant?.id}`,
-    '/reports/:name': `/reports/${revised}?from=1&to=2`,
-    '/balances/adjustments/:id': `/balances/adjustments/${adjustment}`,
-    '/balances/openings/:id': `/balances/openings/${opening}`,
-    '/balances/bank/lines/:id': '/balances/bank/lines/bl_1',
-    '/balances/bank/accounts/:id': '/balances/bank/accounts/341%2F56789-0',
-    '/balances/bank/matches/:id': '/balances/bank/matches/bm_1',
-    '/reports/months/:id': `/reports/months/${env.today.slice(0, 7)}`,
+    ...{ '/expected': order, '/transactions': env.paid.id, '/mismatches': mismatch?.id ?? '' },
+    ...{ '/inbox': webhookIdOf(webhook?.hash ?? Buffer.alloc(32)), '/reconciliations': run?.id ?? '' },
+    ...{ '/callbacks': `cb_${callback?.seq}`, '/runbooks': 'status_differs', '/merchants': merchant?.id ?? '' },
+    ...{ '/reports': `${revised}?from=1&to=2`, '/reports/months': env.today.slice(0, 7) },
+    ...{ '/balances/adjustments': adjustment, '/balances/openings': opening },
+    ...{ '/balances/bank/lines': 'bl_1', '/balances/bank/accounts': '341%2F56789-0', '/balances/bank/matches': 'bm_1' },
   };
 });
 afterAll(async () => {
@@ -99,11 +86,8 @@ test(
     await page.goto(`${env.url}/login`);
     const found: Record<string, string[]> = { '/login': await findPortuguese(page, DATA) };
     await logInInEnglish();
-    const routes = listRoutes(createApp(env.context).app).filter((route) => route.startsWith('get '));
-    for (const route of routes.map((one) => one.slice('get '.length)).filter((one) => !NO_PAGES.test(one))) {
-      const [, item = ''] = /^(.*\/:\w+)/.exec(route) ?? [];
-      expect(item === '' || examples[item] !== undefined, `no example for ${route}`).toBe(true);
-      const shown = await findPortugueseAt(page, route.replace(item, examples[item] ?? ''), DATA);
+    for (const { route, address } of listPages(examples, env.today)) {
+      const shown = await findPortugueseAt(page, address, DATA);
       expect(shown.status, route).toBe(200);
       found[route] = shown.found;
     }

@@ -1,7 +1,7 @@
 import type { RequestHandler, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
+import { limitReads } from '../../database/limit-statement-time.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { findManifest } from '../../manifests/read-manifests.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
@@ -42,7 +42,7 @@ const TILE_CACHED_S = 3_600;
 /** The log's checkpoint and its tiles (tlog-tiles of C2SP), hashes alone. @param before what a request passes if they are not public. */
 export function logRoutes(context: Context, before: RequestHandler[]): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   const admit = context.config.LOG_PUBLIC ? [] : [...before, requireRole('viewer')];
   router.get('/log/checkpoint', ...admit, async (_request, response) => {
     const published = await readPublished(reading);
@@ -66,7 +66,7 @@ export function logRoutes(context: Context, before: RequestHandler[]): Router {
 /** Proofs of what is in the log. */
 export function logProofRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   router.get('/log/proof', requireRole('viewer'), async (request, response) => {
     await sendProof(reading, response, await findAsked(reading, parseQuery(request, logProofQuerySchema)));
   });

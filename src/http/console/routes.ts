@@ -11,7 +11,7 @@
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
+import { limitReads } from '../../database/limit-statement-time.ts';
 import { openIssuer } from '../../oidc/open-issuer.ts';
 import { refuse } from '../../texts/refuse.ts';
 import type { AuthGuard } from '../access/guard-auth-attempts.ts';
@@ -55,6 +55,7 @@ import { monthForms } from './months/month-forms.ts';
 import { monthClosePage } from './months/show-month-close.ts';
 import { overviewPage } from './overview/show-overview.ts';
 import { chooseLanguage } from './parts/choose-language.ts';
+import { FORM_BYTES_MAX } from './parts/fields.ts';
 import { refuseRepeated } from './parts/refuse-repeated.ts';
 import { requireSession } from './parts/require-session.ts';
 import { readRestored } from './parts/restored.ts';
@@ -73,7 +74,6 @@ import { webhookListPages } from './webhooks/list-webhooks.ts';
 import { purgeWebhooksPages } from './webhooks/purge-webhooks.ts';
 import { webhookPages } from './webhooks/show-webhook.ts';
 
-const FORM_BYTES_MAX = 64 * 1024;
 /** The first path segment of each address of the console. Other addresses belong to the API and the receiver. */
 const SEGMENTS =
   'expected|login|logout|language|console|transactions|alerts|runbooks|mismatches|balances|charts|inbox|reconciliations|reports|merchants|callbacks|system|tokens|users|audit|openapi';
@@ -90,7 +90,7 @@ export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   if (issuer) router.use(issuerLoginPages(context, issuer));
   router.use(requireSession(context, guard), readRestored(context), refuseRepeated());
   // pages that only read end with their statement; a form's change, and a file, may take longer
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   router.use([
     overviewPage(reading),
     transactionListPages(context),

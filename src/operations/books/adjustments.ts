@@ -1,14 +1,11 @@
 /** Movements that the provider's list does not show, as people enter them. */
 import { z } from 'zod';
-import { maySeePersons } from '../../access/roles.ts';
-import { maskNote } from '../../domain/person/mask-mismatch.ts';
 import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
 import { compareStatements } from '../../ledger/stated/state-balance.ts';
 import { type Change, defineChange } from '../define-change.ts';
 import { auditShowing, defineList } from '../define-list.ts';
 import { created } from '../describe-operation.ts';
 import { bankAccount, day, newPlatform, note, platform, platformFilter, signedAmount } from '../fields.ts';
-import { presentPlatform } from '../mask-texts.ts';
 import { presentWritten } from '../present-row.ts';
 import { adjustment } from '../rows/ledger.ts';
 
@@ -58,8 +55,5 @@ export const adjustments = defineList({
   search: (filter) => filter,
   read: ({ db }, { limit, after }, { platform: of }) => listAdjustments(db, limit, after, undefined, of),
   personal: auditShowing('adjustments.list', 'notes'),
-  mask: (_context, rows, caller) =>
-    rows
-      .map((row) => presentPlatform(caller, row))
-      .map((row) => (maySeePersons(caller.role) ? row : { ...row, note: maskNote(row.note) })),
+  withheld: ['platform', 'note'],
 });

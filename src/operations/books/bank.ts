@@ -16,7 +16,6 @@ import { auditItem, defineItem } from '../define-item.ts';
 import { auditShowing, defineList } from '../define-list.ts';
 import { created, ok } from '../describe-operation.ts';
 import { bankAccount, note } from '../fields.ts';
-import { presentPlatform } from '../mask-texts.ts';
 import { presentWritten } from '../present-row.ts';
 import {
   bankAccounts,
@@ -65,7 +64,7 @@ export const bankEntries = defineList({
   row: bankEntry,
   read: ({ db }, { limit, after }) => listOpenBankEntries(db, limit, after),
   personal: auditShowing('adjustments.list', 'notes'),
-  mask: (_context, rows, caller) => rows.map((row) => maskNoted(caller, row)),
+  withheld: ['platform', 'note'],
 });
 
 export const bankMatches = defineList({
@@ -75,7 +74,7 @@ export const bankMatches = defineList({
   row: bankMatch,
   read: ({ db }, { limit, after }) => listBankMatches(db, limit, after),
   personal: auditShowing('bank.matches', 'notes'),
-  mask: (_context, rows, caller) => rows.map((row) => maskNoted(caller, row)),
+  withheld: ['platform', 'note'],
 });
 
 const counts = z.object({ reference: z.int(), amount: z.int(), not_pix: z.int() });
@@ -212,10 +211,4 @@ export function maskBankLine<T extends Awaited<ReturnType<typeof listBankLines>>
   const [check_number, reference_number] = [maskNote(line.check_number), maskNote(line.reference_number)];
   const mark = line.not_pix && { ...line.not_pix, note: maskNote(line.not_pix.note) };
   return { ...line, name, memo, check_number, reference_number, fitid: maskNote(line.fitid), not_pix: mark };
-}
-
-/** A row with a note as this caller may see it. */
-export function maskNoted<T extends { platform: string; note: string | null }>(caller: Caller, row: T): T {
-  const shown = presentPlatform(caller, row);
-  return maySeePersons(caller.role) ? shown : { ...shown, note: maskNote(shown.note) };
 }

@@ -64,7 +64,7 @@ export const commissions = defineList({
   route: '/commissions',
   row: commissionContract,
   read: ({ db }, { limit, after }) => listContracts(db, limit, after),
-  mask: (_context, rows, caller) => rows.map((row) => presentPlatform(caller, row)),
+  withheld: ['platform'],
 });
 
 /** The answer of `fees`. */

@@ -8,7 +8,6 @@ import { defineChange } from '../define-change.ts';
 import { defineList } from '../define-list.ts';
 import { created } from '../describe-operation.ts';
 import { day, newPlatform, platform, platformFilter, signedAmount } from '../fields.ts';
-import { presentPlatform } from '../mask-texts.ts';
 import { presentWritten } from '../present-row.ts';
 import { opening } from '../rows/ledger.ts';
 
@@ -61,5 +60,5 @@ export const openings = defineList({
   filters: platformFilter,
   search: (filter) => filter,
   read: ({ db }, { limit, after }, { platform: of }) => listOpenings(db, limit, after, undefined, of),
-  mask: (_context, rows, caller) => rows.map((row) => presentPlatform(caller, row)),
+  withheld: ['platform'],
 });

@@ -1,7 +1,7 @@
 /** Reports: the revisions of each day, and the next one. */
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
+import { limitReads } from '../../database/limit-statement-time.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
 import { describeError } from '../../log.ts';
@@ -36,7 +36,7 @@ export const reports = defineSearch({
   }),
   async find(context, page, { platform }, caller) {
     authorizePlatform(caller, platform);
-    const found = await listReports({ ...context, db: limitStatementTime(context.db) }, page, platform);
+    const found = await listReports(limitReads(context), page, platform);
     return { rows: found.reports, next: found.next ?? undefined };
   },
 });

@@ -5,7 +5,6 @@ import { defineChange } from '../define-change.ts';
 import { defineList } from '../define-list.ts';
 import { created } from '../describe-operation.ts';
 import { newPlatform, platform, platformFilter, signedAmount } from '../fields.ts';
-import { presentPlatform } from '../mask-texts.ts';
 import { presentWritten } from '../present-row.ts';
 import { statement } from '../rows/ledger.ts';
 
@@ -36,5 +35,5 @@ export const statements = defineList({
   filters: platformFilter,
   search: (filter) => filter,
   read: (reading, { limit, after }, { platform: of }) => listStatements(reading, limit, after, undefined, of),
-  mask: (_context, rows, caller) => rows.map((row) => presentPlatform(caller, row)),
+  withheld: ['platform'],
 });

@@ -27,7 +27,7 @@ import { type By, type Change, defineChange } from '../define-change.ts';
 import { defineItem } from '../define-item.ts';
 import { defineList } from '../define-list.ts';
 import { accepted, created, ended, ok } from '../describe-operation.ts';
-import { filterInput, parsedInstant } from '../fields.ts';
+import { filterInput, parsedInstant, text } from '../fields.ts';
 import { presentMerchantTo } from '../mask-texts.ts';
 import { callback } from '../rows/callbacks.ts';
 import { backfillCount, merchant, newMerchant, pullToken, rotatedMerchant } from '../rows/merchants.ts';
@@ -38,7 +38,7 @@ const NO_EMAIL = describe('email_wrong', {});
 const NO_RATE = describe('rate_wrong', { n: rateMax });
 
 const fields = {
-  name: z.string(NO_NAME).trim().min(1, NO_NAME).max(nameCharsMax, NO_NAME),
+  name: text(nameCharsMax, NO_NAME, NO_NAME),
   // not checked here: the configuration decides which addresses callbacks may go to
   url: z.string().nullable().optional().describe('null: it fetches its events from /events'),
   format: z

@@ -1,9 +1,10 @@
-/** Access to each route with each role, a merchant's token, and none. A new route has to be entered here. */
+/** Access to each route with each role, a merchant's token, and none. A new route of the API has to be entered here. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../../src/access/sessions.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
+import { CONSOLE_ROLES } from '../../support/console-examples.ts';
 import { listRoutes } from '../../support/list-routes.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
@@ -126,139 +127,14 @@ const API: Record<string, string> = {
   'get /api/v1/audit': ADMINS,
 };
 
-/** The console's: without a session its pages lead to the login, and its forms too. */
-const CONSOLE: Record<string, string> = {
-  'get /': READERS,
-  'get /transactions': READERS,
-  'get /transactions/export': READERS,
-  'get /transactions/:id': READERS,
-  'get /transactions/proof': READERS,
-  'post /transactions/:id/match': 'accountant operator admin',
-  'get /expected': READERS,
-  'get /expected/export': READERS,
-  'get /expected/new': 'accountant operator admin',
-  'post /expected/new': 'accountant operator admin',
-  'get /expected/undecided': READERS,
-  'get /expected/:id': READERS,
-  'post /expected/:id/match': 'accountant operator admin',
-  'post /expected/:id/unmatch': 'accountant operator admin',
-  'post /expected/:id/cancel': 'accountant operator admin',
-  'post /expected/:id/reopen': 'accountant operator admin',
-  'get /balances': READERS,
-  'get /balances/statements': READERS,
-  'get /balances/statements/new': ACCOUNTANTS,
-  'post /balances/statements/new': ACCOUNTANTS,
-  'get /balances/adjustments': READERS,
-  'get /balances/fees': READERS,
-  'get /balances/fees/new': ACCOUNTANTS,
-  'post /balances/fees/new': ACCOUNTANTS,
-  'get /balances/adjustments/new': ACCOUNTANTS,
-  'post /balances/adjustments/new': ACCOUNTANTS,
-  'get /balances/adjustments/:id/reverse': ACCOUNTANTS,
-  'post /balances/adjustments/:id/reverse': ACCOUNTANTS,
-  'get /balances/openings': READERS,
-  'get /balances/openings/new': ADMINS,
-  'post /balances/openings/new': ADMINS,
-  'get /balances/openings/:id/reverse': ADMINS,
-  'post /balances/openings/:id/reverse': ADMINS,
-  'get /balances/platforms': READERS,
-  'get /balances/bank': READERS,
-  'post /balances/bank/match': ACCOUNTANTS,
-  'get /balances/bank/lines': READERS,
-  'get /balances/bank/lines/:id/match': ACCOUNTANTS,
-  'post /balances/bank/lines/:id/match': ACCOUNTANTS,
-  'get /balances/bank/lines/:id/mark': ACCOUNTANTS,
-  'post /balances/bank/lines/:id/mark': ACCOUNTANTS,
-  'get /balances/bank/lines/:id/unmark': ACCOUNTANTS,
-  'post /balances/bank/lines/:id/unmark': ACCOUNTANTS,
-  'get /balances/bank/accounts/:id': ACCOUNTANTS,
-  'post /balances/bank/accounts/:id': ACCOUNTANTS,
-  'get /balances/bank/matches': READERS,
-  'get /balances/bank/matches/:id/undo': ACCOUNTANTS,
-  'post /balances/bank/matches/:id/undo': ACCOUNTANTS,
-  'get /balances/imports': 'accountant operator admin',
-  'post /balances/imports/columns': ACCOUNTANTS,
-  'post /balances/imports': 'accountant operator admin',
-  'get /balances/imports/:kind/:file': 'accountant operator admin',
-  'get /openapi': READERS,
-  'get /openapi/document.json': READERS,
-  'get /openapi/swagger-ui-bundle.js': READERS,
-  'get /openapi/swagger-ui.css': READERS,
-  'get /charts': READERS,
-  'get /charts/hours': READERS,
-  'get /charts/webhooks': READERS,
-  'get /charts/callbacks': READERS,
-  'post /balances/platforms': 'accountant operator admin',
-  'get /alerts': READERS,
-  'get /mismatches': READERS,
-  'get /mismatches/decisions.xlsx': READERS,
-  'get /mismatches/:id': READERS,
-  'post /mismatches/acknowledge': OPERATORS,
-  'post /mismatches/resolve': OPERATORS,
-  'post /mismatches/:id/acknowledge': OPERATORS,
-  'post /mismatches/:id/resolve': OPERATORS,
-  'post /mismatches/:id/assign': 'accountant operator admin',
-  'post /mismatches/:id/accept': OPERATORS,
-  'get /inbox': READERS,
-  'get /inbox/:id': READERS,
-  'post /inbox/:id/reprocess': OPERATORS,
-  'post /inbox/purge': OPERATORS,
-  'get /reconciliations': READERS,
-  'post /reconciliations': OPERATORS,
-  'get /reconciliations/:id': READERS,
-  'get /reports': READERS,
-  'post /reports': 'accountant operator admin',
-  'get /reports/period': READERS,
-  'get /reports/accounts': READERS,
-  'post /reports/accounts': ACCOUNTANTS,
-  'get /reports/:name': READERS,
-  'get /reports/months/:id': READERS,
-  'get /reports/months/:id/close': ACCOUNTANTS,
-  'post /reports/months/:id/close': ACCOUNTANTS,
-  'get /reports/months/:id/reopen': ADMINS,
-  'post /reports/months/:id/reopen': ADMINS,
-  'get /merchants': READERS,
-  'get /merchants/new': ADMINS,
-  'post /merchants/new': ADMINS,
-  'get /merchants/:id': READERS,
-  'get /merchants/:id/edit': ADMINS,
-  'post /merchants/:id/edit': ADMINS,
-  'get /merchants/:id/pull-token': ADMINS,
-  'post /merchants/:id/pull-token': ADMINS,
-  'get /merchants/:id/replay': OPERATORS,
-  'post /merchants/:id/replay': OPERATORS,
-  'get /merchants/:id/revoke-pull-token': ADMINS,
-  'post /merchants/:id/revoke-pull-token': ADMINS,
-  'get /merchants/:id/rotate-secret': ADMINS,
-  'post /merchants/:id/rotate-secret': ADMINS,
-  'get /merchants/:id/decide-address': ADMINS,
-  'post /merchants/:id/decide-address': ADMINS,
-  'get /merchants/:id/portal-token': ADMINS,
-  'post /merchants/:id/portal-token': ADMINS,
-  'post /merchants/:id/enable': ADMINS,
-  'post /merchants/:id/pause': ADMINS,
-  'post /merchants/:id/test': ADMINS,
-  'get /callbacks': READERS,
-  'get /callbacks/:id': READERS,
-  'post /callbacks/:id/redeliver': OPERATORS,
-  'get /system': READERS,
-  'post /system/check': OPERATORS,
-  'get /tokens': ADMINS,
-  'post /tokens/:id/revoke': ADMINS,
-  'get /users': ADMINS,
-  'post /users/:id/log-out': ADMINS,
-  'get /audit': ADMINS,
-};
 /** The portal is for merchants alone: `service/portal/isolation`. */
 const PORTAL = /^\w+ (?:\/api\/v1)?\/portal/;
-/** Before the session: the login itself, the language, files, runbooks, and a search that is posted to be sealed into an address. */
+/** Before the session: the login itself, the language, files, and a search that is posted to be sealed into an address. */
 const OPEN = [
   'get /login',
   'post /login',
   'post /logout',
   'post /language',
-  'get /runbooks',
-  'get /runbooks/:kind',
   ...['console.css', 'console.js', 'openapi.js', 'icon.svg'].map((file) => `get /console/${file}`),
 ];
 
@@ -276,7 +152,7 @@ test('every route that is mounted stands in the table, and no other', () => {
   const mounted = listRoutes(createApp(env.context).app)
     .filter((route) => !PORTAL.test(route))
     .sort();
-  expect(mounted).toEqual([...Object.keys(API), ...Object.keys(CONSOLE), ...OPEN].sort());
+  expect(mounted).toEqual([...Object.keys(API), ...Object.keys(CONSOLE_ROLES), ...OPEN].sort());
 });
 
 test('each route of the API admits the roles of the table: others get 403, strangers and merchants 401', async () => {
@@ -298,10 +174,10 @@ test('each page and form of the console lets in whom the table names, and strang
   const wanted: Record<string, string> = {};
   const sessions = new Map<Caller, Session>();
   for (const caller of CALLERS.slice(2)) sessions.set(caller, await logIn(tokens[caller]));
-  for (const [route, allowed] of Object.entries(CONSOLE)) {
+  for (const [route, allowed] of Object.entries(CONSOLE_ROLES)) {
     wanted[route] = CALLERS.map((caller) => {
-      if (!sessions.has(caller)) return 'login';
-      return allowed.split(' ').includes(caller) ? 'in' : '403';
+      if (allowed.split(' ').includes(caller)) return 'in';
+      return sessions.has(caller) ? '403' : 'login';
     }).join();
     const outcomes = [];
     for (const caller of CALLERS) outcomes.push(await open(route, sessions.get(caller)));

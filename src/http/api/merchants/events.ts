@@ -2,7 +2,7 @@ import type express from 'express';
 import { z } from 'zod';
 import { readFeed } from '../../../callbacks/manage/read-feed.ts';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { limitReads } from '../../../database/limit-statement-time.ts';
 import { pullReads } from '../../../metrics/metrics.ts';
 import { instant, wholeNumber } from '../../../operations/fields.ts';
 import { createPullAdmission } from '../../access/admit-pull.ts';
@@ -37,7 +37,7 @@ export const feedQuerySchema = z.object({
  */
 export function eventRoutes(context: Context, guard: AuthGuard): express.Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   const admit = createPullAdmission(context, guard, () => pullReads.inc({ outcome: 'limited' }));
   router.get('/events', async (request, response) => {
     const merchant = await admit(request, response);

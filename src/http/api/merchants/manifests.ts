@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response, Router } from 'express';
 import { z } from 'zod';
 import { isMerchantToken } from '../../../access/tokens.ts';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { limitReads } from '../../../database/limit-statement-time.ts';
 import { requireRowNumber } from '../../../database/require-row-number.ts';
 import { isDay } from '../../../domain/calendar.ts';
 import { type ManifestQuery, readManifest, readManifestIds } from '../../../manifests/read-manifests.ts';
@@ -62,7 +62,7 @@ export function manifestRoutes(context: Context, guard: AuthGuard, before: Reque
   };
   const others = [...before, requireRole('viewer'), findAny].map(unlessFound);
   router.use('/manifests', findOwn(context, guard), ...others);
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   router.get('/manifests/:day', async (request, response) => {
     response.json(await readManifest(reading, merchantOf(response), queryOf(request)));
   });

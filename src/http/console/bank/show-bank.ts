@@ -4,7 +4,8 @@ import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import { listOpenBankEntries } from '../../../ledger/bank/list-bank-matches.ts';
 import { type BankAccount, type BankSummary, type Sum, summarizeBank } from '../../../ledger/bank/summarize-bank.ts';
-import { maskBankLine, maskNoted, matchBank, stateBankAccount } from '../../../operations/books/bank.ts';
+import { bankEntries, maskBankLine, matchBank, stateBankAccount } from '../../../operations/books/bank.ts';
+import { withhold } from '../../../operations/define-list.ts';
 import { t } from '../../../texts/translate.ts';
 import { auditPersonalAccess, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
@@ -51,7 +52,7 @@ async function send(context: Context, request: Request, response: Response): Pro
   const [caller, mayMatch] = [getCaller(response), hasRole(response, ...matchBank.roles)];
   const [shownLines, shownEntries] = [
     lines.map((row) => maskBankLine(caller, row)),
-    entries.map((row) => maskNoted(caller, row)),
+    entries.map((row) => withhold(bankEntries, row, caller)),
   ];
   const names = await readPlatformNames(context, response);
   const accounts = new Map(summary.accounts.map((one) => [one.account, one]));

@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { sampleAttempts, sampleSizeOf } from '../../../callbacks/manage/sample-attempts.ts';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { limitReads } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day, listDays, listHours } from '../../../domain/calendar.ts';
 import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
 import { t } from '../../../texts/translate.ts';
@@ -17,7 +17,7 @@ import { renderWebhookDays } from './render-webhook-days.ts';
 /** The charts of deliveries: webhooks to Confere, callbacks to merchants. */
 export function deliveryCharts(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   const todayOf = (): Day => context.calendar.dayOf(context.clock.now());
   for (const [address, render] of [
     ['/charts/webhooks', renderWebhooks],

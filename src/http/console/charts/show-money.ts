@@ -1,6 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { limitReads } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day } from '../../../domain/calendar.ts';
 import { type MoneyPoint, type MoneyQuery, readMoneySeries } from '../../../ledger/read/read-money-series.ts';
 import { t } from '../../../texts/translate.ts';
@@ -25,7 +25,7 @@ import { placeMoney, renderBalance, renderMoved } from './render-money.ts';
 /** The charts of money: receipts, payments and the balance, by day and by hour. */
 export function moneyCharts(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   router.get('/charts', async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
     const draft = readDraft(request, { ...recentPeriod(today), platform: '' });

@@ -11,6 +11,8 @@ export type Draft = { values: Record<string, string>; faults: Record<string, str
 
 type Field = { name: string; label: Label; hint?: Label };
 
+/** Limit of the body of a form. */
+export const FORM_BYTES_MAX = 64 * 1024;
 /** A select of more entries is a text field that suggests them. */
 export const SELECT_ENTRIES_MAX = 200;
 

@@ -16,6 +16,7 @@ import { createRouter } from '../../create-router.ts';
 import { createPortalDocument } from '../../openapi/create-documents.ts';
 import { serveButton } from '../forms/serve-button.ts';
 import { chooseLanguage } from '../parts/choose-language.ts';
+import { FORM_BYTES_MAX } from '../parts/fields.ts';
 import { requireLogin } from '../parts/require-session.ts';
 import { setSecurityHeaders } from '../parts/set-security-headers.ts';
 import { showErrors } from '../parts/show-error.ts';
@@ -37,7 +38,6 @@ import { ownCallbackPage } from './show-own-callback.ts';
 import { portalLogin, portalLogout } from './show-portal-login.ts';
 import { CALLBACKS, createSite, HOME, logoRoutes } from './site.ts';
 
-const FORM_BYTES_MAX = 64 * 1024;
 const PORTAL_PATH = /^\/portal(?:\/|$)/;
 
 /** Routes of the portal. Other addresses pass on to the next handler. */

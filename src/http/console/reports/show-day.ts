@@ -1,6 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { limitReads } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day, isDay, monthOf } from '../../../domain/calendar.ts';
 import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
 import { listMismatches, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
@@ -55,7 +55,7 @@ export function dayPages(context: Context): Router {
 }
 
 async function sendDay(context: Context, request: Request, response: Response, day: Day): Promise<void> {
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   const platform = await readReportPlatform(reading, request, response);
   const [shown] = await listReportDays(reading, { from: day, to: day, platform });
   if (!shown) throw new Error('a range of one day has one day');

@@ -1,6 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { limitReads } from '../../../database/limit-statement-time.ts';
 import {
   addMonths,
   boundsOfMonth,
@@ -113,7 +113,7 @@ type View = { month: Month; period?: Period; faults: Faults };
 
 async function sendMonth(context: Context, request: Request, response: Response, view: View): Promise<void> {
   const { month, faults } = view;
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   const today = context.calendar.dayOf(context.clock.now());
   const bounds = boundsOfMonth(month);
   const platform = await readReportPlatform(reading, request, response);

@@ -2,7 +2,7 @@ import type { Request, Response, Router } from 'express';
 import { audit } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { CLOCK_MS_MAX } from '../../../database/clock.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { limitReads } from '../../../database/limit-statement-time.ts';
 import { examineSystem, type Finding } from '../../../doctor/examine-system.ts';
 import { type LiveProcess, readProcesses, stateOf } from '../../../runtime/read-processes.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -38,7 +38,7 @@ async function sendSystem(
   response: Response,
   findings: Finding[] | undefined,
 ): Promise<void> {
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   const since = new Date(context.clock.now().getTime() - SHOWN_MS);
   const [jobs, processes] = await Promise.all([readJobStates(reading), readProcesses(reading.db, since)]);
   const check = postForm(

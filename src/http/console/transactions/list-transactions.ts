@@ -1,6 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { limitReads } from '../../../database/limit-statement-time.ts';
 import { parseSum } from '../../../domain/money.ts';
 import type { Operation } from '../../../domain/statuses.ts';
 import { readSearchTotal, type SearchTotal, sumByOutcome } from '../../../ledger/read/read-search-total.ts';
@@ -110,7 +110,7 @@ function form(response: Response, draft: Draft, choices: Choices) {
 }
 
 async function readChoices(context: Context, response: Response): Promise<Choices> {
-  const reading = { ...context, db: limitStatementTime(context.db) };
+  const reading = limitReads(context);
   const platforms = await readPlatformWords(reading, response);
   return { platforms, merchants: await readMerchantWords(reading, response) };
 }
