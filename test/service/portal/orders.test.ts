@@ -81,6 +81,24 @@ it('says in words which orders are paid, and when, by state and reference, with 
   expect(detail).toBe('portal');
 });
 
+it('names the orders with which one shares a reference, what became of the payment, and what to do', async () => {
+  const own = { references: ['ref-twice'] };
+  const first = (await ana?.put('ana', 'a-first', own)) ?? '';
+  const second = (await ana?.put('ana', 'a-second', own)) ?? '';
+  await bia?.put('bia', 'b-second', own);
+  const before = (await ana?.get(`/portal/orders/${first}`))?.text ?? '';
+  expect(before).toMatch(new RegExp(`têm a mesma referência[\\s\\S]*DELETE[\\s\\S]*${second}">a-second</a>`));
+  expect(before).not.toContain('b-second');
+  await payOne(env.context, { platform: 'ana', reference: 'ref-twice', amount: '10.00' });
+  await decideAll(env.context);
+  const page = (await ana?.get(`/portal/orders/${second}`))?.text ?? '';
+  expect(page).toMatch(/R\$ 10,00[\s\S]*serve a mais de um pedido: não conta para nenhum/);
+  expect(page).toMatch(new RegExp(`${first}">a-first</a>[\\s\\S]*?ref-twice`));
+  expect((await ana?.get('/portal/orders?number=a-first'))?.text).toContain(
+    'há pagamento que serve a mais de um pedido',
+  );
+});
+
 it('shows nothing that another merchant sent, also under one source', async () => {
   const ids = [await bia?.put('bia', 'b-own'), await bia?.put('both', 'b-both')];
   await ana?.put('both', 'from-operators', {}, false);
