@@ -5,6 +5,10 @@ export const PORTAL_EN = {
   'Este token é de um lojista: ele abre o portal, em /portal.':
     'This token is a merchant’s: it opens the portal, at /portal.',
   'Todos os callbacks': 'All callbacks',
+  'Referência, E2E, pedido ou id': 'Reference, E2E, order or id',
+  Testes: 'Tests',
+  'sem testes': 'without tests',
+  'só testes': 'tests alone',
   'A operação pausou os envios: só ela pode ativá-los.': 'The operators paused deliveries: only they can enable them.',
   '{state}: {callbacks} callbacks': '{state}: {callbacks} callbacks',
   'Filtrar o que chega': 'Filter what arrives',
