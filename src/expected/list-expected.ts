@@ -13,11 +13,14 @@ import { normalizeDocument } from '../domain/person/fold-person.ts';
 import type { Operation } from '../domain/statuses.ts';
 import { describeSaid } from '../texts/messages.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
+import { KEY_RULES } from './decide/facts.ts';
 import { describeState } from './describe-state.ts';
 import { findOldestUndecided } from './read-expected-metrics.ts';
 
 /** Candidates of one expected payment, or of one payment. */
 export const CANDIDATES_SHOWN_MAX = 20;
+/** Rules whose matches a cancellation does not withdraw. */
+const LASTING_RULES: readonly string[] = ['person', ...KEY_RULES];
 
 export type ExpectedFilters = {
   state?: ExpectedState | undefined;
@@ -75,6 +78,10 @@ export async function listExpected(
   return rows.map((row) => {
     const valuesOf = (kind: string) =>
       (keys.get(row.version_seq) ?? []).filter((key) => key.kind === kind).map(({ value }) => value);
+    const matched = matches.get(row.seq) ?? [];
+    // cast: only these states are stored
+    const stored = { ...row, state: row.state as ExpectedState };
+    const said = row.is_cancelled === 1 ? cancel(stored, matched) : stored;
     return {
       ...{ seq: row.seq, id: row.id, source: row.source, number: row.number, operation: row.operation as Operation },
       ...{ amount: formatAmount(row.amount_cents), due_day: row.due_day, issued_day: row.issued_day },
@@ -82,16 +89,22 @@ export async function listExpected(
       ...{ references: valuesOf('reference'), e2e_ids: valuesOf('e2e_id'), extra: row.extra, document: row.document },
       ...{ name: row.name, description: row.description, invoice_key: row.invoice_key },
       revised_at: row.revised_at?.toISOString() ?? null,
-      state: row.state as ExpectedState,
-      ...{ reason: describeSaid(describeState(row)) || null, reason_code: row.reason_code },
+      ...{ state: said.state, reason: describeSaid(describeState(said)) || null, reason_code: said.reason_code },
       ...{ paid: formatAmount(row.settled_cents), refunded: formatAmount(row.returned_cents) },
       ...{ difference: formatAmount(row.settled_cents - row.amount_cents), paid_day: row.paid_day },
       late_days: countLateDays(row, today),
-      matches: matches.get(row.seq) ?? [],
+      matches: matched,
       candidates: (candidates.get(row.seq) ?? []).slice(0, CANDIDATES_SHOWN_MAX),
       ...{ version: row.version, matched_to: matchedTo, created_at: row.created_at.toISOString() },
     };
   });
+}
+
+/** A cancelled one, as the follower will decide it: it may not have done so yet. */
+function cancel<T extends { settled_cents: bigint }>(row: T, matches: readonly { rule: string }[]) {
+  const isPaid = row.settled_cents > 0n && matches.some(({ rule }) => LASTING_RULES.includes(rule));
+  const state: ExpectedState = isPaid ? 'paid_after_cancel' : 'cancelled';
+  return { ...row, state, reason_code: state, first_lack: null, last_lack: null };
 }
 
 type Heads = ExpressionBuilder<Database & { head: Database['expected_payments'] }, 'head'>;
@@ -210,14 +223,16 @@ async function readCandidates(db: Reader, seqs: number[]) {
       : await db
           .selectFrom('expected_candidates')
           .innerJoin('transactions', 'transactions.seq', 'transaction_seq')
-          .select(['expected_seq', 'transactions.id', 'rule', 'reason'])
+          .select(['expected_seq', 'transactions.id', 'transactions.amount_cents', 'rule', 'reason'])
           .where('expected_seq', 'in', seqs)
           .orderBy('transaction_seq')
           .execute();
   return groupValues(
     rows,
     (row) => row.expected_seq,
-    ({ id, rule, reason }) => ({ transaction_id: id, rule, reason }),
+    ({ id, amount_cents, rule, reason }) => ({
+      ...{ transaction_id: id, amount: formatAmount(amount_cents), rule, reason },
+    }),
   );
 }
 

@@ -134,6 +134,6 @@ function selectHeads(db: Reader) {
 }
 
 /** A number may hold a document. */
-function maskNumber({ number, name, document }: Pick<Party, 'name' | 'document'> & { number: string }): string {
+export function maskNumber({ number, name, document }: Pick<Party, 'name' | 'document'> & { number: string }): string {
   return maskText(number, { name, document, email: null, phone: null, pix_key: null });
 }

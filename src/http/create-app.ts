@@ -27,7 +27,7 @@ import { consoleRoutes, unknownAddressPage } from './console/routes.ts';
 import { createBareApp } from './create-bare-app.ts';
 import { createMetricsPage, type MetricReaders } from './expose-metrics.ts';
 import { mountOperations } from './mount-operations.ts';
-import { openapiRoutes } from './openapi/create-documents.ts';
+import { openapiRoutes, portalDocumentRoutes } from './openapi/create-documents.ts';
 import { API_OPERATIONS } from './openapi/operations.ts';
 import { expectsContinue } from './receiver/read-body.ts';
 import { type FrontedApp, routeWebhooks } from './receiver/route-webhooks.ts';
@@ -63,7 +63,7 @@ export function createApp(
   const [checked, json] = [checkQuery(API_OPERATIONS), express.json({ limit: API_BODY_BYTES_MAX, type: () => true })];
   const once = answerOnce(context);
   // before `authenticate`: merchants send tokens of their own
-  app.use('/api/v1', eventRoutes(context, guard));
+  app.use('/api/v1', eventRoutes(context, guard), portalDocumentRoutes(context, guard));
   app.use('/api/v1', manifestRoutes(context, guard, [authenticate(context, guard), checked]));
   app.use('/api/v1/portal', authenticateMerchant(context, guard), checked, json, once);
   app.use('/api/v1', mountOperations(context, PORTAL), portalRoutes());

@@ -14,6 +14,7 @@ import { type ExpectedFilters, listExpected, type PresentedExpected } from '../e
 import { maskExpected } from '../expected/mask-expected.ts';
 import { matchExpected, unmatchExpected } from '../expected/match-by-hand.ts';
 import { isChange, putExpected } from '../expected/put-expected.ts';
+import { type Competing, readCompeting } from '../expected/read-competing.ts';
 import { refuse } from '../texts/refuse.ts';
 import { authorizeSearch } from './authorize-search.ts';
 import { type By, defineChange } from './define-change.ts';
@@ -32,11 +33,17 @@ export const writers = ['operator', 'accountant'] as const;
 const BY_KEY = '/expected-payments/{source}/{number}';
 
 /** One expected payment, as the caller may see it. @throws ConfereError `not_found`. */
-export async function showExpected(context: Context, id: string, caller: Caller): Promise<PresentedExpected> {
+export async function showExpected(context: Context, id: string, caller: Caller) {
   const [expected] = await listExpected(context, 1, undefined, { id });
   if (!expected) throw refuse('expected_unknown');
   requireSource(caller, expected.source);
-  return present(withoutSeq(expected), caller);
+  return { ...present(withoutSeq(expected), caller), competing: await readCompetingOf(context, id, caller) };
+}
+
+/** The orders that compete with one, as the caller may see them. */
+function readCompetingOf({ db }: Context, id: string, caller: Caller): Promise<Competing[]> {
+  const { sources, merchantSeq } = caller;
+  return readCompeting(db, id, { sources, merchantSeq, mask: !sources && !seesPersons(caller) });
 }
 
 /** Limits a filter to what a merchant's portal shows: the sources of its token, without what another merchant sent. */
@@ -44,13 +51,14 @@ export function ownOrders<Filter extends object>(caller: Caller, filter: Filter)
   return { caller, filter: { ...filter, merchantSeq: caller.merchantSeq }, via: 'portal' as const };
 }
 
-/** An order of a merchant, with why it has its state. @throws ConfereError `not_found`, also for one that is not its own. */
+/** An order of a merchant, with why it has its state, and those that compete with it. @throws ConfereError `not_found`, also for one that is not its own. */
 export async function showOwnOrder(context: Context, id: string, caller: Caller) {
   const page = { limit: 1, after: undefined };
   const { rows } = await readList(context, expectedPayments, { ...ownOrders(caller, { id }), page });
   const [order] = rows;
   if (!order) throw refuse('expected_unknown');
-  return { order, reason: await readStateReason(context.db, id) };
+  const competing = await readCompetingOf(context, id, caller);
+  return { order, reason: await readStateReason(context.db, id), competing };
 }
 
 /** A merchant reads and writes the sources of its token alone. @throws ConfereError `forbidden`. */

@@ -11,6 +11,7 @@ import { presentAttempt, presentOwnCallback } from '../callbacks/manage/present-
 import { previewFilter } from '../callbacks/manage/preview-filter.ts';
 import { listAttempts } from '../callbacks/manage/read-callbacks.ts';
 import { readDelivery } from '../callbacks/manage/read-delivery.ts';
+import { type FeedPage, readFeed } from '../callbacks/manage/read-feed.ts';
 import { readMessage } from '../callbacks/manage/read-message.ts';
 import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../callbacks/manage/read-own-callbacks.ts';
 import { findHold } from '../callbacks/manage/redeliver.ts';
@@ -105,11 +106,20 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
       };
     },
 
+    /** A page of the feed, which acknowledges nothing; audited, since it shows persons. @throws ConfereError `unavailable`. */
+    async peekFeed(page: Omit<FeedPage, 'peek'>): Promise<Awaited<ReturnType<typeof readFeed>>> {
+      const read = await readFeed(reading, merchant, { ...page, peek: true });
+      const transactions = read.items.flatMap(({ body }) => transactionOf(body) ?? []);
+      const done = { actor: caller.id, action: 'callbacks.show', target: 'events' } as const;
+      if (read.items.length > 0) await auditShown(context, done, { transactions: [...new Set(transactions)], via });
+      return read;
+    },
+
     /** An example of a message; audited, since the merchant's newest one shows a person. */
     async showExample(type: string): Promise<Example> {
       const example = await readExample(reading, seq, type, (rows) => renderRows(reading, rows));
-      const { transaction } = (example.body as { data?: { transaction?: { id: string } } }).data ?? {};
-      const transactions = transaction && !example.isInvented ? [transaction.id] : [];
+      const id = transactionOf(example.body);
+      const transactions = id !== undefined && !example.isInvented ? [id] : [];
       await auditShown(context, { actor: caller.id, action: 'callbacks.show', target: type }, { transactions, via });
       return example;
     },
@@ -128,6 +138,11 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
       return replay(context, { ...range, merchant: id, dryRun: false }, inParts);
     },
   };
+}
+
+/** The id of the transaction that a message is about. */
+function transactionOf(body: object): string | undefined {
+  return (body as { data?: { transaction?: { id: string } } }).data?.transaction?.id;
 }
 
 function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: number; merchant: MerchantRow }) {

@@ -10,7 +10,8 @@ export const REFUSALS_EN = {
     token_missing: 'send Authorization: Bearer with a valid token',
     token_ended: 'this token is revoked or has expired',
     merchant_token_missing: 'send Authorization: Bearer with the token of a merchant: cfm_…',
-    pull_token_missing: 'send the token of an enabled merchant: Authorization: Bearer mpt_…',
+    pull_token_missing:
+      'send a pull token of an enabled merchant, which operators give, or a token of the portal: Authorization: Bearer mpt_… or cfm_…',
     metrics_token_missing: 'from this address, send Authorization: Bearer with a token of a viewer',
     webhook_not_genuine: 'the credentials are not those of the provider',
     logged_out: 'nobody is logged in',
@@ -19,7 +20,8 @@ export const REFUSALS_EN = {
   forbidden: {
     role_missing: 'this takes the role {roles}; yours is {role}',
     merchant_token_elsewhere:
-      "a merchant's token opens /portal, /api/v1/portal, its manifests and the expected payments of its sources alone",
+      "a merchant's token opens /portal, /api/v1/portal, its events, its manifests and the expected payments of its sources alone",
+    feed_peek_only: 'a token of the portal reads events and acknowledges none: add peek=true, or use the pull token',
     source_not_yours: 'this token was given other sources',
     name_search_forbidden: 'to search by name takes the role accountant or operator: a viewer sees names masked',
     webhook_address_refused: 'this address is not on the list of those that may send',

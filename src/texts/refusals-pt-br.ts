@@ -8,13 +8,16 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   token_missing: 'Entre com o seu token.',
   token_ended: 'Este token foi revogado ou venceu.',
   merchant_token_missing: 'Entre com o token de lojista: cfm_…',
-  pull_token_missing: 'Envie o token de um lojista ativado: mpt_…',
+  pull_token_missing: 'Envie o token de busca de um lojista ativado (mpt_…) ou o do portal (cfm_…).',
   metrics_token_missing: 'Deste endereço, envie um token com o papel de leitura.',
   webhook_not_genuine: 'As credenciais não são as do provedor.',
   logged_out: 'Ninguém entrou.',
   merchant_logged_out: 'Nenhum lojista entrou.',
   role_missing: 'O seu papel não permite isto: peça a quem pode, ou peça o papel a quem administra o Confere.',
-  merchant_token_elsewhere: 'O token de um lojista abre só o portal, os seus manifestos e os pedidos das suas origens.',
+  merchant_token_elsewhere:
+    'O token de um lojista abre só o portal, os seus eventos e manifestos e os pedidos das suas origens.',
+  feed_peek_only:
+    'O token do portal lê os eventos e não confirma nenhum: use peek=true, ou o token de busca, que a operação dá.',
   source_not_yours: 'Este token recebeu outras origens.',
   name_search_forbidden:
     'Buscar por nome pede o papel de contabilidade ou de operação: o papel de leitura vê nomes mascarados.',

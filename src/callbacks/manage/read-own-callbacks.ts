@@ -8,6 +8,7 @@ import { ConfereError } from '../../domain/errors.ts';
 import { TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
 import { hashText } from '../../domain/hash-text.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
+import { TEST_SOURCE, toSubject } from '../health/callback-sources.ts';
 import { type CallbackState, selectCallbacks } from './read-callbacks.ts';
 
 /**
@@ -15,8 +16,15 @@ import { type CallbackState, selectCallbacks } from './read-callbacks.ts';
  * takes no longer because others have what it searches for.
  */
 const CANDIDATES_MAX = 200;
+const WEBHOOK_ID = 'msg_';
+
+export const TESTS = ['none', 'only'] as const;
 
 export type OwnCallbackQuery = {
+  /** A webhook-id, the id, reference or E2E id of a transaction, or the id or number of an order. */
+  about?: string | undefined;
+  /** Tests and examples: left out, or alone. */
+  tests?: (typeof TESTS)[number] | undefined;
   reference?: string | undefined;
   extra?: string | undefined;
   transactionId?: string | undefined;
@@ -50,6 +58,10 @@ export async function listOwnCallbacks(
           sql<boolean>`(SELECT 1 FROM transactions t WHERE t.seq = callbacks.transaction_seq AND t.${sql.ref(column)} = ${value}) = 1`,
         );
   }
+  const about = query.about === undefined ? undefined : await findAbout(db, merchantSeq, query.about);
+  if (about) select = select.where(about.condition);
+  if (query.tests !== undefined)
+    select = select.where('callbacks.source', query.tests === 'only' ? '=' : '<>', TEST_SOURCE);
   if (query.state !== undefined) select = select.where('callbacks.state', '=', query.state);
   if (query.type !== undefined) select = select.where('callbacks.type', '=', query.type);
   if (query.from !== undefined) select = select.where('callbacks.created_at', '>=', query.from);
@@ -61,7 +73,7 @@ export async function listOwnCallbacks(
       .where((eb) => eb.or([eb('callbacks.created_at', '<', at), eb('callbacks.seq', '<', seq)]));
   }
   // of few transactions an expression, which has no index: the server would walk through all callbacks of the merchant
-  const isFew = terms.some(({ seqs }) => seqs !== undefined);
+  const isFew = about?.isFew || terms.some(({ seqs }) => seqs !== undefined);
   const created = isFew ? sql`callbacks.created_at + INTERVAL 0 SECOND` : sql`callbacks.created_at`;
   const found = await select
     .orderBy(created, 'desc')
@@ -92,7 +104,43 @@ async function findCursor(db: Reader, merchantSeq: number, webhookId: string) {
   }
 }
 
-type Term = { column: 'id' | 'reference' | 'extra_hash'; value: string | Buffer };
+/** The condition for callbacks about what a merchant has in its hands. @param about as `OwnCallbackQuery` has it. */
+async function findAbout(db: Reader, merchantSeq: number, about: string) {
+  if (about.startsWith(WEBHOOK_ID)) return { isFew: false, condition: sql<boolean>`callbacks.webhook_id = ${about}` };
+  const columns = ['id', 'e2e_id', 'reference'] as const;
+  const value = truncateText(about, TEXT_BYTES_MAX.reference);
+  const found = await Promise.all(columns.map((column) => readSeqs(db, { column, value })));
+  const subjects = [...found.flatMap((seqs) => seqs ?? []), ...(await readOrderSubjects(db, merchantSeq, about))];
+  const few = sql<boolean>`callbacks.transaction_seq IN (${sql.join(subjects.length > 0 ? subjects : [0])})`;
+  if (!found.includes(undefined)) return { isFew: true, condition: few };
+  const many = sql<boolean>`(SELECT 1 FROM transactions t WHERE t.seq = callbacks.transaction_seq AND t.reference = ${value}) = 1`;
+  return { isFew: false, condition: sql<boolean>`(${few} OR ${many})` };
+}
+
+/** The subjects of callbacks about orders, by their id or number, and about their payments. */
+async function readOrderSubjects(db: Reader, merchantSeq: number, order: string): Promise<number[]> {
+  const orders = await db
+    .selectFrom('expected_payments')
+    .select('seq')
+    .where((eb) => eb.or([eb('id', '=', order), eb('number', '=', order)]))
+    .where((eb) => eb.or([eb('merchant_seq', 'is', null), eb('merchant_seq', '=', merchantSeq)]))
+    .limit(CANDIDATES_MAX)
+    .execute();
+  if (orders.length === 0) return [];
+  const seqs = orders.map(({ seq }) => seq);
+  const matches = await db
+    .selectFrom('expected_matches as made')
+    .leftJoin('expected_matches as undone', 'undone.undoes_seq', 'made.seq')
+    .select('made.transaction_seq')
+    .where('made.expected_seq', 'in', seqs)
+    .where('made.part', 'is not', null)
+    .where('undone.seq', 'is', null)
+    .limit(CANDIDATES_MAX)
+    .execute();
+  return [...seqs.map(toSubject), ...matches.map(({ transaction_seq: seq }) => seq)];
+}
+
+type Term = { column: 'id' | 'e2e_id' | 'reference' | 'extra_hash'; value: string | Buffer };
 
 /** Reads the transactions of each given term, unless they are many. */
 async function findTerms(db: Reader, { reference, extra, transactionId }: OwnCallbackQuery) {

@@ -37,11 +37,11 @@ export function listenCommand(program: Command): void {
   program
     .command('listen')
     .description(
-      "fetch a merchant's events with its pull token and post them, signed, to a local address; acknowledges none",
+      "fetch a merchant's events with its token of the portal or its pull token and post them, signed, to a local address; acknowledges none",
     )
     .option(
       '--token <file>',
-      'the file with the pull token, mpt_…; - for standard input; by default CONFERE_PULL_TOKEN',
+      'the file with the token of the portal, cfm_…, or the pull token, mpt_…: operators give both; - for standard input; by default CONFERE_PULL_TOKEN or CONFERE_PORTAL_TOKEN',
     )
     .option('--server <url>', 'where Confere runs; by default PUBLIC_URL', process.env.PUBLIC_URL || LOCAL_URL)
     .requiredOption('--forward <url>', 'where to post, such as http://localhost:8080/pix')
@@ -59,8 +59,13 @@ export function listenCommand(program: Command): void {
 
 async function listen(options: Options): Promise<void> {
   const given = (option: string, place: string | undefined) => (place ? readSecretIn(option, place) : undefined);
-  const token = (await given('--token', options.token)) ?? process.env.CONFERE_PULL_TOKEN;
-  if (!token) throw new ConfereError('wrong_use', 'give the pull token: CONFERE_PULL_TOKEN, or a file with --token');
+  const token =
+    (await given('--token', options.token)) ?? process.env.CONFERE_PULL_TOKEN ?? process.env.CONFERE_PORTAL_TOKEN;
+  if (!token)
+    throw new ConfereError(
+      'wrong_use',
+      'give the token of the portal or the pull token: CONFERE_PORTAL_TOKEN, CONFERE_PULL_TOKEN, or a file with --token',
+    );
   const feed = parseUrl('--server', options.server);
   const forward = parseUrl('--forward', options.forward);
   const types = options.types?.split(',').map((type) => type.trim());

@@ -42,13 +42,36 @@ export function eventsCommand(program: Command): void {
     .option('--amount <amount>', 'such as 150.00', '12.34')
     .option('--reference <text>', "the merchant's reference")
     .option('--extra <text>', 'the extra that merchants filter by')
-    .option('--server <url>', 'instead of the sandbox: Confere sends an example of any type to the merchant’s address')
+    .option(
+      '--server <url>',
+      'instead of the sandbox: Confere sends an example of any type to the merchant’s test address, else to its own; the newest message of the type, else an invented one, so no amount, reference or extra is taken',
+    )
     .option(
       '--token <file>',
-      'with --server: the file with the token of the portal, cfm_…; by default CONFERE_PORTAL_TOKEN',
+      'with --server: the file with the token of the portal, cfm_…, which operators give; by default CONFERE_PORTAL_TOKEN',
     )
     .option('--json', 'print one JSON object')
-    .action((type: string, options: Options) => (options.server ? sendExample(type, options) : trigger(type, options)));
+    .action((type: string, options: Options, command: Command) => {
+      refuseOthers(command, options.server === undefined ? OF_SERVER : OF_SANDBOX, options);
+      return options.server ? sendExample(type, options) : trigger(type, options);
+    });
+}
+
+const OF_SANDBOX = ['sandbox', 'apiKey', 'amount', 'reference', 'extra'];
+const OF_SERVER = ['token'];
+
+/** Refuses options that would be ignored. @throws ConfereError `wrong_use`. */
+function refuseOthers(command: Command, names: readonly string[], { server }: Options): void {
+  const flags = command.options
+    .filter((one) => names.includes(one.attributeName()) && command.getOptionValueSource(one.attributeName()) === 'cli')
+    .map(({ long }) => long);
+  if (flags.length === 0) return;
+  throw new ConfereError(
+    'wrong_use',
+    server === undefined
+      ? `${flags.join(', ')}: only with --server`
+      : `${flags.join(', ')}: only without --server, which sends the newest message of the type or an invented one as it is`,
+  );
 }
 
 async function trigger(type: string, { json, ...options }: Options): Promise<void> {
@@ -79,9 +102,17 @@ async function sendExample(type: string, { server = '', token: file, json }: Opt
   const token = file === undefined ? process.env.CONFERE_PORTAL_TOKEN : await readSecretIn('--token', file);
   if (!token) throw new ConfereError('wrong_use', 'give the token of the portal: CONFERE_PORTAL_TOKEN, or --token');
   const body = { types: [type] };
-  const made = await post<{ callbacks: { id: string }[] }>('--server', server, '/api/v1/portal/examples', token, body);
+  const made = await post<{ to: string | null; callbacks: { id: string }[] }>(
+    '--server',
+    server,
+    '/api/v1/portal/examples',
+    token,
+    body,
+  );
   const ids = made.callbacks.map(({ id }) => id);
-  say(json, { type, callbacks: ids }, `example of ${type}: ${ids.join(', ')}`);
+  const to = made.to ?? `the feed, ${server}/api/v1/events`;
+  const pages = ids.map((id) => `${new URL(`/portal/callbacks/${id}`, server)}`);
+  say(json, { type, to: made.to, callbacks: ids }, `example of ${type} to ${to}\nits outcome: ${pages.join(', ')}`);
 }
 
 function say(json: boolean | undefined, value: object, text: string): void {

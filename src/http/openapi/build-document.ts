@@ -67,7 +67,7 @@ function describe(operation: Operation): Json {
       : {}),
     security: [
       ...(access === 'nothing' ? [] : [{ [isRole ? 'token' : access]: [] }]),
-      ...(isForSources ? [{ portal: [] }] : []),
+      ...(isForSources || access === 'merchant' ? [{ portal: [] }] : []),
       ...(isForMerchantsToo ? [{ merchant: [] }, { portal: [] }] : []),
     ],
     parameters: [...inPath, ...(query ? describeQuery(query) : []), ...(isChange(operation) ? [IDEMPOTENCY_KEY] : [])],

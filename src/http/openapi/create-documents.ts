@@ -1,7 +1,10 @@
 import { createRequire } from 'node:module';
 import type { Router } from 'express';
+import { isMerchantToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
-import { requireRole } from '../access/authorize.ts';
+import { readBearer, requireRole } from '../access/authorize.ts';
+import type { AuthGuard } from '../access/guard-auth-attempts.ts';
+import { authenticateMerchant } from '../access/require-scope.ts';
 import { createRouter } from '../create-router.ts';
 import { serveConstant } from '../serve-constant.ts';
 import { buildDocument } from './build-document.ts';
@@ -11,11 +14,26 @@ import { API_OPERATIONS } from './operations.ts';
 
 const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
 
-/** Serves the OpenAPI document of this API, for any valid token. */
+const ADDRESS = '/openapi.json';
+
+/** Serves the document of what merchants call, for the token of one. Mount it before the routes that need a token of ours. */
+export function portalDocumentRoutes(context: Context, guard: AuthGuard): Router {
+  const router = createRouter();
+  const document = serveConstant('application/json', createPortalDocument(context.config.PUBLIC_URL));
+  const admit = authenticateMerchant(context, guard);
+  router.use(ADDRESS, async (request, response, next) => {
+    if (request.method === 'GET' && isMerchantToken(readBearer(request) ?? ''))
+      await admit(request, response, () => void document(request, response));
+    else next();
+  });
+  return router;
+}
+
+/** Serves the OpenAPI document of this API, for any valid token of ours. */
 export function openapiRoutes(context: Context): Router {
   const router = createRouter();
   const document = serveConstant('application/json', createApiDocument(context.config.PUBLIC_URL));
-  router.get('/openapi.json', requireRole('viewer'), async (request, response) => {
+  router.get(ADDRESS, requireRole('viewer'), async (request, response) => {
     response.setHeader('cache-control', 'private, no-cache');
     await document(request, response);
   });

@@ -80,5 +80,12 @@ export const API_OPERATIONS: readonly Operation[] = [
     { 200: { description: 'The file', contentType: 'application/octet-stream' } },
     reportFileQuerySchema,
   ),
-  Service.get('/openapi.json', 'This document', z.record(z.string(), z.unknown())),
+  {
+    ...Service.get(
+      '/openapi.json',
+      'This document; for a merchant, of what it calls',
+      z.record(z.string(), z.unknown()),
+    ),
+    isForMerchantsToo: true,
+  },
 ];

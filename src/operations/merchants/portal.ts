@@ -120,13 +120,22 @@ export const sendExamples = defineOwnChange({
   summary:
     'Get an example of each type, or of these: your newest message of it with `test: true`, else an invented one',
   input: z.strictObject({ types: z.array(z.enum(EXAMPLE_TYPES)).min(1).max(EXAMPLE_TYPES.length) }).partial(),
-  answers: accepted('Queued', z.object({ callbacks: z.array(ownCallback) })),
+  answers: accepted(
+    'Queued',
+    z.object({
+      to: z.string().nullable().describe('the address that they go to; null: the feed alone'),
+      callbacks: z.array(ownCallback),
+    }),
+  ),
   change: (inner, { types = EXAMPLE_TYPES }, by) =>
     scopeOf(by)
       .changesIn(inner)
       .sendExamples([...new Set(types)]),
   target: (_made, { id }) => id,
-  answer: async (_context, made) => ({ callbacks: made.map(({ callback }) => callback) }),
+  async answer(_context, made, { by }) {
+    const { test_url: testUrl, url } = scopeOf(by).merchant;
+    return { to: testUrl ?? url, callbacks: made.map(({ callback }) => callback) };
+  },
 });
 
 export const pauseOwn = defineOwnChange({

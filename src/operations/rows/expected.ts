@@ -37,8 +37,14 @@ export const expectedPayment = component('ExpectedPayment', {
   late_days: z.int().describe('from the due day until the amount was reached, or until today'),
   matches: z.array(z.object({ transaction_id: z.string(), amount, rule, by: z.string(), note: nullableText })),
   candidates: z
-    .array(z.object({ transaction_id: z.string(), rule, reason: z.string() }))
+    .array(z.object({ transaction_id: z.string(), amount, rule, reason: z.string() }))
     .describe('at most 20; reason: not_unique, undone (by a person) or pending (not paid yet)'),
+  competing: z
+    .array(z.object({ id: z.string(), source: z.string(), number: z.string(), state, shared: nullableText }))
+    .optional()
+    .describe(
+      'only of one: at most 20 others that are not cancelled and have the same reference or e2e_id (shared), or may be the same payment: cancel one, or change its reference',
+    ),
   version: z.int(),
   matched_to: instant.describe('what was committed before is decided'),
   created_at: instant,

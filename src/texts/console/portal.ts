@@ -5,6 +5,10 @@ export const PORTAL_EN = {
   'Este token é de um lojista: ele abre o portal, em /portal.':
     'This token is a merchant’s: it opens the portal, at /portal.',
   'Todos os callbacks': 'All callbacks',
+  'Referência, E2E, pedido ou id': 'Reference, E2E, order or id',
+  Testes: 'Tests',
+  'sem testes': 'without tests',
+  'só testes': 'tests alone',
   'A operação pausou os envios: só ela pode ativá-los.': 'The operators paused deliveries: only they can enable them.',
   '{state}: {callbacks} callbacks': '{state}: {callbacks} callbacks',
   'Filtrar o que chega': 'Filter what arrives',
@@ -31,8 +35,21 @@ export const PORTAL_EN = {
     'This token has no sources of orders: ask the operators for one that has.',
   'Nenhum pedido com estes filtros: tire um deles.': 'No order with these filters: remove one of them.',
   'Nenhum pedido até agora: envie o primeiro como abaixo.': 'No orders so far: send the first one as below.',
-  'Há pagamento que pode ser deste pedido: a operação decide.':
-    'There is a payment that may belong to this order: the operators decide.',
+  'há pagamento que serve a mais de um pedido': 'a payment fits more than one order',
+  'chegou, mas serve a mais de um pedido: não conta para nenhum':
+    'it arrived, but fits more than one order: it counts for none',
+  'a operação o separou deste pedido': 'the operators separated it from this order',
+  'O que houve': 'What happened',
+  'Nenhum outro pedido seu serve a este pagamento: a operação decide.':
+    'No other order of yours fits this payment: the operators decide.',
+  'Estes pedidos têm a mesma referência. Um pagamento com ela não conta para nenhum, até que só um a tenha.':
+    'These orders have the same reference. A payment with it counts for none, until only one has it.',
+  'Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.':
+    'These orders fit the same payment. It counts for none, until only one fits.',
+  'Pedidos que disputam o pagamento': 'Orders that compete for the payment',
+  'Cancele um deles (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.':
+    'Cancel one of them (DELETE), or send it with another reference (PUT): within seconds the payment counts for the one that is left.',
+  'Em comum': 'In common',
   'Pago em': 'Paid on',
   'Como enviar um pedido': 'How to send an order',
   'Com este token, por estas origens:': 'With this token, under these sources:',

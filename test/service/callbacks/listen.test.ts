@@ -123,7 +123,7 @@ test('an event is posted however many there were before --since', async () => {
 
 test('a wrong token, an address that is none and a type that is none are said', async () => {
   const wrong = await listen('--token', inFile('wrong', 'mpt_wrong'));
-  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('answered 401: send the token')]);
+  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('answered 401: send a pull token')]);
   for (const option of ['--token', '--secret', '--bearer-token']) {
     const given = await listen(option, 'whsec_c2VjcmV0');
     expect([given.code, given.err]).toEqual([2, expect.stringContaining(`${option} takes a file with it, or -`)]);

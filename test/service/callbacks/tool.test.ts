@@ -16,6 +16,7 @@ import { type CallbackEnvironment, openCallbackEnvironment } from '../../support
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { createMerchantToken } from '../../support/open-scopes.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 import { inFile } from '../../support/write-temporary-file.ts';
 
@@ -78,6 +79,30 @@ test('listen posts the events to a local address', async () => {
   expect(shop.callsTo('/local')).toHaveLength(1);
 });
 
+test('listen takes the token of the portal, which acknowledges nothing and is audited', async () => {
+  const token = await createMerchantToken(env.context, merchant);
+  const args = [
+    'listen',
+    '--server',
+    url,
+    '--forward',
+    `${shop.url}/local`,
+    '--since',
+    '2020-01-01T00:00:00Z',
+    '--once',
+  ];
+  const { code, out } = await tool(args, { CONFERE_PORTAL_TOKEN: token });
+  expect([code, out]).toEqual([0, expect.stringMatching(/pix\.cashin\.paid {2}msg_\S+ {2}200 in \d+ ms/)]);
+  expect(await readRow(env.context.db, 'audit', ['action'], { target: 'events' })).toEqual({
+    action: 'callbacks.show',
+  });
+  const read = (query: string) =>
+    fetch(`${url}/api/v1/events${query}`, { headers: { authorization: `Bearer ${token}` } });
+  expect((await read('?peek=true')).status).toBe(200);
+  const refused = await read('?after=1');
+  expect([refused.status, await refused.json()]).toEqual([403, expect.objectContaining({ reason: 'feed_peek_only' })]);
+});
+
 test('verify accepts a right signature, and refuses another body, and an old message', async () => {
   const timestamp = Math.floor(Date.now() / 1000);
   const key = createSecretKey(Buffer.from(SECRET.slice('whsec_'.length), 'base64'));
@@ -100,6 +125,15 @@ test('events trigger has the portal send an example of any type; wrong use ends 
   const trigger = (type: string) =>
     tool(['events', 'trigger', type, '--server', url, '--json'], { CONFERE_PORTAL_TOKEN: token });
   expect(await trigger('pix.expected.paid_twice')).toMatchObject({ code: 0, out: expect.stringContaining('msg_') });
+  expect(JSON.parse((await trigger('pix.day.manifest')).out)).toMatchObject({ to: `${shop.url}/pix` });
+  const variables = { CONFERE_PORTAL_TOKEN: token };
+  const ignored = ['events', 'trigger', 'pix.cashin.paid', '--server', url, '--amount', '1.00', '--reference', 'x'];
+  expect(await tool(ignored, variables)).toMatchObject({
+    ...{ code: 2, err: expect.stringMatching(/--amount, --reference: only without --server/) },
+  });
+  expect((await tool(['events', 'trigger', 'pix.cashin.paid', '--server', url], variables)).out).toContain(
+    `pix.cashin.paid to ${shop.url}/pix\n`,
+  );
   expect(await trigger('pix.none')).toMatchObject({ code: 1, err: expect.stringContaining('422') });
   expect(await tool(['events', 'trigger', 'pix.none'])).toMatchObject({
     code: 2,

@@ -208,6 +208,33 @@ describe('a person', () => {
     expect((await call('DELETE', '/shop/unknown')).json.reason).toBe('expected_unknown');
   });
 
+  it('is answered at once that it is cancelled, and whether it stays paid', async () => {
+    const { context } = environment;
+    const [open, paid] = [nextNumber(), nextNumber()];
+    await call('PUT', `/shop/${open}`, FACTS);
+    await pay(`r-${paid}`);
+    await call('PUT', `/shop/${paid}`, { ...FACTS, references: [`r-${paid}`] });
+    await decideAll(context);
+    const said = async (number: string) => {
+      const { state, reason_code, reason } = (await call('DELETE', `/shop/${number}`)).json;
+      return [state, reason_code, reason];
+    };
+    const before = [await said(open), await said(paid)];
+    expect(before.map(([state]) => state)).toEqual(['cancelled', 'paid_after_cancel']);
+    await decideAll(context);
+    expect([await said(open), await said(paid)]).toEqual(before);
+  });
+
+  it('shows with one order the others that compete for a payment', async () => {
+    const [one, other] = [nextNumber(), nextNumber()];
+    const facts = { ...FACTS, references: [`r-${one}`] };
+    await call('PUT', `/shop/${one}`, facts);
+    const { json } = await call('PUT', `/shop/${other}`, facts);
+    expect(json.competing).toMatchObject([{ source: 'shop', number: one, state: 'open', shared: `r-${one}` }]);
+    await call('DELETE', `/shop/${one}`);
+    expect((await call('GET', `/shop/${other}`)).json.competing).toEqual([]);
+  });
+
   it('matches a payment in parts, and undoes it, with reasons for what is refused', async () => {
     const { context } = environment;
     const id = String((await call('PUT', `/shop/${nextNumber()}`, FACTS)).json.id);

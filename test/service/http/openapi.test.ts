@@ -3,6 +3,7 @@ import type { Express } from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openSession } from '../../../src/access/sessions.ts';
+import { createToken } from '../../../src/access/tokens.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { createPortalDocument } from '../../../src/http/openapi/create-documents.ts';
@@ -13,6 +14,7 @@ import { makeCheckpoint } from '../../../src/tlog/checkpoints.ts';
 import { makeOfx } from '../../support/make-ofx.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
 type Json = Record<string, unknown>;
@@ -96,16 +98,25 @@ test.each(['/api/v1/openapi.json', '/openapi/document.json', '/openapi/swagger-u
   },
 );
 
+test('a merchant’s token gets the document of what merchants call', async () => {
+  const { id } = await readRow(env.context.db, 'merchants', ['id'], { name: 'Livraria do Largo' });
+  const { token } = await createToken(env.context, { name: 'Ana', role: 'merchant', merchant: id });
+  const answer = await fetch(`${env.url}/api/v1/openapi.json`, { headers: bearer(token) });
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toEqual(JSON.parse(createPortalDocument(env.context.config.PUBLIC_URL)()));
+  expect((await fetch(`${env.url}/api/v1/openapi.json`, { headers: bearer(`${token}x`) })).status).toBe(401);
+});
+
 test('the document of the portal has what merchants call and receive, and each component that it names', () => {
   const text = createPortalDocument('/')();
   const { paths, components, webhooks } = JSON.parse(text) as Document & { webhooks: Json };
   expect(
     Object.keys(paths).filter((one) => !/^\/api\/v1\/(?:portal|events|manifests|expected-payments)/.test(one)),
-  ).toEqual(['/.well-known/confere-manifest-keys.json']);
+  ).toEqual(['/.well-known/confere-manifest-keys.json', '/api/v1/openapi.json']);
   expect(Object.keys(paths)).toHaveLength(
     // people alone match
     Object.keys(document.paths).filter((one) =>
-      /\/(?:portal|events|manifests|confere-manifest-keys|expected-payments(?!.*match$))/.test(one),
+      /\/(?:portal|events|manifests|confere-manifest-keys|openapi.json|expected-payments(?!.*match$))/.test(one),
     ).length,
   );
   expect(Object.keys(webhooks)).toContain('pix.cashin.paid');

@@ -29,11 +29,13 @@ async function openShop(name: string, sources: string[]) {
     name,
     url: 'http://127.0.0.1:9/',
     filter: { platforms: [name] },
+    eventsSince: new Date('2020-01-01T00:00:00Z'),
   });
   const { token } = await createToken(context, { name, role: 'merchant', merchant: merchant.id, sources });
   const { seq } = await readRow(context.db, 'merchants', ['seq'], { id: merchant.id });
   const cookie = `confere_portal=${await openMerchantSession(context, token)}`;
   return {
+    token,
     async put(source: string, number: string, more: object = {}, isOwn = true) {
       const given = { operation: 'cashin', amount: '10.00', due_day: env.today, ...more };
       const arrivals = [{ source, number, facts: expectedFactsSchema.parse(given) }];
@@ -79,6 +81,48 @@ it('says in words which orders are paid, and when, by state and reference, with 
   expect(file.trim().split('\r\n')).toEqual([expect.any(String), expect.stringContaining('ana;a-paid;cashin;10,00')]);
   const { detail } = await readRow(env.context.db, 'audit', ['detail'], { action: 'expected.show', target: id });
   expect(detail).toBe('portal');
+});
+
+it('names the orders with which one shares a reference, what became of the payment, and what to do', async () => {
+  const own = { references: ['ref-twice'] };
+  const first = (await ana?.put('ana', 'a-first', own)) ?? '';
+  const second = (await ana?.put('ana', 'a-second', own)) ?? '';
+  await bia?.put('bia', 'b-second', own);
+  const before = (await ana?.get(`/portal/orders/${first}`))?.text ?? '';
+  expect(before).toMatch(new RegExp(`têm a mesma referência[\\s\\S]*DELETE[\\s\\S]*${second}">a-second</a>`));
+  expect(before).not.toContain('b-second');
+  await payOne(env.context, { platform: 'ana', reference: 'ref-twice', amount: '10.00' });
+  await decideAll(env.context);
+  const page = (await ana?.get(`/portal/orders/${second}`))?.text ?? '';
+  expect(page).toMatch(/R\$ 10,00[\s\S]*serve a mais de um pedido: não conta para nenhum/);
+  expect(page).toMatch(new RegExp(`${first}">a-first</a>[\\s\\S]*?ref-twice`));
+  expect((await ana?.get('/portal/orders?number=a-first'))?.text).toContain(
+    'há pagamento que serve a mais de um pedido',
+  );
+});
+
+it('finds messages by what the merchant has in its hands; the failed ones are those that are counted', async () => {
+  const { context } = env;
+  const row = await payOne(context, { platform: 'ana', reference: 'ref-about', e2e_id: 'E2e-about', amount: '10.00' });
+  await ana?.put('ana', 'a-about', { references: ['ref-about'] });
+  const { id: order } = await readRow(context.db, 'expected_payments', ['id'], { number: 'a-about' });
+  const shown = async (query: string) =>
+    [...((await ana?.get(`/portal/callbacks?${query}`))?.text ?? '').matchAll(/callbacks\/(msg_\w+)"/g)].map(
+      ([, id]) => id,
+    );
+  const own = await shown(`transaction_id=${row.id}`);
+  expect(own.length).toBeGreaterThan(0);
+  for (const about of [row.id, row.e2e_id, 'ref-about', order, 'a-about'])
+    expect([about, await shown(`about=${about}`)]).toEqual([about, own]);
+  expect(await shown(`about=${own[0]}`)).toEqual([own[0]]);
+  expect(await shown('about=ref-none')).toEqual([]);
+  const { token } = ana ?? {};
+  await fetch(`${env.url}/api/v1/portal/test`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+  await context.db.updateTable('callbacks').set({ state: 'failed' }).where('source', '=', 'test').execute();
+  const home = (await ana?.get('/portal'))?.text ?? '';
+  const [, link = ''] = /href="\/portal\/callbacks\?([^"]*state=failed[^"]*)"[^>]*><b>0<\/b>/.exec(home) ?? [];
+  expect(await shown(link.replaceAll('&amp;', '&'))).toEqual([]);
+  expect(await shown('state=failed&tests=only')).toHaveLength(1);
 });
 
 it('shows nothing that another merchant sent, also under one source', async () => {

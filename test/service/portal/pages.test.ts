@@ -164,6 +164,11 @@ it('the cursor, the day manifests and the documents stand in the portal, in the 
   expect((await show('/portal/docs/day-manifests')).html).toContain('href="/portal/docs/verify-day.mjs"');
   expect((await show('/portal/docs')).html).toContain('<h2 id="verificar-uma-mensagem">');
   const english = await show('/portal/docs', 'en');
+  for (const name of ['callbacks', 'callback-types', 'fetch-events', 'day-manifests', 'provider-format'])
+    for (const lang of ['pt-BR', 'en'])
+      expect((await show(`/portal/docs/${name}`, lang)).html).not.toMatch(
+        /For operators|Para operadores|confere (?:merchants|callbacks|manifests)|\/api\/v1\/merchants/,
+      );
   expect(english.html).toContain('<h2 id="verify-a-message">');
   for (const [, anchor] of english.html.matchAll(/href="#([^"]+)"/g)) expect(english.html).toContain(`id="${anchor}"`);
 });

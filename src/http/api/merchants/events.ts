@@ -1,12 +1,17 @@
 import type express from 'express';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
+import { isMerchantToken } from '../../../access/tokens.ts';
 import { readFeed } from '../../../callbacks/manage/read-feed.ts';
 import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
 import { pullReads } from '../../../metrics/metrics.ts';
 import { instant, wholeNumber } from '../../../operations/fields.ts';
+import { refuse } from '../../../texts/refuse.ts';
 import { createPullAdmission } from '../../access/admit-pull.ts';
+import { readBearer } from '../../access/authorize.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
+import { authenticateMerchant, getScope } from '../../access/require-scope.ts';
 import { assertKnownParameters } from '../../check-query.ts';
 import { createRouter } from '../../create-router.ts';
 import { parseQuery } from '../../parse-request.ts';
@@ -29,21 +34,30 @@ export const feedQuerySchema = z.object({
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
     .default(false)
-    .describe('true: `after` acknowledges nothing'),
+    .describe('true: `after` acknowledges nothing. A token of the portal only reads: it sends true'),
 });
 
 /**
- * The pull API: a merchant fetches its events with its pull token. Mount it before the routes that need a token of ours.
+ * The pull API: a merchant fetches its events with its pull token; with a token of the portal it reads them, and acknowledges none.
+ * Mount it before the routes that need a token of ours.
  */
 export function eventRoutes(context: Context, guard: AuthGuard): express.Router {
   const router = createRouter();
   const reading = limitReads(context);
   const admit = createPullAdmission(context, guard, () => pullReads.inc({ outcome: 'limited' }));
-  router.get('/events', async (request, response) => {
-    const merchant = await admit(request, response);
+  const admitPortal = authenticateMerchant(context, guard);
+  const readPage = async (request: Request, response: Response) => {
+    const isPortal = isMerchantToken(readBearer(request) ?? '');
+    const merchant = isPortal ? undefined : await admit(request, response);
+    if (isPortal) await admitPortal(request, response, () => undefined);
     assertKnownParameters(request, Object.keys(feedQuerySchema.shape));
     const { after = 0, ...page } = parseQuery(request, feedQuerySchema);
-    const { items, next } = await readFeed(reading, merchant, { after, ...page });
+    if (merchant) return await readFeed(reading, merchant, { after, ...page });
+    if (!page.peek) throw refuse('feed_peek_only');
+    return await getScope(response).peekFeed({ after, ...page });
+  };
+  router.get('/events', async (request, response) => {
+    const { items, next } = await readPage(request, response);
     pullReads.inc({ outcome: items.length === 0 ? 'empty' : 'events' });
     // always a cursor, also for an empty page
     response.json({ events: items.map(({ id, body }) => ({ id, ...body })), next_cursor: String(next) });

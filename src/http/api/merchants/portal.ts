@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { UNDELIVERED } from '../../../callbacks/health/count-undelivered.ts';
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
 import type { Delivery } from '../../../callbacks/manage/read-delivery.ts';
+import { TESTS } from '../../../callbacks/manage/read-own-callbacks.ts';
 import { presentOwnMerchant } from '../../../merchants/present-merchant.ts';
 import { day } from '../../../operations/fields.ts';
 import type { MerchantScope } from '../../../portal/open-scope.ts';
@@ -17,6 +18,12 @@ import { parsePage, presentPage } from '../../parse-page.ts';
 import { parseQuery } from '../../parse-request.ts';
 
 export const ownCallbackQuerySchema = z.object({
+  about: z
+    .string()
+    .max(512)
+    .optional()
+    .describe('a webhook-id; the id, reference or e2e_id of a transaction; the id or number of an order'),
+  tests: z.enum(TESTS).optional().describe('tests and examples: left out, or alone'),
   reference: z.string().max(512).optional(),
   extra: z.string().max(2048).optional(),
   transaction_id: z.string().max(128).optional(),

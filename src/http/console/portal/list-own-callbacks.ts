@@ -2,8 +2,9 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { PresentedOwnCallback } from '../../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
+import { TESTS } from '../../../callbacks/manage/read-own-callbacks.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
-import { type Label, t } from '../../../texts/translate.ts';
+import { type Label, t, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
@@ -23,6 +24,8 @@ import { CALLBACKS } from './site.ts';
 const REFERENCE_CHARS = 24;
 
 const query = z.object({
+  about: filterText(512),
+  tests: filterChoice(TESTS),
   reference: filterText(512),
   extra: filterText(2048),
   transaction_id: filterText(128),
@@ -64,13 +67,17 @@ export function ownCallbackPages(context: PortalContext): Router {
   return router;
 }
 
+const TEST_WORDS: Record<(typeof TESTS)[number], Label> = words({ none: 'sem testes', only: 'só testes' });
+
 function form(response: Response, draft: Draft) {
   const fields = [
-    inputField(draft, { name: 'reference', label: 'Referência' }),
+    inputField(draft, { name: 'about', label: 'Referência, E2E, pedido ou id' }),
+    ...(draft.values.reference ? [inputField(draft, { name: 'reference', label: 'Referência' })] : []),
     inputField(draft, { name: 'extra', label: 'Extra' }),
-    inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
+    ...(draft.values.transaction_id ? [inputField(draft, { name: 'transaction_id', label: 'Id da transação' })] : []),
     filterField(draft, { name: 'state', label: 'Estado', words: CALLBACK_STATE_WORDS, any: 'Todos' }),
     filterField(draft, { name: 'type', label: 'Tipo', words: TYPE_WORDS, any: 'Todos' }),
+    filterField(draft, { name: 'tests', label: 'Testes', words: TEST_WORDS, any: 'Todos' }),
     dayField(draft, { name: 'from', label: 'De' }),
     dayField(draft, { name: 'to', label: 'Até' }),
   ];

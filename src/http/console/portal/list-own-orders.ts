@@ -2,9 +2,10 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
+import type { Competing } from '../../../expected/read-competing.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { type Label, t, untranslated } from '../../../texts/translate.ts';
+import { type Label, t, untranslated, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { describeFacts, RULE_WORDS, stateBadge } from '../expected/describe-expected.ts';
@@ -71,8 +72,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
     else await orders.sendFile(response, filters);
   });
   router.get(`${ORDERS.address}/:id`, async (request: Request<{ id: string }>, response) => {
-    const { order, reason } = await orders.show(response, request.params.id);
-    const { candidates } = order;
+    const { order, reason, competing } = await orders.show(response, request.params.id);
     const body = html`<p class="crumb"><a href="${ORDERS.address}">${t(ORDERS.title)}</a></p>
 <div class="head"><h1>${order.number}</h1> ${stateBadge(order.state)}</div><p class="sub">${idText(order.id)}</p>
 ${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}
@@ -83,8 +83,8 @@ ${facts([
   ['Devolvido', order.refunded === '0.00' ? null : moneyOf(order.refunded)],
   ['Diferença', order.difference === '0.00' ? null : moneyOf(order.difference)],
 ])}
-<section><h2>${t('Pagamentos')}</h2>${matchTable(order)}
-${candidates.length > 0 && html`<p class="hint">${t('Há pagamento que pode ser deste pedido: a operação decide.')}</p>`}</section>
+<section><h2>${t('Pagamentos')}</h2>${matchTable(order)}${candidateTable(order)}</section>
+${explainCompeting(context, order, competing)}
 <section><h2>${t('Fatos')}</h2>${describeFacts(order)}</section>`;
     sendPage(request, response, { title: order.number, body });
   });
@@ -110,12 +110,21 @@ function orderTable(rows: PresentedExpected[], empty: Label): Html {
       { title: 'Número', cell: (row) => html`<a href="${ORDERS.address}/${row.id}">${row.number}</a>` },
       { title: 'Referência', cell: (row) => row.references.join(', ') },
       { title: 'Vencimento', cell: (row) => formatDay(row.due_day) },
-      { title: 'Estado', cell: (row) => stateBadge(row.state) },
+      {
+        title: 'Estado',
+        cell: (row) =>
+          html`${stateBadge(row.state)}${row.candidates.some(isNotUnique) && html` <span class="hint">${t('há pagamento que serve a mais de um pedido')}</span>`}`,
+      },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Pago', cell: (row) => moneyOf(row.paid), align: 'end' },
       { title: 'Pago em', cell: (row) => row.paid_day && formatDay(row.paid_day) },
     ],
   });
+}
+
+/** A link to the messages of a payment. */
+function paymentLink({ transaction_id: id }: Pick<Candidate, 'transaction_id'>): Html {
+  return html`<a href="${CALLBACKS.address}?transaction_id=${encodeURIComponent(id)}">${shortId(id)}</a>`;
 }
 
 /** The payments of an order, each with a link to its messages. */
@@ -125,15 +134,63 @@ function matchTable({ matches }: PresentedExpected): Html {
     rows: matches,
     empty: 'Nenhum pagamento até agora.',
     columns: [
-      {
-        title: 'Pagamento',
-        cell: ({ transaction_id: id }) =>
-          html`<a href="${CALLBACKS.address}?transaction_id=${encodeURIComponent(id)}">${shortId(id)}</a>`,
-      },
+      { title: 'Pagamento', cell: paymentLink },
       { title: 'Valor', cell: (one) => moneyOf(one.amount), align: 'end' },
       { title: 'Como', cell: (one) => describeCode(RULE_WORDS, one.rule) },
     ],
   });
+}
+
+type Candidate = PresentedExpected['candidates'][number];
+
+const isNotUnique = ({ reason }: Pick<Candidate, 'reason'>): boolean => reason === 'not_unique';
+
+const CANDIDATE_WORDS: Record<string, string> = words({
+  not_unique: 'chegou, mas serve a mais de um pedido: não conta para nenhum',
+  undone: 'a operação o separou deste pedido',
+  pending: 'ainda não foi pago',
+});
+
+/** The payments that may be of an order, each with what became of it. */
+function candidateTable({ candidates }: PresentedExpected): Html | false {
+  if (candidates.length === 0) return false;
+  return table({
+    caption: 'Pagamentos que podem ser deste pedido',
+    rows: candidates,
+    empty: 'Nenhum pagamento até agora.',
+    columns: [
+      { title: 'Pagamento', cell: paymentLink },
+      { title: 'Valor', cell: (one) => moneyOf(one.amount), align: 'end' },
+      { title: 'O que houve', cell: (one) => describeCode(CANDIDATE_WORDS, one.reason) },
+    ],
+  });
+}
+
+/** The orders that compete with this one, and how the merchant ends that. */
+function explainCompeting({ config }: PortalContext, order: PresentedExpected, competing: Competing[]): Html | false {
+  if (competing.length === 0)
+    return (
+      order.candidates.some(isNotUnique) &&
+      html`<p class="explain">${t('Nenhum outro pedido seu serve a este pagamento: a operação decide.')}</p>`
+    );
+  const key = [order.source, order.number].map(encodeURIComponent).join('/');
+  const why = competing.some(({ shared }) => shared !== null)
+    ? t('Estes pedidos têm a mesma referência. Um pagamento com ela não conta para nenhum, até que só um a tenha.')
+    : t('Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.');
+  return html`<section><h2>${t('Pedidos que disputam o pagamento')}</h2><p class="explain bad">${why}</p>
+<p>${t('Cancele um deles (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.')}</p>
+<pre>curl -X DELETE ${config.PUBLIC_URL}/api/v1/expected-payments/${key} -H 'Authorization: Bearer cfm_…'</pre>
+${table({
+  caption: 'Pedidos que disputam o pagamento',
+  rows: competing,
+  empty: 'Nenhuma até agora.',
+  columns: [
+    { title: 'Número', cell: ({ id, number }) => html`<a href="${ORDERS.address}/${id}">${number}</a>` },
+    { title: 'Origem', cell: ({ source }) => source },
+    { title: 'Em comum', cell: ({ shared }) => shared },
+    { title: 'Estado', cell: ({ state }) => stateBadge(state) },
+  ],
+})}</section>`;
 }
 
 function explainSending({ config, calendar, clock }: PortalContext, { sources }: MerchantScope, isOpen: boolean): Html {

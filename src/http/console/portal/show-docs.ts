@@ -51,7 +51,14 @@ export function documentPages(): Router {
 }
 
 function renderAll(lang: keyof typeof ENDS): Map<string, Html> {
-  return new Map(NAMES.map((name) => [name, renderDocument(readDocument(`${name}${ENDS[lang]}`), findAddress)]));
+  return new Map(
+    NAMES.map((name) => [name, renderDocument(leaveOutOperators(readDocument(`${name}${ENDS[lang]}`)), findAddress)]),
+  );
+}
+
+/** Leaves out the section for operators, which ends a document. */
+function leaveOutOperators(text: string): string {
+  return text.split(/^## (?:For operators|Para operadores)$/m, 1).join();
 }
 
 /** Links lead to headings, to the files, to other documents for merchants, and elsewhere by https. */
