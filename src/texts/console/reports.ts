@@ -76,6 +76,7 @@ export const REPORTS_EN = {
   'Devoluções recebidas': 'Refunds received',
   'Saldo final': 'Closing balance',
   'do qual retido': 'of which held',
+  'dos quais saques e depósitos': 'of which withdrawals and deposits',
   // a range of days
   'O mês num só arquivo, até {day}:': 'The month in one file, up to {day}:',
   'Baixar um período': 'Download a range',

@@ -152,6 +152,8 @@ const CONSOLE: Record<string, string> = {
   'get /balances/fees': READERS,
   'get /balances/fees/new': ACCOUNTANTS,
   'post /balances/fees/new': ACCOUNTANTS,
+  'get /balances/fees/:id/undo': ACCOUNTANTS,
+  'post /balances/fees/:id/undo': ACCOUNTANTS,
   'get /balances/adjustments/new': ACCOUNTANTS,
   'post /balances/adjustments/new': ACCOUNTANTS,
   'get /balances/adjustments/:id/reverse': ACCOUNTANTS,

@@ -18,6 +18,7 @@ const TITLES = words({
   refundsMade: 'Devoluções feitas',
   refundsReceived: 'Devoluções recebidas',
   adjustments: 'Ajustes',
+  bank: 'dos quais saques e depósitos',
   closing: 'Saldo final',
   held: 'do qual retido',
 });
@@ -66,7 +67,10 @@ ${cell(t('Em aberto'), figures ? formatCount(figures.openMismatches) : EMPTY_VAL
 
 /** Without figures, the ledger's own balance: it is known for each day. */
 function pickCell(day: ReportDay, figures: ListedFigures | undefined, name: Column): Part {
-  if (figures) return plainMoney(figures[name]);
+  if (figures) {
+    const cents = figures[name];
+    return cents === undefined ? EMPTY_VALUE : plainMoney(cents);
+  }
   return name === 'closing' || name === 'held' ? plainMoney(day.ledger[name]) : EMPTY_VALUE;
 }
 
@@ -77,9 +81,14 @@ function renderSums(days: ReportDay[]): Html | undefined {
   const [start, end] = [found[0], found.at(-1)];
   if (!start || !end || found.length < 2 || last - first + 1 !== found.length) return undefined;
   const sum = (name: (typeof MOVEMENTS)[number]): bigint => found.reduce((total, one) => total + one[name], 0n);
-  const values = [start.opening, ...MOVEMENTS.map(sum), end.closing, end.held];
+  const bank = found.reduce((total, one) => total + (one.bank ?? 0n), 0n);
+  const sums = [start.opening, ...MOVEMENTS.map(sum)];
+  const values = [...sums, found.every((one) => one.bank !== undefined) ? bank : undefined, end.closing, end.held];
   return html`<tfoot role="rowgroup"><tr role="row"><th role="rowheader" scope="row">${plural(found.length, 'um dia', '{n} dias')}</th>${COLUMNS.map(
-    (name, index) => cell(TITLES[name], html`<b>${plainMoney(values[index] ?? 0n)}</b>`),
+    (name, index) => {
+      const cents = values[index];
+      return cell(TITLES[name], cents === undefined ? EMPTY_VALUE : html`<b>${plainMoney(cents)}</b>`);
+    },
   )}${cell(t('Em aberto'), EMPTY_VALUE)}</tr></tfoot>`;
 }
 
