@@ -11,8 +11,8 @@ export const ACCOUNTS_EN = {
   Categoria: 'Category',
   'Centro de custo': 'Cost center',
   Histórico: 'Standard text',
-  'Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos.':
-    'A refund has no account of its own: that of a receipt is posted to Receipts, that of a payment to Payments.',
+  'Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos, num lançamento à parte.':
+    'A refund has no account of its own: that of a receipt is posted to Receipts, that of a payment to Payments, in an entry of its own.',
   'Uma linha vazia não vale. O mesmo por arquivo: {link}.': 'An empty row does not count. The same by a file: {link}.',
   'Uma conta de uma só plataforma': 'An account of one platform alone',
   // the formats of files

@@ -95,7 +95,7 @@ async function send(context: Context, request: Request, response: Response, fill
 <p class="lead">${t('As contas da empresa que os lançamentos contábeis usam no lugar das contas do razão.')}</p>
 ${unmapped.length > 0 && html`<p class="hint">${t('Contas com movimento e sem linha: {accounts}.', { accounts: missing })}</p>`}
 ${isForm ? postForm(response, ADDRESS, html`${shown}${ofPlatform(rows.length, await readBookedPlatformWords(context, response))}<div class="actions"><button>${t('Salvar')}</button></div>`) : shown}
-<p class="hint">${t('Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos.')}</p>
+<p class="hint">${t('Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos, num lançamento à parte.')}</p>
 <p class="hint">${tHtml('Uma linha vazia não vale. O mesmo por arquivo: {link}.', { link: html`<a href="/balances/imports">${t('Importar um arquivo')}</a>` })}</p>`;
   sendPage(request, response, { title: t('Plano de contas'), status: filled ? 422 : 200, body });
 }
