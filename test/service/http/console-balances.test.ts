@@ -558,7 +558,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const { name } = await readRow(env.context.db, 'tokens', ['name'], { id: stated?.actor ?? '' });
   const listed = text(await get('accountant', `/balances/fees?month=${month}`));
   expect(listed).toMatch(/Contratos informados.* Todas .*R\$ 0,10 0,50 % .*Em vigor/);
-  expect(listed).toContain(` ${name} `);
+  expect(listed).toContain(` Contabilidade ${name} Sair `);
   const byHand = by_hand.map(({ amount = '' }) => BigInt(amount.replace('.', '')));
   expect(byHand.length).toBeGreaterThan(0);
   for (const cents of byHand) expect(listed).toContain(`Lançadas por pessoas 0 ${formatMoney(cents)} – –`);

@@ -30,8 +30,7 @@ export function groupByDay(rendering: RenderContext, book: (booking: Booking) =>
   const groups = new Map<string, Sums>();
   let current = '';
   function end(): void {
-    for (const { first, accounts } of groups.values())
-      for (const sum of accounts.values()) bookSum(first, sum);
+    for (const { first, accounts } of groups.values()) for (const sum of accounts.values()) bookSum(first, sum);
     groups.clear();
   }
   function bookSum({ movement, day }: Booking, { account, refund, cents, count }: Sum): void {
