@@ -75,7 +75,7 @@ export function monthPages(context: Context): Router {
       (named === '' || named === format ? undefined : t('Este formato não existe.')) ??
       (grouped === (group ?? '') ? undefined : t('Escolha um da lista.')) ??
       findPeriodFault(context, period) ??
-      (await findAccountFault(() => sendRange(context, response, { from, to, platform, format, group })));
+      (await findAccountFault(format, () => sendRange(context, response, { from, to, platform, format, group })));
     if (fault === undefined) return;
     const month = isDay(from) ? monthOf(from) : monthOf(context.calendar.dayOf(context.clock.now()));
     await sendMonth(context, request, response, { month, period, faults: { period: fault } });
@@ -84,16 +84,17 @@ export function monthPages(context: Context): Router {
 }
 
 /** Sends a file. @returns what is wrong if the account map lacks accounts, and the file was not sent. */
-async function findAccountFault(send: () => Promise<void>): Promise<string | undefined> {
+async function findAccountFault(format: string, send: () => Promise<void>): Promise<string | undefined> {
   try {
     await send();
     return undefined;
   } catch (error) {
     const accounts = error instanceof ConfereError ? error.fields?.accounts : undefined;
     if (!accounts) throw error;
-    return t('Faltam contas no plano de contas: {accounts}.', {
-      accounts: accounts.map((one) => describeCode(ACCOUNT_WORDS, one)).join(', '),
-    });
+    const named = { accounts: accounts.map((one) => describeCode(ACCOUNT_WORDS, one)).join(', ') };
+    return format === 'conta-azul'
+      ? t('Sem categoria no plano de contas: {accounts}.', named)
+      : t('Sem código no plano de contas: {accounts}.', named);
   }
 }
 
