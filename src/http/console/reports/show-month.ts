@@ -33,6 +33,7 @@ import { nameMonth, parseMonth } from './month.ts';
 import { FORMAT_WORDS, findPeriodFault, isFormat, type Period, renderPeriodForm } from './period-form.ts';
 import { renderCalendar } from './render-calendar.ts';
 import { renderDayList } from './render-day-list.ts';
+import { renderOutdated } from './render-outdated.ts';
 import { platformQuery, readReportPlatform, renderReportPlatform } from './report-platform.ts';
 
 type Faults = { days?: string; period?: string };
@@ -131,6 +132,7 @@ ${filters(month, field)}
 ${label !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: html`<b>${label}</b>` })}</p>`}
 ${renderCalendar(days, { today, query })}
 ${bounds.from <= today && downloads({ ...period, from: bounds.from, to: last })}${renderMissing(response, listed)}</section>
+${renderOutdated(context, listed, query)}
 <section><h2>${t('Dia a dia')}</h2><p class="hint">${t('Como no Resumo da última revisão de cada dia, em reais. Em aberto: as divergências de todos os dias quando ela foi feita.')}</p>
 ${faults.days !== undefined && html`<p class="fault" role="alert">${faults.days}</p>`}
 ${renderDayList(response, listed, { query })}</section>
