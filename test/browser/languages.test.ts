@@ -4,6 +4,7 @@ import { addDays } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/ids.ts';
 import { createApp } from '../../src/http/create-app.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
+import { stateContract } from '../../src/ledger/stated/commission-contracts.ts';
 import { stateOpening } from '../../src/ledger/stated/state-opening.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
@@ -46,6 +47,17 @@ beforeAll(async () => {
   const opening = await stateOpening(env.context, {
     ...{ platform, day: env.today, actor: 'test', balanceCents: 500_000n },
   });
+  const contract = await stateContract(env.context, {
+    ...{
+      platform: null,
+      operation: 'cashin',
+      fixedCents: 10n,
+      basisPoints: 50,
+      from: env.today,
+      to: null,
+      actor: 'test',
+    },
+  });
   const adjustment = await adjustBooks(env.context, { ...fee, day: env.today });
   await countWebhookDays(env.context);
   const mismatch = await db
@@ -73,6 +85,7 @@ beforeAll(async () => {
     '/reports/:name': `/reports/${revised}?from=1&to=2`,
     '/balances/adjustments/:id': `/balances/adjustments/${adjustment}`,
     '/balances/openings/:id': `/balances/openings/${opening}`,
+    '/balances/fees/:id': `/balances/fees/${contract}`,
     '/balances/bank/lines/:id': '/balances/bank/lines/bl_1',
     '/balances/bank/accounts/:id': '/balances/bank/accounts/341%2F56789-0',
     '/balances/bank/matches/:id': '/balances/bank/matches/bm_1',

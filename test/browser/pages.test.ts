@@ -8,6 +8,7 @@ import { webhookIdOf } from '../../src/domain/ids.ts';
 import { createApp } from '../../src/http/create-app.ts';
 import { markBankLine } from '../../src/ledger/bank/mark-lines.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
+import { stateContract } from '../../src/ledger/stated/commission-contracts.ts';
 import { setPlatformName } from '../../src/ledger/stated/platform-names.ts';
 import { stateOpening } from '../../src/ledger/stated/state-opening.ts';
 import { issuePullToken } from '../../src/merchants/pull-token.ts';
@@ -55,6 +56,7 @@ const FORMS = [
   'bank-account',
   'order',
   'fees',
+  'fees-undo',
 ];
 const MERCHANT_FORMS = ['new', 'edit', 'replay', 'secret', 'token', 'token-revoke', 'portal-token', 'address'];
 /** The forms in two steps: the answer to each is a page too. */
@@ -84,6 +86,17 @@ beforeAll(async () => {
     .select('id')
     .where('kind', '=', 'duplicate_reference')
     .executeTakeFirst();
+  const contract = await stateContract(env.context, {
+    ...{
+      platform: null,
+      operation: 'cashin',
+      fixedCents: 10n,
+      basisPoints: 50,
+      from: env.today,
+      to: null,
+      actor: 'test',
+    },
+  });
   const adjustment = await adjustBooks(env.context, { ...FEE, platform, day: env.today });
   const opening = await stateOpening(env.context, { platform, day: env.today, actor: 'test', balanceCents: 500_000n });
   await importBank(env.context, platform, env.today);
@@ -122,6 +135,7 @@ beforeAll(async () => {
     ['adjustments', '/balances/adjustments', 'Ajustes'],
     ['fees', '/balances/fees', 'Tarifas'],
     ['fees-form', '/balances/fees/new', 'Informar um contrato'],
+    ['fees-undo-form', `/balances/fees/${contract}/undo`, 'Retirar um contrato'],
     ['openings', '/balances/openings', 'Saldos iniciais'],
     ['statement-form', '/balances/statements/new', 'Informar um saldo'],
     ['adjustment-form', '/balances/adjustments/new', 'Lançar um ajuste'],

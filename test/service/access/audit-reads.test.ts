@@ -166,6 +166,8 @@ async function listExamples(): Promise<Record<string, string>> {
   const merchant = await firstId('/merchants', 'merchants');
   const adjustment = await firstId('/adjustments', 'adjustments');
   const opening = await firstId('/openings', 'openings');
+  const agreed = { operation: 'cashin', fixed: '0.10', basis_points: 50, from: today };
+  const contract = String((await call('POST', '/api/v1/commissions', agreed)).json.id);
   const month = env.today.slice(0, 7);
   const manifest = `/api/v1/manifests/${await makeManifest()}`;
   return {
@@ -201,6 +203,7 @@ async function listExamples(): Promise<Record<string, string>> {
     '/balances/bank/lines/:id/unmark': '/balances/bank/lines/bl_2/unmark',
     '/balances/bank/accounts/:id': '/balances/bank/accounts/341%2F56789-0',
     '/balances/bank/matches/:id/undo': '/balances/bank/matches/bm_3/undo',
+    '/balances/fees/:id/undo': `/balances/fees/${contract}/undo`,
     '/balances/openings/:id/reverse': `/balances/openings/${opening}/reverse`,
     '/runbooks/:kind': '/runbooks/stuck',
     '/mismatches/:id': `/mismatches/${mismatch}`,
