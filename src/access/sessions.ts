@@ -93,11 +93,11 @@ export async function findSession(context: Context, session: string, isActive = 
   if (!row?.opened_with) return undefined;
   if (row.token_seq === null) return (await isAdminHash(context, row.opened_with)) ? ADMIN_CALLER : undefined;
   const token = await selectLiveTokens(context, now)
-    .select(['tokens.id', 'tokens.role'])
+    .select(['tokens.id', 'tokens.name', 'tokens.role'])
     .where('tokens.seq', '=', row.token_seq)
     .where('token_hash', '=', row.opened_with)
     .executeTakeFirst();
-  return token && { id: token.id, role: token.role as Role };
+  return token && { id: token.id, name: token.name, role: token.role as Role };
 }
 
 /** @returns the merchant's login of a session of the portal, as `findSession`; undefined once it or its token has ended. */

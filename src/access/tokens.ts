@@ -9,7 +9,7 @@ import { refuse, refuseField } from '../texts/refuse.ts';
 import { maySeePersons, type Role, type TokenRole } from './roles.ts';
 
 /**
- * The caller of a request: the id of a token or a user, and its role. `name`: a user's, if it is known. `sources`: of a merchant's token,
+ * The caller of a request: the id of a token or a user, and its role. `name`: a token's, or a user's if it is known. `sources`: of a merchant's token,
  * the merchant `merchantSeq`, which reads and writes the expected payments of these, and is a viewer of nothing else.
  */
 export type Caller = { id: string; role: Role; name?: string; sources?: readonly string[]; merchantSeq?: number };
@@ -113,13 +113,13 @@ export async function findCaller(context: Context, token: string): Promise<Calle
   if (!TOKEN_FORM.test(token)) return undefined;
   const now = context.clock.now();
   const row = await selectLiveTokens(context, now)
-    .select(['tokens.seq', 'tokens.id', 'tokens.role', 'tokens.last_used_at'])
+    .select(['tokens.seq', 'tokens.id', 'tokens.name', 'tokens.role', 'tokens.last_used_at'])
     .where('token_hash', '=', hash)
     .executeTakeFirst();
   if (!row) return undefined;
   await recordUse(context, row, now);
   // only createToken writes roles
-  return { id: row.id, role: row.role as Role };
+  return { id: row.id, name: row.name, role: row.role as Role };
 }
 
 async function recordUse(

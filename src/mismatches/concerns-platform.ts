@@ -3,7 +3,8 @@ import { matchesPlatform } from '../database/matches-platform.ts';
 import { OF_EXPECTED_PAYMENTS } from '../domain/mismatch.ts';
 import { NO_PLATFORM } from '../domain/platform.ts';
 
-const IS_OF_ORDER = sql`mismatches.kind IN (${sql.join(OF_EXPECTED_PAYMENTS.map((kind) => sql.lit(kind)))})`;
+/** The condition that a row of `mismatches` is about an order: its scope is the order's id. */
+export const IS_OF_ORDER = sql`mismatches.kind IN (${sql.join(OF_EXPECTED_PAYMENTS.map((kind) => sql.lit(kind)))})`;
 /** NULL for an expected payment that names none: it may be paid on any. */
 const PLATFORM_OF_ORDER = sql`(SELECT e.platform FROM expected_payments e WHERE e.id = mismatches.scope)`;
 

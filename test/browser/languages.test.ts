@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/ids.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
+import { stateContract } from '../../src/ledger/stated/commission-contracts.ts';
 import { stateOpening } from '../../src/ledger/stated/state-opening.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
@@ -42,6 +43,17 @@ beforeAll(async () => {
   const opening = await stateOpening(env.context, {
     ...{ platform, day: env.today, actor: 'test', balanceCents: 500_000n },
   });
+  const contract = await stateContract(env.context, {
+    ...{
+      platform: null,
+      operation: 'cashin',
+      fixedCents: 10n,
+      basisPoints: 50,
+      from: env.today,
+      to: null,
+      actor: 'test',
+    },
+  });
   const adjustment = await adjustBooks(env.context, { ...fee, day: env.today });
   await countWebhookDays(env.context);
   const mismatch = await db
@@ -62,7 +74,7 @@ beforeAll(async () => {
     ...{ '/inbox': webhookIdOf(webhook?.hash ?? Buffer.alloc(32)), '/reconciliations': run?.id ?? '' },
     ...{ '/callbacks': `cb_${callback?.seq}`, '/runbooks': 'status_differs', '/merchants': merchant?.id ?? '' },
     ...{ '/reports': `${revised}?from=1&to=2`, '/reports/months': env.today.slice(0, 7) },
-    ...{ '/balances/adjustments': adjustment, '/balances/openings': opening },
+    ...{ '/balances/adjustments': adjustment, '/balances/openings': opening, '/balances/fees': contract },
     ...{ '/balances/bank/lines': 'bl_1', '/balances/bank/accounts': '341%2F56789-0', '/balances/bank/matches': 'bm_1' },
   };
 });

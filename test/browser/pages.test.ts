@@ -7,6 +7,7 @@ import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { webhookIdOf } from '../../src/domain/ids.ts';
 import { markBankLine } from '../../src/ledger/bank/mark-lines.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
+import { stateContract } from '../../src/ledger/stated/commission-contracts.ts';
 import { setPlatformName } from '../../src/ledger/stated/platform-names.ts';
 import { stateOpening } from '../../src/ledger/stated/state-opening.ts';
 import { issuePullToken } from '../../src/merchants/pull-token.ts';
@@ -64,6 +65,17 @@ beforeAll(async () => {
     .select('id')
     .where('kind', '=', 'duplicate_reference')
     .executeTakeFirst();
+  const contract = await stateContract(env.context, {
+    ...{
+      platform: null,
+      operation: 'cashin',
+      fixedCents: 10n,
+      basisPoints: 50,
+      from: env.today,
+      to: null,
+      actor: 'test',
+    },
+  });
   const adjustment = await adjustBooks(env.context, { ...FEE, platform, day: env.today });
   const opening = await stateOpening(env.context, { platform, day: env.today, actor: 'test', balanceCents: 500_000n });
   await importBank(env.context, platform, env.today);
@@ -86,7 +98,8 @@ beforeAll(async () => {
       '/merchants': merchant?.id ?? '',
       '/reports/months': env.today.slice(0, 7),
     },
-    ...{ '/balances/adjustments': adjustment, '/balances/openings': opening, '/balances/bank/matches': 'bm_1' },
+    ...{ '/balances/adjustments': adjustment, '/balances/openings': opening, '/balances/fees': contract },
+    '/balances/bank/matches': 'bm_1',
     ...{ '/balances/bank/lines': 'bl_2', '/balances/bank/lines/:id/unmark': '/balances/bank/lines/bl_3/unmark' },
     '/balances/bank/accounts': '341%2F1234%2F56789-0',
     '/reports': `${addDays(env.today, -3)}?from=1&to=2`,

@@ -48,6 +48,7 @@ export const CONSOLE: Record<string, Route> = {
   '/balances/adjustments': { page: ['adjustments', 'Ajustes'], showsPersons: true },
   '/balances/fees': { page: ['fees', 'Tarifas'] },
   '/balances/fees/new': { page: ['fees-form', 'Informar um contrato'], roles: ACCOUNTANTS, form: true },
+  '/balances/fees/:id/undo': { page: ['fees-undo-form', 'Retirar um contrato'], roles: ACCOUNTANTS, form: true },
   '/balances/openings': { page: ['openings', 'Saldos iniciais'] },
   '/balances/statements/new': { page: ['statement-form', 'Informar um saldo'], roles: ACCOUNTANTS, form: true },
   '/balances/adjustments/new': { page: ['adjustment-form', 'Lançar um ajuste'], roles: ACCOUNTANTS, form: true },

@@ -29,8 +29,8 @@ export const LEDGER_ACCOUNTS = [
 ] as const;
 
 export const ACCOUNT_ROWS_MAX = 2_000;
-/** In characters. */
-const LENGTHS_MAX = { code: 40, category: 100, cost_center: 60, history: 10 } as const;
+/** Characters of each field. `history` is a number. */
+export const ACCOUNT_CHARS_MAX = { code: 40, category: 100, cost_center: 60, history: 10 } as const;
 /** The first character keeps a spreadsheet from reading the text as a formula. */
 const TEXT = /^[\p{L}\p{N}][^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u;
 const DIGITS = /^\d+$/;
@@ -72,11 +72,11 @@ export function checkAccounts(accounts: MappedAccount[], platforms: ReadonlySet<
 }
 
 function checkText(
-  field: keyof typeof LENGTHS_MAX,
+  field: keyof typeof ACCOUNT_CHARS_MAX,
   text: string | null,
 ): Pick<AccountFault, 'kind' | 'value'> | undefined {
   if (text === null) return undefined;
-  if (text.length > LENGTHS_MAX[field]) return { kind: 'too_long', value: LENGTHS_MAX[field] };
+  if (text.length > ACCOUNT_CHARS_MAX[field]) return { kind: 'too_long', value: ACCOUNT_CHARS_MAX[field] };
   if (field === 'history') return DIGITS.test(text) ? undefined : { kind: 'no_number' };
   return TEXT.test(text) ? undefined : { kind: 'no_line' };
 }

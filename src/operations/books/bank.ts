@@ -10,7 +10,7 @@ import { matchBankLines } from '../../ledger/bank/match-bank-lines.ts';
 import { pickMatch, undoMatch } from '../../ledger/bank/pick-match.ts';
 import { presentBankSummary } from '../../ledger/bank/present-bank-summary.ts';
 import { summarizeBank } from '../../ledger/bank/summarize-bank.ts';
-import { readBankAccounts, setBankAccount } from '../../ledger/stated/bank-accounts.ts';
+import { type NotPix, readBankAccounts, setBankAccount } from '../../ledger/stated/bank-accounts.ts';
 import { type Change, defineChange } from '../define-change.ts';
 import { auditItem, defineItem } from '../define-item.ts';
 import { auditShowing, defineList } from '../define-list.ts';
@@ -175,6 +175,8 @@ export const accountsOfBank = defineItem({
   },
 });
 
+const NO_TEXTS: NotPix = { begins: [], contains: [] };
+
 export const stateBankAccount = defineChange({
   name: 'bank.account',
   roles: ['accountant'],
@@ -190,8 +192,11 @@ export const stateBankAccount = defineChange({
   answers: ok('All accounts', bankAccounts),
   refuses: ['bank_account_name_taken'],
   async change(inner, { account, name, not_pix: texts, csv, new_account: isNew }, { caller }) {
+    const textsOf = async () => JSON.stringify((await readBankAccounts(inner.db)).get(account)?.notPix ?? NO_TEXTS);
+    const before = await textsOf();
     const isChanged = await setBankAccount(inner, { account, name, notPix: texts, csv, isNew, actor: caller.id });
-    if (isChanged && texts) {
+    // a name matches nothing
+    if (before !== (await textsOf())) {
       await openUnnamed(inner, account);
       await matchBankLines(inner);
     }

@@ -11,12 +11,14 @@ const figures = z
     refunds_received: amount,
     refunds: amount.describe('made and received'),
     adjustments: amount,
+    bank: amount.nullable().describe('of the adjustments: withdrawals and deposits; null: of an earlier version'),
+    fees: amount.nullable().describe('of the adjustments: fees entered by people; null likewise'),
     closing: amount,
     held: amount,
     open_mismatches: z.int().describe('when it was made, of all days'),
   })
   .describe(
-    'of its Resumo, each with the sign by which it moves the balance: `closing` is the sum of those before it, and holds `held`',
+    'of its Resumo, each with the sign by which it moves the balance: `closing` is the sum of opening to adjustments, and holds `held`',
   );
 
 export const report = component('Report', {

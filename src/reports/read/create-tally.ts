@@ -16,8 +16,11 @@ export const LINES = [
 /** The lines of a range: books that were opened after its first day move its balance too. */
 export const RANGE_LINES = [...LINES, 'openings'] as const;
 
+/** Parts of `adjustments`, by the account on the other side: withdrawals to the bank and deposits from it, and fees. */
+export const ADJUSTED = ['bank', 'fees'] as const;
+
 /** `ledgerClosing` is the balance at the end by the ledger's own sums. */
-const TOTALS = ['opening', ...RANGE_LINES, 'closing', 'held', 'ledgerClosing'] as const;
+const TOTALS = ['opening', ...RANGE_LINES, ...ADJUSTED, 'closing', 'held', 'ledgerClosing'] as const;
 
 /** One platform's day or range, in cents. */
 export type PlatformTotals = Record<(typeof TOTALS)[number], bigint>;
@@ -90,6 +93,11 @@ const LINE_OF: Partial<Record<Movement['kind'], (typeof RANGE_LINES)[number]>> =
 
 function addToLine(totals: PlatformTotals, { kind, amountCents, commissionCents, postings }: Movement): void {
   totals[LINE_OF[kind] ?? 'adjustments'] += amountCents;
+  if (kind === 'adjustment') {
+    const roots = postings.map(({ account }) => splitAccount(account).root);
+    if (roots.includes('Assets:Bank')) totals.bank += amountCents;
+    if (roots.includes('Expenses:Fees')) totals.fees += amountCents;
+  }
   if (commissionCents === 0n) return;
   const onReceipt = postings.some((posting) => posting.account.startsWith('Expenses:Commission:Cashin'));
   if (onReceipt) totals.commissionIn -= commissionCents;

@@ -53,6 +53,8 @@ export async function maskChanges(db: Reader, changes: DayChange[]): Promise<Day
 export async function maskReportedMismatches(db: Reader, rows: ReportedMismatch[]): Promise<ReportedMismatch[]> {
   const read = rows.map((row) => ({
     ...row,
+    // they may have the name of who owes
+    ...(row.number !== null && { number: null, reference: null }),
     transaction_id: row.transactionId,
     expected: parse(row.expected),
     actual: parse(row.actual),

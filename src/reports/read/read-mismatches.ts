@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { Reader } from '../../database/reader.ts';
-import { CONCERNED_PLATFORM, concernsPlatform } from '../../mismatches/concerns-platform.ts';
+import { CONCERNED_PLATFORM, concernsPlatform, IS_OF_ORDER } from '../../mismatches/concerns-platform.ts';
 import { stakeInSql } from '../../mismatches/stake.ts';
 
 /** A mismatch as it stood at the cut. */
@@ -15,10 +15,13 @@ export type ReportedMismatch = {
   resolution: string | null;
   note: string | null;
   transactionId: string | null;
+  /** Its own, else the first one of its order. */
   reference: string | null;
+  /** The number of the order that it is about. */
+  number: string | null;
   /** At stake at the cut: see `stakeInSql`. */
   stakeCents: bigint | null;
-  /** The amount of its transaction; null where it is about none, or about several. */
+  /** The amount of its transaction, or of its order at the cut; null where it is about none, or about several. */
   transactionCents: bigint | null;
   expected: string | null;
   actual: string | null;
@@ -28,7 +31,14 @@ export type ReportedMismatch = {
 /** The rows of Divergências; Resumo counts all, and the API lists them. Nobody reads a longer sheet. */
 export const MISMATCHES_MAX = 20_000;
 
-type Scope = { from: Date; to: Date; changeSeq: number; platform: string | undefined };
+/** `versionSeq`: the newest version of an order at the cut; undefined where no order was known. */
+type Scope = {
+  from: Date;
+  to: Date;
+  changeSeq: number;
+  versionSeq: number | undefined;
+  platform: string | undefined;
+};
 
 export type MismatchCount = { kind: string; severity: string; count: number; stakeCents: bigint };
 
@@ -100,7 +110,7 @@ export async function sumMismatches(
   const sum = await db
     .selectFrom(
       selectReported(db, scope)
-        .select([stakeAtCut().as('stake'), TRANSACTION_AMOUNT.as('amount')])
+        .select([stakeAtCut().as('stake'), amountOf(scope).as('amount')])
         .as('reported'),
     )
     .select((eb) => [
@@ -125,7 +135,9 @@ export async function readMismatches(db: Reader, scope: Scope): Promise<Reported
       'mismatches.kind',
       'mismatches.severity',
       'mismatches.transaction_id as transactionId',
-      'mismatches.reference',
+      sql<string | null>`CASE WHEN ${IS_OF_ORDER} THEN
+        (SELECT e.number FROM expected_payments e WHERE e.id = mismatches.scope) END`.as('number'),
+      referenceOf(scope).as('reference'),
       'runs.id as runId',
       'change.state',
       'change.at',
@@ -133,7 +145,7 @@ export async function readMismatches(db: Reader, scope: Scope): Promise<Reported
       'change.note',
       asOfChange<Date>('opened_at').as('openedAt'),
       stakeAtCut().as('stake_cents'),
-      TRANSACTION_AMOUNT.as('transaction_cents'),
+      amountOf(scope).as('transaction_cents'),
       asOfChange<string | null>('expected').as('expected'),
       asOfChange<string | null>('actual').as('actual'),
     ])
@@ -169,5 +181,20 @@ function stakeAtCut() {
   return stakeInSql({ kind: sql.ref('mismatches.kind'), amount_cents, expected, actual });
 }
 
-const TRANSACTION_AMOUNT = sql<bigint | null>`CASE WHEN mismatches.transaction_id IS NULL THEN NULL
-  ELSE CAST(${asOfChange<bigint | null>('amount_cents')} AS SIGNED) END`;
+/** The newest version of the order at the cut. */
+function selectVersion({ versionSeq = 0 }: Pick<Scope, 'versionSeq'>) {
+  return sql`SELECT MAX(v.seq) FROM expected_versions v WHERE v.expected_id = mismatches.scope AND v.seq <= ${versionSeq}`;
+}
+
+function referenceOf(scope: Scope) {
+  return sql<string | null>`CASE WHEN mismatches.reference IS NULL AND ${IS_OF_ORDER} THEN
+    (SELECT k.value FROM expected_keys k WHERE k.version_seq = (${selectVersion(scope)}) AND k.kind = 'reference'
+      ORDER BY k.seq LIMIT 1) ELSE mismatches.reference END`;
+}
+
+function amountOf(scope: Scope) {
+  return sql<bigint | null>`CASE
+    WHEN mismatches.transaction_id IS NOT NULL THEN CAST(${asOfChange<bigint | null>('amount_cents')} AS SIGNED)
+    WHEN ${IS_OF_ORDER} THEN
+      (SELECT w.amount_cents FROM expected_versions w WHERE w.seq = (${selectVersion(scope)})) END`;
+}

@@ -5,21 +5,26 @@
 import type { Reader } from '../../database/reader.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { splitAccount } from '../../ledger/journal/plan-entries.ts';
-import { LINES, type PlatformTotals } from './create-tally.ts';
+import { ADJUSTED, LINES, type PlatformTotals } from './create-tally.ts';
 import { countMismatchesByPlatform } from './read-mismatches.ts';
 
 /** The lines of Resumo's balance, in its order. */
 export const FIGURE_LINES = ['opening', ...LINES, 'closing', 'held'] as const;
 export type FigureLine = (typeof FIGURE_LINES)[number];
 
-/** In cents, each line with the sign by which it moves the balance; `openMismatches` counts those open at the cut. */
-export type Figures = Record<FigureLine, bigint> & { openMismatches: number };
+type Adjusted = (typeof ADJUSTED)[number];
+
+/**
+ * In cents, each line with the sign by which it moves the balance; `openMismatches` counts those open at the cut. Revisions
+ * of earlier versions do not have the parts of the adjustments.
+ */
+export type Figures = Record<FigureLine, bigint> & Record<Adjusted, bigint | undefined> & { openMismatches: number };
 
 /** As stored: cents as text. `shared` counts the open mismatches that concern all platforms: each platform's Resumo has them. */
 type Stored = {
   mismatches: number;
   shared: number;
-  platforms: Record<string, Record<FigureLine, string> & { mismatches: number }>;
+  platforms: Record<string, Record<FigureLine, string> & Partial<Record<Adjusted, string>> & { mismatches: number }>;
 };
 
 /**
@@ -40,9 +45,9 @@ export async function collectFigures(
     shared: countOf(null),
     platforms: Object.fromEntries(
       platforms.map((platform) => {
-        const lines = FIGURE_LINES.map((line) => [line, String(totals.get(platform)?.[line] ?? 0n)]);
+        const lines = [...FIGURE_LINES, ...ADJUSTED].map((line) => [line, String(totals.get(platform)?.[line] ?? 0n)]);
         // one text for each line
-        const cents = Object.fromEntries(lines) as Record<FigureLine, string>;
+        const cents = Object.fromEntries(lines) as Record<FigureLine | Adjusted, string>;
         return [platform, { ...cents, mismatches: countOf(platform) }];
       }),
     ),
@@ -57,8 +62,17 @@ export function parseFigures(text: string | null, platform: string | undefined):
   const all = Object.entries(stored.platforms).filter(([id]) => platform === undefined || id === platform);
   const sum = (line: FigureLine): bigint => all.reduce((total, [, one]) => total + BigInt(one[line]), 0n);
   const lines = Object.fromEntries(FIGURE_LINES.map((line) => [line, sum(line)])) as Record<FigureLine, bigint>;
+  const parts = Object.fromEntries(
+    ADJUSTED.map((part) => [
+      part,
+      all.reduce<bigint | undefined>((total, [, { [part]: text }]) => {
+        return total === undefined || text === undefined ? undefined : total + BigInt(text);
+      }, 0n),
+    ]),
+    // one value for each part
+  ) as Record<Adjusted, bigint | undefined>;
   const own = all.reduce((total, [, one]) => total + one.mismatches, 0);
-  return { ...lines, openMismatches: platform === undefined ? stored.mismatches : stored.shared + own };
+  return { ...lines, ...parts, openMismatches: platform === undefined ? stored.mismatches : stored.shared + own };
 }
 
 /** The columns of a list of days, in cents. */
@@ -73,7 +87,8 @@ export type ListedFigures = Record<
   | 'closing'
   | 'held',
   bigint
-> & { openMismatches: number };
+> &
+  Pick<Figures, Adjusted | 'openMismatches'>;
 
 /** Adds up the lines that a list of days shows as one. */
 export function listFigures(figures: Figures): ListedFigures {
@@ -94,6 +109,8 @@ export function presentFigures(figures: Figures | undefined) {
     refunds_received: formatAmount(listed.refundsReceived),
     refunds: formatAmount(listed.refundsMade + listed.refundsReceived),
     adjustments: formatAmount(listed.adjustments),
+    bank: listed.bank === undefined ? null : formatAmount(listed.bank),
+    fees: listed.fees === undefined ? null : formatAmount(listed.fees),
     closing: formatAmount(listed.closing),
     held: formatAmount(listed.held),
     open_mismatches: listed.openMismatches,

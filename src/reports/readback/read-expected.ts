@@ -182,6 +182,7 @@ async function sumReportedMismatches(db: Reader, plan: AnyPlan, platform: string
     from: plan.calendar.startOfDay(from),
     to: plan.calendar.startOfDay(addDays(to, 1)),
     changeSeq: plan.cut.mismatchChangeSeq,
+    versionSeq: plan.cut.orders?.versionSeq,
     platform,
   });
   return { rows, sums: { atStake: stakeCents, transactionAmount: transactionCents } };

@@ -11,7 +11,7 @@ import type { Cell } from '../xlsx/render-cell.ts';
 import { nameMovement, namePerson } from './name-movement.ts';
 
 /** The version of the columns below, which docs/sheets.md lists. A change of either is a new version. */
-export const COLUMNS_VERSION = 7;
+export const COLUMNS_VERSION = 8;
 
 /** The input of a cell beside its row. */
 export type RenderContext = {
@@ -173,6 +173,7 @@ export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   moment('resolvedAt', (row, { toWall }) => row.resolvedAt && toWall(row.resolvedAt)),
   text('resolution', 30, (row, { texts }) => row.resolution && describeCode(texts.resolutions, row.resolution)),
   lines('note', 30, (row) => row.note),
+  text('number', 24, (row) => row.number),
   text('reference', 24, (row) => row.reference),
   text('id', 38, (row) => row.transactionId),
   text('run', 38, (row) => row.runId),

@@ -3,7 +3,7 @@ import { maskReceivables } from '../orders/mask-receivables.ts';
 import { type ReceivableScope, readReceivables } from '../orders/read-receivables.ts';
 import { type AnyPlan, spanOf } from '../plan/report-plan.ts';
 import { maskPending, maskReportedMismatches } from '../read/mask-rows.ts';
-import { countMismatches, readMismatches } from '../read/read-mismatches.ts';
+import { countMismatches, type ReportedMismatch, readMismatches } from '../read/read-mismatches.ts';
 import { readPending } from '../read/read-pending.ts';
 import * as columns from './columns.ts';
 import { RECEIVABLE_COLUMNS } from './order-columns.ts';
@@ -53,8 +53,18 @@ export async function writeMismatches(work: ReportWork<AnyPlan>) {
   const days = spanOf(plan);
   const from = plan.calendar.startOfDay(days.from);
   const to = plan.calendar.startOfDay(addDays(days.to, 1));
-  const scope = { from, to, changeSeq: plan.cut.mismatchChangeSeq, platform: plan.platform };
-  const found = await readMismatches(db, scope);
+  const { orders, mismatchChangeSeq: changeSeq } = plan.cut;
+  const scope = { from, to, changeSeq, versionSeq: orders?.versionSeq, platform: plan.platform };
+  const found = (await readMismatches(db, scope)).sort(compareMismatches);
   for (const row of plan.masked ? await maskReportedMismatches(db, found) : found) mismatches.add(row);
   return { mismatches: await mismatches.end(), openMismatches: await countMismatches(db, scope) };
+}
+
+const SEVERITIES = ['critical', 'high', 'medium'];
+
+/** Orders by what a reader decides first: open ones, the worst, those with more at stake; receipts without an order come last. */
+function compareMismatches(a: ReportedMismatch, b: ReportedMismatch): number {
+  const rank = ({ resolvedAt, severity, kind }: ReportedMismatch): number =>
+    Number(resolvedAt !== null) * 8 + Number(kind === 'receipt_unidentified') * 4 + SEVERITIES.indexOf(severity);
+  return rank(a) - rank(b) || Number((b.stakeCents ?? 0n) - (a.stakeCents ?? 0n));
 }

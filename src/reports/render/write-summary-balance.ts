@@ -2,7 +2,7 @@ import { largest } from '../../domain/lists.ts';
 import { maskAccount } from '../../domain/person/mask-person.ts';
 import { formatLocalCount } from '../../texts/reports/texts.ts';
 import type { AnyPlan } from '../plan/report-plan.ts';
-import { LINES, type PlatformTotals, RANGE_LINES, sumPlatformTotals } from '../read/create-tally.ts';
+import { ADJUSTED, LINES, type PlatformTotals, RANGE_LINES, sumPlatformTotals } from '../read/create-tally.ts';
 import { platformAccountSegment } from '../read/read-accounts.ts';
 import type { StatedBalance } from '../read/read-statements.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
@@ -45,6 +45,7 @@ export function writeBalance(sheet: SheetWriter, summary: Summary<AnyPlan>): num
     (letter) => `SUM(${letter}${first}:${letter}${first + lines.length})`,
   );
   const held = add(words.held, (one) => one.held);
+  for (const part of ADJUSTED) add(words[part], (one) => one[part]);
   const ledger = add(words.ledger, (one) => one.ledgerClosing);
   const differences = all.map((one, index): Cell => {
     const letter = columnName(index + 1);

@@ -11,8 +11,10 @@ export const ACCOUNTS_EN = {
   Categoria: 'Category',
   'Centro de custo': 'Cost center',
   Histórico: 'Standard text',
-  'Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos.':
-    'A refund has no account of its own: that of a receipt is posted to Receipts, that of a payment to Payments.',
+  'Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos, num lançamento à parte.':
+    'A refund has no account of its own: that of a receipt is posted to Receipts, that of a payment to Payments, in an entry of its own.',
+  'Cada linha tem um código ou uma categoria; Conta Azul usa a categoria, os outros o código. Código: até {code} caracteres; categoria: até {category}; centro de custo: até {cost_center}; histórico: um número de até {history} algarismos.':
+    'Each row has a code or a category; Conta Azul uses the category, the others the code. Code: up to {code} characters; category: up to {category}; cost center: up to {cost_center}; standard text: a number of up to {history} digits.',
   'Uma linha vazia não vale. O mesmo por arquivo: {link}.': 'An empty row does not count. The same by a file: {link}.',
   'Uma conta de uma só plataforma': 'An account of one platform alone',
   // the formats of files
@@ -27,7 +29,8 @@ export const ACCOUNTS_EN = {
   'Só os lançamentos se somam por dia.': 'Only accounting entries are added up by day.',
   'Os lançamentos usam o {link} da empresa.': 'Entries use the company’s {link}.',
   'plano de contas': 'chart of accounts',
-  'Faltam contas no plano de contas: {accounts}.': 'The chart of accounts lacks accounts: {accounts}.',
+  'Sem código no plano de contas: {accounts}.': 'Without a code in the chart of accounts: {accounts}.',
+  'Sem categoria no plano de contas: {accounts}.': 'Without a category in the chart of accounts: {accounts}.',
   // faults
   // files that people import
   'Importar um arquivo': 'Import a file',

@@ -71,7 +71,10 @@ export const BALANCES_EN = {
   'Valor fixo': 'Fixed amount',
   'Parte do valor': 'Part of the amount',
   Retirado: 'Withdrawn',
-  'Para retirar um contrato: {command}.': 'To withdraw a contract: {command}.',
+  'Contrato retirado.': 'Contract withdrawn.',
+  'Retirar um contrato': 'Withdraw a contract',
+  'O contrato continua na lista e deixa de valer, também para os dias que já passaram.':
+    'The contract stays in the list and no longer applies, nor to the days that have passed.',
   'Aqui estão {count} de {total}.': 'Here are {count} of {total}.',
   'Contrato informado: vale para os pagamentos dos seus dias.':
     'Contract stated: it holds for the payments of its days.',
@@ -85,7 +88,7 @@ export const BALANCES_EN = {
   'Pelo contrato': 'By the contract',
   'Fora do contrato': 'Not the contract’s',
   'Sem contrato': 'No contract',
-  'Tarifas lançadas por pessoas': 'Fees entered by people',
+  'Lançadas por pessoas': 'Entered by people',
   'Pagamentos fora do contrato': 'Payments that differ from the contract',
   'Nenhum dos que um contrato cobre.': 'None of those that a contract covers.',
   'Nenhum contrato cobre estes pagamentos.': 'No contract covers these payments.',

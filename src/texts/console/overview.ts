@@ -5,7 +5,7 @@ export const OVERVIEW_EN = {
   // the verdict
   'Não confere': 'Does not agree',
   'Ainda não sabemos': 'Not known yet',
-  'Uma conferência completa de hoje começou há menos de dez minutos, todos os dias terminados estão provados, os saldos informados batem e nenhum alerta está ativo.':
+  'Uma conferência completa de hoje começou há menos de dez minutos, todos os dias terminados estão provados, os saldos informados batem e nenhum alerta diz que algo está errado.':
     'A complete reconciliation of today began less than ten minutes ago, all ended days are proven, the stated balances agree and no alert is active.',
   'O que está errado': 'What is wrong',
   'O que ainda não sabemos': 'What is not known yet',

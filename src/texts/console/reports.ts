@@ -76,6 +76,14 @@ export const REPORTS_EN = {
   'Devoluções recebidas': 'Refunds received',
   'Saldo final': 'Closing balance',
   'do qual retido': 'of which held',
+  'ainda não gerado': 'not made yet',
+  'Arquivos que mudaram depois de feitos': 'Files that changed since they were made',
+  'Quem recebeu um destes tem números antigos: entregue a revisão mais nova.':
+    'Whoever has one of these has old figures: hand on the newest revision.',
+  'Linhas, e não o saldo final': 'Rows, and not the closing balance',
+  'Linhas, e não as somas': 'Rows, and not the sums',
+  'ainda sem nova revisão': 'no new revision yet',
+  'dos quais saques e depósitos': 'of which withdrawals and deposits',
   // a range of days
   'O mês num só arquivo, até {day}:': 'The month in one file, up to {day}:',
   'Baixar um período': 'Download a range',

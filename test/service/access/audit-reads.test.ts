@@ -149,6 +149,8 @@ async function listExamples(): Promise<Record<string, string>> {
   const webhook = await firstId(`/webhooks?transaction_id=${ONE}`, 'webhooks');
   const merchant = await firstId('/merchants', 'merchants');
   const order = idOf(env.context.keys, EXPECTED);
+  const agreed = { operation: 'cashin', fixed: '0.10', basis_points: 50, from: today };
+  const contract = String((await call('POST', '/api/v1/commissions', agreed)).json.id);
   const manifest = `/api/v1/manifests/${await makeManifest()}`;
   return {
     ...{ '/transactions': ONE, '/mismatches': mismatch, '/webhooks': webhook, '/inbox': webhook },
@@ -157,6 +159,7 @@ async function listExamples(): Promise<Record<string, string>> {
     ...{ '/months': env.today.slice(0, 7), '/reports/months': env.today.slice(0, 7), '/reports': `${today}-r1.csv` },
     '/balances/adjustments': await firstId('/adjustments', 'adjustments'),
     '/balances/openings': await firstId('/openings', 'openings'),
+    '/balances/fees': contract,
     ...{ '/balances/bank/lines': 'bl_2', '/balances/bank/accounts': '341%2F56789-0', '/balances/bank/matches': 'bm_3' },
     '/runbooks': 'stuck',
     '/balances/imports/:kind/:file': '/balances/imports/statements/template.csv',

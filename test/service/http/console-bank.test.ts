@@ -296,6 +296,24 @@ test('a line is marked as nothing of PIX and an account gets its name and texts,
   expect(await targets('bank.account')).toEqual([account, account, other.account, '237/1-1']);
 });
 
+test('the name of an account matches no lines, and the preview of its texts shows those that are matched', async () => {
+  const account = '341/8-1';
+  await env.api('accountant', 'POST', '/bank/imports', ofx('8-1', [line('n1', '66.13'), line('n2', '-1.00', 'TARIFA')]));
+  await withdraw(6_613n);
+  const openCount = async () =>
+    ((await env.api('viewer', 'GET', `/bank/lines?account=${account}&state=open`)).json.lines as unknown[]).length;
+  const session = await openConsoleSession(env, 'accountant');
+  const form = `${PAGE}/accounts/${encodeURIComponent(account)}`;
+  const named = await session.post(form, { name: 'Itaú Matriz', begins: '', inside: '' });
+  expect(named.text).toMatch(/Depois Em aberto R\$ 65,13 \(2\) .*Casadas R\$ 0,00 \(0\)/);
+  await session.confirm(form, named);
+  expect(await openCount()).toBe(2);
+  const texts = await session.post(form, { name: 'Itaú Matriz', begins: 'tarifa', inside: '' });
+  expect(texts.text).toMatch(/Depois Em aberto R\$ 0,00 \(0\) .*Casadas R\$ 66,13 \(1\)/);
+  await session.confirm(form, texts);
+  expect(await openCount()).toBe(0);
+});
+
 test('a viewer sees days and amounts and no texts or notes; others see them, audited', async () => {
   const secret = 'RITA QUADROS 11144477735';
   await withdraw(101n, `de ${secret}`);

@@ -168,7 +168,17 @@ test('two revisions are compared: each figure and row that changed, before and a
   expect(changed.text).toContain('Mudou depois da revisão 1: a próxima dirá o que mudou e por quê.');
   expect(changed.text).toContain('Saldo final no razão agora');
   expect(changed.text).not.toContain('O que mudou entre duas revisões');
+  const monthOf = async () => (await operator.get(`/reports?month=${day.slice(0, 7)}`)).text;
+  const shownDay = day.split('-').reverse().join('/');
+  expect(await monthOf()).toMatch(
+    new RegExp(`Arquivos que mudaram .* ${shownDay} 1 [^R]* Saldo final: -R\\$ 12,34 ; ainda sem nova revisão`),
+  );
   await makeReport(env.context, day);
+  expect(await monthOf()).toMatch(
+    new RegExp(
+      `Arquivos que mudaram .* ${shownDay} 1 [^R]* ± Ajustes: -R\\$ 12,34 , Saldo final: -R\\$ 12,34 Comparar`,
+    ),
+  );
   const at = new Date(env.context.clock.now().getTime() - 1_000);
   const late = { ...env.paid, id: '99999999-0000-4000-8000-000000000001', reference: 'pedido-tardio' };
   const history = [

@@ -149,7 +149,7 @@ test("the console's form has each account of the ledger in words, and says what 
   const wrong = await accountant.post(address, { ...bank, ...empty, ...ofOne, history_2: 'x' });
   expect(wrong.status).toBe(422);
   expect(wrong.html).toMatch(
-    /name="history_2" value="x"[^>]* aria-invalid="true"[^>]*><span class="fault"[^>]*>escreva um número/,
+    /name="history_2" value="x"[^>]* aria-invalid="true"[^>]*><span class="fault"[^>]*>Histórico: escreva um número/,
   );
   const { accounts } = JSON.parse((await call('accountant')).text) as { accounts: unknown[] };
   expect(await accountant.post(address, { ...bank, ...empty, ...ofOne })).toMatchObject({
@@ -168,7 +168,11 @@ test("the console's form has each account of the ledger in words, and says what 
   const range = `from=${env.today}&to=${env.today}`;
   const unmapped = await accountant.get(`/reports/period?${range}&format=calima`);
   expect(unmapped.status).toBe(422);
-  expect(unmapped.text).toMatch(/Faltam contas no plano de contas: Saldo disponível no provedor, /);
+  expect(unmapped.text).toMatch(/Sem código no plano de contas: Saldo disponível no provedor, /);
+  const categories = await accountant.get(`/reports/period?${range}&format=conta-azul`);
+  expect(categories.text).toMatch(/Sem categoria no plano de contas: /);
+  expect(form.text).toContain('histórico: um número de até 10 algarismos');
+  expect(form.html).toMatch(/name="history_0" [^>]*maxlength="10"/);
   // the browser goes to where the fault stands
   expect(unmapped.html).toMatch(/id="period"><h2>[\s\S]*id="range-fault"[\s\S]*action="\/reports\/period#period"/);
 });

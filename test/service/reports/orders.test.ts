@@ -15,6 +15,7 @@ import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { findReportDays } from '../../../src/reports/serve/find-report-days.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { useReport } from '../../../src/reports/serve/use-report.ts';
+import { PT_BR } from '../../../src/texts/reports/texts-pt-br.ts';
 import {
   applyTransactions,
   generateTransactions,
@@ -307,6 +308,24 @@ test('a file of one platform has the mismatches of its orders alone, and of thos
     return found.map((one) => one.expected_payment_id).filter((id) => ids.includes(id ?? ''));
   };
   expect([await list(PLATFORM_A), await list(PLATFORM_B)]).toEqual([[ids[0]], [ids[1]]]);
+});
+
+test('Divergências names an order, and begins with what is worst', async () => {
+  const { context } = books;
+  const paid = transactionOf('cashin', 2_500n, [['paid', '2026-03-11 16:45:00']], { reference: 'ref-77' });
+  await applyTransactions(context, [paid]);
+  await put('pedido-77', '30.00', { references: ['ref-77'] });
+  await decideAll(context);
+  await makeReport(context, DAY);
+  const rows = rowsOf(sheetOf(await read(), 'Divergências'));
+  const own = rows.find((row) => row.Número?.value === 'pedido-77');
+  expect(own?.Referência?.value).toBe('ref-77');
+  expect(centsOf(own?.['Valor da transação ou do pedido'])).toBe(3_000n);
+  expect(centsOf(own?.['Em jogo'])).toBe(500n);
+  const kinds = rows.filter((row) => row.Estado?.value !== 'resolvida').map((row) => row.Tipo?.value);
+  const first = kinds.indexOf(PT_BR.mismatchTitles.receipt_unidentified);
+  expect(first).toBeGreaterThan(0);
+  expect(new Set(kinds.slice(first))).toEqual(new Set([PT_BR.mismatchTitles.receipt_unidentified]));
 });
 
 test('a version that comes while the cut is taken is shown with the state that was decided by it', async () => {

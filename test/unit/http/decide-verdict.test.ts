@@ -9,6 +9,7 @@ const GOOD: VerdictFacts = {
   today: '2026-11-22',
   alerts: [],
   alertCount: 0,
+  notices: [],
   alertsBefore: 0,
   statements: [],
   openMismatches: { count: 0, cents: 0n },
@@ -33,7 +34,13 @@ const alert = (severity: string, text: string, more: { cents?: bigint; since?: D
 const merchant = (id: string, isDisabled: boolean) => ({ id, name: id, isDisabled, since: minutesAgo(60) });
 
 test('all known and nothing wrong is good', () => {
-  expect(decideVerdict(GOOD)).toEqual({ state: 'good', wrong: [], unknown: [], decided: undefined });
+  expect(decideVerdict(GOOD)).toEqual({ state: 'good', wrong: [], unknown: [], notices: [], decided: undefined });
+});
+
+test('a request that waits for a decision is named, and changes no verdict', () => {
+  const { state, notices } = decideVerdict({ ...GOOD, notices: [alert('medium', 'mudança')] });
+  const action = { kind: 'link', path: '/mismatches/mudança' };
+  expect([state, notices]).toMatchObject(['good', [{ text: 'Título: mudança (há 5 min)', action }]]);
 });
 
 /** Each fact alone makes a green verdict impossible. */

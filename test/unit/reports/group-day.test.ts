@@ -14,6 +14,7 @@ const movement = fc.record({
   day: fc.constantFrom('2026-03-01', '2026-03-02', '2026-03-03'),
   ownDay: fc.constantFrom(undefined, '2026-02-27', '2026-02-28'),
   platform: fc.constantFrom('a', 'b'),
+  kind: fc.constantFrom('receipt', 'refund_made'),
   moves: fc.array(
     fc.record({ from: fc.constantFrom(...ACCOUNTS), to: fc.constantFrom(...ACCOUNTS), cents: fc.bigInt(-500n, 500n) }),
     {
@@ -27,7 +28,7 @@ test('postings added up by day are one a day, platform and account, balance, and
     fc.property(fc.array(movement, { maxLength: 40 }), (given) => {
       const single = given
         .toSorted((one, other) => (one.day < other.day ? -1 : Number(one.day > other.day)))
-        .map(({ day, ownDay = day, platform, moves }) => {
+        .map(({ day, ownDay = day, platform, kind, moves }) => {
           const postings = moves.flatMap(({ from, to, cents }) => [
             { account: `${from}:${platform}`, cents: -cents },
             { account: `${to}:${platform}`, cents },
@@ -36,7 +37,7 @@ test('postings added up by day are one a day, platform and account, balance, and
           return {
             day,
             kind: '',
-            movement: { atWall: `${ownDay} 10:00:00`, platform, postings },
+            movement: { atWall: `${ownDay} 10:00:00`, platform, kind, postings },
           } as unknown as Booking;
         });
       const byDay: Booking[] = [];
@@ -50,6 +51,32 @@ test('postings added up by day are one a day, platform and account, balance, and
       expect(new Set(keys).size).toBe(keys.length);
     }),
   );
+});
+
+test('refunds of a day are a posting of their own, so the receipts are those of the pages', () => {
+  const byDay: Booking[] = [];
+  const group = groupByDay(rendering, (one) => byDay.push(one));
+  for (const [kind, cents] of [
+    ['receipt', -10_000n],
+    ['receipt', -5_000n],
+    ['refund_made', 5_000n],
+    ['refund_received', -700n],
+  ] as const) {
+    const account = kind === 'refund_received' ? 'Liabilities:Payables:a' : 'Liabilities:Receipts:a';
+    const postings = [
+      { account, cents },
+      { account: 'Assets:Provider:Available:a', cents: -cents },
+    ];
+    // of a movement, these alone are read
+    const of = { atWall: '2026-03-01 10:00:00', platform: 'a', kind, postings };
+    group.add({ day: '2026-03-01', kind: '', movement: of } as unknown as Booking);
+  }
+  group.end();
+  expect(byDay.map(({ kind, movement: { postings } }) => [kind, postings[0]])).toEqual([
+    ['Recebimentos, Loja A; lançamentos somados: 2', { account: 'Liabilities:Receipts:a', cents: -15_000n }],
+    ['Devoluções feitas, Loja A; lançamentos somados: 1', { account: 'Liabilities:Receipts:a', cents: 5_000n }],
+    ['Devoluções recebidas, Loja A; lançamentos somados: 1', { account: 'Liabilities:Payables:a', cents: -700n }],
+  ]);
 });
 
 function sum(bookings: Booking[]) {

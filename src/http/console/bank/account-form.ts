@@ -102,9 +102,16 @@ async function preview(context: Context, stated: Stated): Promise<Html> {
     facts([
       ['Em aberto', one && sumPart(one.openLines)],
       ['Não é do PIX', one && sumPart(one.notPix)],
+      ['Casadas', one && sumPart(addSums(one.matched, one.withdrawals))],
     ]);
   return html`${facts([
     ['Conta', stated.account],
     ['Nome', stated.name],
   ])}<h2>${t('Antes')}</h2>${rows(before)}<h2>${t('Depois')}</h2>${rows(after)}`;
+}
+
+type Sum = Parameters<typeof sumPart>[0];
+
+function addSums(a: Sum, b: Sum): Sum {
+  return { count: a.count + b.count, cents: a.cents + b.cents };
 }

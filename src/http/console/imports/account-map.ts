@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { findAccountFaults } from '../../../ledger/stated/account-map.ts';
-import { LEDGER_ACCOUNTS, type MappedAccount } from '../../../ledger/stated/check-accounts.ts';
+import { ACCOUNT_CHARS_MAX, LEDGER_ACCOUNTS, type MappedAccount } from '../../../ledger/stated/check-accounts.ts';
 import { accounts, mapAccounts } from '../../../operations/books/accounts.ts';
 import { makeChange } from '../../../operations/define-change.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -48,7 +48,9 @@ export function accountMapPages(context: Context): Router {
     const given = rows.filter(isFilled);
     const found = (await findAccountFaults(context.db, given)).map(({ row, field, kind, value = '' }) => {
       const index = rows.indexOf(given[row] ?? (rows[0] as MappedAccount));
-      return [`${field}_${index}`, describeSaid([{ name: `account.${kind}`, values: { value } }], language())];
+      const said = describeSaid([{ name: `account.${kind}`, values: { value } }], language());
+      const name = FIELDS.find((one) => one === field);
+      return [`${field}_${index}`, name ? `${FIELD_WORDS[name]}: ${said}` : said];
     });
     if (found.length > 0) {
       await send(context, request, response, { rows, faults: Object.fromEntries(found) });
@@ -94,8 +96,9 @@ async function send(context: Context, request: Request, response: Response, fill
   const body = html`<p class="crumb"><a href="/reports">${t('Relatórios')}</a></p><h1>${t('Plano de contas')}</h1>
 <p class="lead">${t('As contas da empresa que os lançamentos contábeis usam no lugar das contas do razão.')}</p>
 ${unmapped.length > 0 && html`<p class="hint">${t('Contas com movimento e sem linha: {accounts}.', { accounts: missing })}</p>`}
+${isForm && html`<p class="hint">${t('Cada linha tem um código ou uma categoria; Conta Azul usa a categoria, os outros o código. Código: até {code} caracteres; categoria: até {category}; centro de custo: até {cost_center}; histórico: um número de até {history} algarismos.', ACCOUNT_CHARS_MAX)}</p>`}
 ${isForm ? postForm(response, ADDRESS, html`${shown}${ofPlatform(rows.length, await readBookedPlatformWords(context, response))}<div class="actions"><button>${t('Salvar')}</button></div>`) : shown}
-<p class="hint">${t('Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos.')}</p>
+<p class="hint">${t('Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos, num lançamento à parte.')}</p>
 <p class="hint">${tHtml('Uma linha vazia não vale. O mesmo por arquivo: {link}.', { link: html`<a href="/balances/imports">${t('Importar um arquivo')}</a>` })}</p>`;
   sendPage(request, response, { title: t('Plano de contas'), status: filled ? 422 : 200, body });
 }
@@ -143,7 +146,7 @@ function cell(
 ): Html {
   const name = `${field}_${index}`;
   const wrong = faults[name] !== undefined && html` aria-invalid="true" aria-describedby="${name}-fault"`;
-  return html`<input name="${name}" value="${row[field] ?? ''}" aria-label="${FIELD_WORDS[field]}: ${describeCode(ACCOUNT_WORDS, row.account)}" autocomplete="off" spellcheck="false"${wrong}>${faultOf(faults, name)}`;
+  return html`<input name="${name}" value="${row[field] ?? ''}" aria-label="${FIELD_WORDS[field]}: ${describeCode(ACCOUNT_WORDS, row.account)}" maxlength="${ACCOUNT_CHARS_MAX[field]}" autocomplete="off" spellcheck="false"${wrong}>${faultOf(faults, name)}`;
 }
 
 function faultOf(faults: Filled['faults'], name: string): Html | undefined {
@@ -157,5 +160,5 @@ function ofPlatform(index: number, platforms: Record<string, string>): Html {
   return html`<section><h2>${t('Uma conta de uma só plataforma')}</h2><div class="fields">
 ${choiceField(draft, { name: `account_${index}`, label: 'Conta do razão', words: ACCOUNT_WORDS })}
 ${choiceField(draft, { name: `platform_${index}`, label: 'Plataforma', words: platforms })}
-${FIELDS.map((field) => inputField(draft, { name: `${field}_${index}`, label: FIELD_WORDS[field] }))}</div></section>`;
+${FIELDS.map((field) => inputField(draft, { name: `${field}_${index}`, label: FIELD_WORDS[field] }, html` maxlength="${ACCOUNT_CHARS_MAX[field]}"`))}</div></section>`;
 }

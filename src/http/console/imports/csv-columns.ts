@@ -35,6 +35,7 @@ import { facts, say, table } from '../parts/page-components.ts';
 import { sendPage, uploadForm } from '../parts/send-page.ts';
 import { describeLeftOut, renderFaults } from './describe-faults.ts';
 import { COLUMNS_ADDRESS } from './question-fields.ts';
+import { suggestColumns } from './suggest-columns.ts';
 
 const ROWS_SHOWN = 12;
 /** Rows in which the header is searched for. */
@@ -120,11 +121,18 @@ function readHead(text: string, { separator = ';', header = '' }: Values): Head 
   return { rows, header: chosen, titles: listTitles(chosen).slice(0, CSV_COLUMNS_MAX) };
 }
 
-/** Fills fields that nobody has filled with what is known of the account, column by column. */
-async function fillKnown({ db }: Context, values: Values, { header, titles }: Head): Promise<void> {
+/** Fills fields that nobody has filled with what is known of the account, column by column; else with what titles say. */
+async function fillKnown({ db }: Context, values: Values, { rows, header, titles }: Head): Promise<void> {
   values.header ||= String(header.number);
+  if (values.step) return;
   const known = (await readBankAccounts(db)).get(values.account ?? '')?.csv;
-  if (!known || values.step) return;
+  if (!known) {
+    const below = rows
+      .filter(({ number }) => number > header.number)
+      .map(({ cells }) => cells.map((one) => one?.text ?? ''));
+    for (const [name, value] of Object.entries(suggestColumns(titles, below))) values[name] ||= value;
+    return;
+  }
   for (const [index, title] of titles.entries())
     values[`part_${index}`] ||= known.parts[known.header.indexOf(title)] ?? '';
   for (const name of ['days', 'decimals', 'signs'] as const) values[name] ||= known[name];

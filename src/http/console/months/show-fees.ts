@@ -1,13 +1,10 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
-import { addMonths, type Day, monthOf } from '../../../domain/calendar.ts';
-import { parseTypedAmount } from '../../../domain/money.ts';
-import { OPERATIONS } from '../../../domain/statuses.ts';
+import { type Day, monthOf } from '../../../domain/calendar.ts';
+import { formatAmount, parseSum } from '../../../domain/money.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
-import { type Fees, readFees } from '../../../ledger/stated/read-fees.ts';
 import { addCommission, fees, type PresentedFees, undoCommission } from '../../../operations/books/commissions.ts';
-import type { GivenOf } from '../../../operations/define-change.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t, untranslated } from '../../../texts/translate.ts';
@@ -15,33 +12,26 @@ import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { nameActors } from '../access/name-actors.ts';
 import { balanceTabs, FEES } from '../balances/describe-stated.ts';
-import { moneyField, readMoney } from '../balances/form-fields.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
-import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
-import { choiceField, dayField, formatMoneyInput, inputField } from '../parts/fields.ts';
-import { formatCount, formatDay, formatWallTime, moment, money, moneyOf } from '../parts/format.ts';
-import { type Html, html, tHtml } from '../parts/html.ts';
-import { buttonLink, facts, filterForm, table, transactionLink } from '../parts/page-components.ts';
+import { formatMoneyInput, inputField } from '../parts/fields.ts';
+import { formatCount, formatDay, formatWallTime, moment, moneyOf } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { buttonLink, filterForm, table, transactionLink } from '../parts/page-components.ts';
 import { readQuery } from '../parts/parse-filters.ts';
-import {
-  type PlatformNames,
-  platformLink,
-  readBookedPlatformWords,
-  readPlatformNames,
-} from '../parts/read-platform-names.ts';
+import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { OPERATION_WORDS } from '../parts/words.ts';
 import { nameMonth, parseMonth } from '../reports/month.ts';
+import { contractForm, withdrawalForm } from './contract-forms.ts';
 import { sendFees } from './send-fees.ts';
 
-const BASIS_POINTS_MAX = 10_000n;
 const CONTRACTS_SHOWN = 50;
 
-/** The page of a month's fees, and the form that states a contract. */
+/** The page of a month's fees, and the forms that state and withdraw a contract. */
 export function feePages(context: Context): Router {
   const reading = limitReads(context);
   const router = createRouter();
-  router.use(serveTwoStepForm(context, contractForm(context)));
+  router.use([serveTwoStepForm(context, contractForm(context)), serveTwoStepForm(context, withdrawalForm(context))]);
   router.get(FEES.address, (request, response) => send(reading, request, response));
   return router;
 }
@@ -68,7 +58,6 @@ ${filterForm(FEES.address, field, false)}
 <p class="hint">${t('Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.')} ${t('A diferença inclui o arredondamento de cada pagamento; a divergência (commission_not_agreed) não: podem diferir por centavos.')}</p>
 ${renderDownloads(`${FEES.address}?month=${month}`)}
 ${hasRole(response, ...addCommission.roles) && html`<p class="actions">${buttonLink(`${FEES.address}/new`, t('Informar um contrato'))}</p>`}</section>
-${shown.by_hand.length > 0 && html`<section><h2>${t('Tarifas lançadas por pessoas')}</h2>${byHandTable(shown, names)}</section>`}
 <section><h2>${t('Contratos informados')}</h2>${await contractTable(context, response, names)}</section>
 <section><h2>${t('Pagamentos fora do contrato')}</h2>${differingTable(shown)}${total.differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(total.differing) })}</p>`}</section>`;
   sendPage(request, response, { title: `${t(FEES.title)} · ${nameMonth(month)}`, body });
@@ -78,14 +67,24 @@ function renderDownloads(address: string): Html {
   return html`<p class="hint">${t('Baixar')}: <span class="files"><a href="${`${address}&format=csv`}" download>${untranslated('CSV')}</a> <a href="${`${address}&format=xlsx`}" download>${t('Planilha')}</a></span></p>`;
 }
 
-function feeTable({ rows, total }: PresentedFees, names: PlatformNames): Html {
-  const shown: (Omit<PresentedFees['rows'][number], 'platform' | 'operation'> & { head: Html; operation: string })[] = [
+type Shown = Omit<PresentedFees['total'], 'charged'> & { head: Html; operation: string; charged: string };
+
+/** The fees of payments, and those entered by people, which no contract covers; with their sum. */
+function feeTable({ rows, total, by_hand: byHand }: PresentedFees, names: PlatformNames): Html {
+  const nothing = { payments: 0, agreed: '0.00', difference: '0.00', differing: 0, uncovered: 0 };
+  const charged = [total.charged, ...byHand.map(({ amount }) => amount)];
+  const shown: Shown[] = [
     ...rows.map((row) => ({
       ...row,
       head: platformLink(names, row.platform),
       operation: describeCode(OPERATION_WORDS, row.operation),
     })),
-    ...(rows.length > 1 ? [{ ...total, head: html`<b>${t('Total')}</b>`, operation: '' }] : []),
+    ...byHand.map(({ platform, amount }) => ({
+      ...{ ...nothing, charged: amount, head: platformLink(names, platform), operation: t('Lançadas por pessoas') },
+    })),
+    ...(rows.length + byHand.length > 1
+      ? [{ ...total, charged: addAmounts(charged), head: html`<b>${t('Total')}</b>`, operation: '' }]
+      : []),
   ];
   return table({
     caption: 'Tarifas por plataforma e operação',
@@ -104,20 +103,12 @@ function feeTable({ rows, total }: PresentedFees, names: PlatformNames): Html {
   });
 }
 
-function isCovered({ payments, uncovered }: { payments: number; uncovered: number }): boolean {
-  return uncovered < payments;
+function addAmounts(amounts: string[]): string {
+  return formatAmount(amounts.reduce((sum, amount) => sum + (parseSum(amount) ?? 0n), 0n));
 }
 
-function byHandTable({ by_hand: rows }: PresentedFees, names: PlatformNames): Html {
-  return table({
-    caption: 'Tarifas lançadas por pessoas',
-    rows,
-    empty: '',
-    columns: [
-      { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },
-      { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
-    ],
-  });
+function isCovered({ payments, uncovered }: { payments: number; uncovered: number }): boolean {
+  return uncovered < payments;
 }
 
 function differingTable({ payments, total }: PresentedFees): Html {
@@ -163,79 +154,18 @@ async function contractTable(context: Context, response: Response, names: Platfo
       { title: 'Quem', cell: (row) => nameOf(row.created_by) },
       { title: 'Quando', cell: (row) => moment(context.calendar, row.created_at) },
       { title: 'Situação', cell: (row) => nameState(row, today) },
+      ...(hasRole(response, ...undoCommission.roles) ? [{ title: '', cell: withdrawalLink } as const] : []),
     ],
   });
-  const undo = hasRole(response, ...undoCommission.roles) && rows.find(({ withdrawn }) => !withdrawn);
-  return html`${contracts}${found.length > rows.length && html`<p class="hint">${t('Aqui estão {count}.', { count: formatCount(rows.length) })}</p>`}
-${undo && html`<p class="hint">${tHtml('Para retirar um contrato: {command}.', { command: html`<code>confere commissions undo ${undo.id}</code>` })}</p>`}`;
+  return html`${contracts}${found.length > rows.length && html`<p class="hint">${t('Aqui estão {count}.', { count: formatCount(rows.length) })}</p>`}`;
+}
+
+function withdrawalLink({ id, withdrawn }: { id: string; withdrawn: boolean }): Part {
+  return !withdrawn && html`<a href="${FEES.address}/${id}/undo">${t('Retirar')}</a>`;
 }
 
 function nameState({ withdrawn, from, to }: { withdrawn: boolean; from: Day; to: Day | null }, today: Day): string {
   if (withdrawn) return t('Retirado');
   if (from > today) return t('Por vir');
   return to !== null && to < today ? t('Encerrado') : t('Em vigor');
-}
-
-type Stated = GivenOf<typeof addCommission>;
-
-function contractForm(context: Context): TwoStepForm<Stated, Record<string, string>> {
-  return {
-    ...ofChange(addCommission),
-    address: `${FEES.address}/new`,
-    title: 'Informar um contrato',
-    lead: 'O que o provedor pode cobrar por pagamento: um valor fixo mais uma parte do valor. O contrato mais novo vale sobre os anteriores.',
-    list: FEES,
-    names: ['platform', 'operation', 'fixed', 'percent', 'from', 'to'],
-    find: (_request, response) => readBookedPlatformWords(context, response),
-    fields: async (
-      draft,
-      platforms,
-    ) => html`<div class="fields">${choiceField(draft, { name: 'platform', label: 'Plataforma', words: platforms, any: 'Todas' })}
-${choiceField(draft, { name: 'operation', label: 'Operação', words: OPERATION_WORDS })}
-${moneyField(draft, { name: 'fixed', label: 'Valor fixo, em R$' })}
-${inputField(draft, { name: 'percent', label: 'Parte do valor, em %', hint: 'Duas casas no máximo.' }, html` maxlength="6" placeholder="${formatMoneyInput(99n)}"`)}
-${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to', label: 'Até', hint: 'Vazio: até que outro seja informado.' })}</div>`,
-    read(draft) {
-      const { platform, operation, from = '', to } = draft.values;
-      const { fixed: typedFixed = '', percent = '' } = draft.values;
-      // one may be left blank beside the other
-      const fixed = typedFixed === '' && percent !== '' ? 0n : readMoney(draft, 'fixed');
-      const points = percent === '' && typedFixed !== '' ? 0n : (parseTypedAmount(percent) ?? -1n);
-      if (fixed < 0n) draft.faults.fixed ??= t('Escreva o valor sem sinal.');
-      if (points < 0n || points > BASIS_POINTS_MAX) draft.faults.percent = t('De 0 a 100 %.');
-      if (from === '') draft.faults.from = t('Escolha um dia.');
-      if (to && to < from) draft.faults.to = t('Vem antes do primeiro dia.');
-      const of = OPERATIONS.find((one) => one === operation) ?? 'cashin';
-      return { platform: platform || null, operation: of, fixed, basis_points: Number(points), from, to: to || null };
-    },
-    async preview(stated, platforms) {
-      await previewOf(context, addCommission, stated);
-      const month = addMonths(monthOf(context.calendar.dayOf(context.clock.now())), -1);
-      const contract = {
-        ...stated,
-        id: '',
-        fixedCents: stated.fixed,
-        basisPoints: stated.basis_points,
-        from: `${month}-01`,
-        to: null,
-      };
-      const would = sumOf(await readFees(context.db, month, { given: [contract] }), stated);
-      return html`${facts([
-        ['Plataforma', stated.platform === null ? t('Todas') : (platforms[stated.platform] ?? stated.platform)],
-        ['Operação', describeCode(OPERATION_WORDS, stated.operation)],
-        ['Valor fixo, em R$', money(stated.fixed)],
-        ['Parte do valor, em %', formatMoneyInput(BigInt(stated.basis_points))],
-        ['De', formatDay(stated.from)],
-        ['Até', stated.to && formatDay(stated.to)],
-      ])}<p class="explain">${would.payments === 0 ? t('{month} não teve pagamentos que este contrato cobre: não há o que comparar.', { month: nameMonth(month) }) : tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>`;
-    },
-    done: 'contract_stated',
-  };
-}
-
-function sumOf({ rows }: Fees, { platform, operation }: Stated) {
-  const own = rows.filter((row) => row.operation === operation && (platform === null || row.platform === platform));
-  const add = (get: (row: (typeof own)[number]) => bigint): bigint => own.reduce((sum, row) => sum + get(row), 0n);
-  const payments = own.reduce((sum, row) => sum + row.payments, 0);
-  return { agreed: add((row) => row.agreed), charged: add((row) => row.charged), payments };
 }

@@ -17,12 +17,16 @@ const UNVERIFIED_MS_MAX = 60_000;
 /** Reasons of one kind that are named one by one; the others are counted. */
 const NAMED_MAX = 5;
 
+type ShownAlert = { title: string; text: string; severity: string; cents: bigint; since: Date; path: string };
+
 export type VerdictFacts = {
   now: Date;
   today: Day;
   /** Firing alerts, the newest first: the first ones, and how many there are. */
-  alerts: { title: string; text: string; severity: string; cents: bigint; since: Date; path: string }[];
+  alerts: ShownAlert[];
   alertCount: number;
+  /** Alerts that ask for a decision while nothing is wrong; not among `alerts`. */
+  notices: ShownAlert[];
   /** Alerts from before a restore that is not confirmed: nothing says whether they hold now. */
   alertsBefore: number;
   /** Platforms whose newest stated balance is not the ledger's. */
@@ -60,6 +64,7 @@ export type Verdict = {
   state: 'wrong' | 'unknown' | 'good';
   wrong: Reason[];
   unknown: Reason[];
+  notices: Reason[];
   decided: Reason | undefined;
 };
 
@@ -75,7 +80,8 @@ export function decideVerdict(facts: VerdictFacts): Verdict {
   ];
   const unknown = listUnknown(facts);
   const state = wrong.length > 0 ? 'wrong' : unknown.length > 0 ? 'unknown' : 'good';
-  return { state, wrong, unknown, decided: describeDecided(facts) };
+  const notices = facts.notices.slice(0, NAMED_MAX).map((one) => describeAlert(one, facts.now));
+  return { state, wrong, unknown, notices, decided: describeDecided(facts) };
 }
 
 const link = (text: string, path: string): Action => ({ kind: 'link', text, path });
@@ -100,14 +106,15 @@ function listAlerts({ alerts, alertCount, now }: VerdictFacts): Reason[] {
       compare(b.cents, a.cents) ||
       compare(a.since.getTime(), b.since.getTime()),
   );
-  const named = ordered.slice(0, NAMED_MAX).map(({ title, text, since, path }) => ({
-    text: `${title}: ${text} (${formatAge(since, now)})`,
-    action: link(t('Abrir'), path),
-  }));
+  const named = ordered.slice(0, NAMED_MAX).map((one) => describeAlert(one, now));
   const others = alertCount - named.length;
   if (others <= 0) return named;
   const text = plural(others, 'e mais {n} alerta', 'e mais {n} alertas');
   return [...named, { text, action: link(t('Ver os alertas'), '/alerts?state=firing') }];
+}
+
+function describeAlert({ title, text, since, path }: ShownAlert, now: Date): Reason {
+  return { text: `${title}: ${text} (${formatAge(since, now)})`, action: link(t('Abrir'), path) };
 }
 
 function listDifferences({ statements, openMismatches }: VerdictFacts): Reason[] {
@@ -144,16 +151,10 @@ function listFailingMerchants({ merchants, failedCallbacks, now }: VerdictFacts)
     action: link(t('Ver o lojista'), `/merchants/${encodeURIComponent(id)}`),
   }));
   const others = merchants.length - named.length;
+  const more = plural(others, 'e mais {n} lojista', 'e mais {n} lojistas');
   return [
     ...named,
-    ...(others > 0
-      ? [
-          {
-            text: plural(others, 'e mais {n} lojista', 'e mais {n} lojistas'),
-            action: link(t('Ver os lojistas'), '/merchants'),
-          },
-        ]
-      : []),
+    ...(others > 0 ? [{ text: more, action: link(t('Ver os lojistas'), '/merchants') }] : []),
     ...(failedCallbacks.n > 0
       ? [
           {

@@ -23,6 +23,8 @@ import type { VerdictFacts } from './decide-verdict.ts';
 
 /** Firing alerts that the verdict orders; more are counted. */
 const ALERTS_MAX = 50;
+/** Alerts of a request that waits for a decision: nothing is wrong. */
+const NOTICES: readonly string[] = ['address_change_waits'];
 
 /**
  * Reads what the verdict depends on, and the alerts that fire.
@@ -57,22 +59,19 @@ export async function readVerdict(
   const [unverifiedSince, provider] = await Promise.all([findOldestUnverified(db, now), readProviderHealth(context)]);
   // the newest come first
   const alerts = newest.filter(({ raisedAt }) => !restored || raisedAt >= restored);
+  const notices = alerts.filter(({ name }) => NOTICES.includes(name));
+  const others = alerts.filter((alert) => !notices.includes(alert));
+  const show = (alert: ListedAlert) => {
+    const { severity, raisedAt: since, facts } = alert;
+    return { ...explainAlert(calendar, names, alert), severity, cents: BigInt(facts?.cents ?? 0), since };
+  };
   const facts: VerdictFacts = {
-    ...{ now, today: calendar.dayOf(now), alertCount: sumOf(firing), alertsBefore: sumOf(before) },
+    ...{ now, today: calendar.dayOf(now), alertCount: sumOf(firing) - notices.length, alertsBefore: sumOf(before) },
     ...{ decided, readAt, watchedAt, activeRun, unproven },
     ...{ unverifiedSince, unwritableSince: context.writes.failingSince() },
     providerFault: provider.failing ?? provider.suspect,
-    alerts: alerts.map((alert) => {
-      const { title, text, path } = explainAlert(calendar, names, alert);
-      return {
-        title,
-        text,
-        path,
-        severity: alert.severity,
-        cents: BigInt(alert.facts?.cents ?? 0),
-        since: alert.raisedAt,
-      };
-    }),
+    alerts: others.map(show),
+    notices: notices.map(show),
     statements: statements.flatMap(({ platform, difference }) => {
       const differenceCents = parseSum(difference) ?? 0n;
       return differenceCents === 0n ? [] : [{ platform: nameOf(platform), differenceCents }];

@@ -13,7 +13,7 @@ import type { AlertCounts } from './read-verdict.ts';
 const TITLES = words({ wrong: 'Não confere', unknown: 'Ainda não sabemos', good: 'Confere' });
 
 /** Renders the heading of the overview: the verdict, and each reason with what answers it. */
-export function renderVerdict(response: Response, { state, wrong, unknown, decided }: Verdict): Html {
+export function renderVerdict(response: Response, { state, wrong, unknown, notices, decided }: Verdict): Html {
   const list = (title: string, reasons: Reason[]): Part =>
     reasons.length > 0 &&
     html`${state === 'wrong' && html`<h2>${title}</h2>`}<ul class="reasons">${reasons.map(
@@ -21,10 +21,11 @@ export function renderVerdict(response: Response, { state, wrong, unknown, decid
     )}</ul>`;
   return html`<div class="verdict is-${state}"><h1>${TITLES[state]}</h1>${
     state === 'good' &&
-    html`<p>${t('Uma conferência completa de hoje começou há menos de dez minutos, todos os dias terminados estão provados, os saldos informados batem e nenhum alerta está ativo.')}</p>`
-  }${list(t('O que está errado'), wrong)}${list(t('O que ainda não sabemos'), unknown)}${
-    decided && html`<p class="decided">${decided.text}. ${renderAction(response, decided.action)}</p>`
-  }</div>`;
+    html`<p>${t('Uma conferência completa de hoje começou há menos de dez minutos, todos os dias terminados estão provados, os saldos informados batem e nenhum alerta diz que algo está errado.')}</p>`
+  }${list(t('O que está errado'), wrong)}${list(t('O que ainda não sabemos'), unknown)}${[
+    ...notices,
+    ...(decided ? [decided] : []),
+  ].map(({ text, action }) => html`<p class="decided">${text}. ${renderAction(response, action)}</p>`)}</div>`;
 }
 
 function renderAction(response: Response, action: Action): Part {

@@ -199,6 +199,7 @@ const DONE = words({
   mapped: 'Plano de contas salvo.',
   stated: 'Saldo informado e comparado com o razão.',
   adjusted: 'Ajuste lançado.',
+  contract_withdrawn: 'Contrato retirado.',
   contract_stated: 'Contrato informado: vale para os pagamentos dos seus dias.',
   expected_put: 'O pedido está salvo.',
   imported: 'Arquivo importado: todas as linhas.',

@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
+import { ADJUSTED } from '../../../reports/read/create-tally.ts';
 import { FIGURE_LINES, type Figures } from '../../../reports/read/report-figures.ts';
 import type { ChangeRow } from '../../../reports/render/columns.ts';
 import { COMPARE_LIMITS, type RevisionComparison } from '../../../reports/serve/compare-revisions.ts';
@@ -56,14 +57,11 @@ type Compared = { name: string; before: Part; after: Part; difference: Part };
 
 function renderFigures(before: Figures, after: Figures): Html {
   const { summary } = textsOf(language());
-  const lines = FIGURE_LINES.filter((line) => before[line] !== after[line]).map(
-    (line): Compared => ({
-      name: summary[line],
-      before: money(before[line]),
-      after: money(after[line]),
-      difference: signed(after[line] - before[line]),
-    }),
-  );
+  const lines = [...FIGURE_LINES, ...ADJUSTED].flatMap((line): Compared[] => {
+    const [was, is] = [before[line], after[line]];
+    if (was === undefined || is === undefined || was === is) return [];
+    return [{ name: summary[line], before: money(was), after: money(is), difference: signed(is - was) }];
+  });
   const [was, is] = [before.openMismatches, after.openMismatches];
   const counts = { name: summary.openMismatches, before: formatCount(was), after: formatCount(is) };
   const difference = `${is > was ? '+' : '-'}${formatCount(Math.abs(is - was))}`;

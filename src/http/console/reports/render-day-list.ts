@@ -18,6 +18,7 @@ const TITLES = words({
   refundsMade: 'Devoluções feitas',
   refundsReceived: 'Devoluções recebidas',
   adjustments: 'Ajustes',
+  bank: 'dos quais saques e depósitos',
   closing: 'Saldo final',
   held: 'do qual retido',
 });
@@ -57,17 +58,23 @@ function renderDay(day: ReportDay, { mayMake, query }: { mayMake: boolean; query
   return html`<tbody role="rowgroup"><tr role="row"><th role="rowheader" scope="row" rowspan="2">${chosen}<span>${dayLink(date, query)}${
     newest !== undefined && html` <span class="hint">${`r${newest}`}</span>`
   }<br>${badge(DAY_STATE_WORDS, state)}</span></th>
-${COLUMNS.map((name) => cell(TITLES[name], pickCell(day, figures, name)))}
+${figures ? COLUMNS.map((name) => cell(TITLES[name], figureOf(figures, name))) : renderUnmade(day)}
 ${cell(t('Em aberto'), figures ? formatCount(figures.openMismatches) : EMPTY_VALUE)}</tr>
 <tr role="row" class="why"><td role="cell" colspan="${COLUMNS.length + 1}">${explainDay(day).sentence}${
     !figures && html` ${revisions.length > 0 && sayNoFigures()} ${t('O saldo é o do razão agora.')}`
   }</td></tr></tbody>`;
 }
 
+function figureOf(figures: ListedFigures, name: Column): Part {
+  const cents = figures[name];
+  return cents === undefined ? EMPTY_VALUE : plainMoney(cents);
+}
+
 /** Without figures, the ledger's own balance: it is known for each day. */
-function pickCell(day: ReportDay, figures: ListedFigures | undefined, name: Column): Part {
-  if (figures) return plainMoney(figures[name]);
-  return name === 'closing' || name === 'held' ? plainMoney(day.ledger[name]) : EMPTY_VALUE;
+function renderUnmade({ ledger, revisions }: ReportDay): Html {
+  const text = revisions.length > 0 ? EMPTY_VALUE : html`<span class="hint">${t('ainda não gerado')}</span>`;
+  return html`<td role="cell" class="end" colspan="${COLUMNS.indexOf('closing')}"><div>${text}</div></td>
+${cell(TITLES.closing, plainMoney(ledger.closing))}${cell(TITLES.held, plainMoney(ledger.held))}`;
 }
 
 /** The sum of the month, if no day between the first and the last with figures lacks them. */
@@ -77,9 +84,14 @@ function renderSums(days: ReportDay[]): Html | undefined {
   const [start, end] = [found[0], found.at(-1)];
   if (!start || !end || found.length < 2 || last - first + 1 !== found.length) return undefined;
   const sum = (name: (typeof MOVEMENTS)[number]): bigint => found.reduce((total, one) => total + one[name], 0n);
-  const values = [start.opening, ...MOVEMENTS.map(sum), end.closing, end.held];
+  const bank = found.reduce((total, one) => total + (one.bank ?? 0n), 0n);
+  const sums = [start.opening, ...MOVEMENTS.map(sum)];
+  const values = [...sums, found.every((one) => one.bank !== undefined) ? bank : undefined, end.closing, end.held];
   return html`<tfoot role="rowgroup"><tr role="row"><th role="rowheader" scope="row">${plural(found.length, 'um dia', '{n} dias')}</th>${COLUMNS.map(
-    (name, index) => cell(TITLES[name], html`<b>${plainMoney(values[index] ?? 0n)}</b>`),
+    (name, index) => {
+      const cents = values[index];
+      return cell(TITLES[name], cents === undefined ? EMPTY_VALUE : html`<b>${plainMoney(cents)}</b>`);
+    },
   )}${cell(t('Em aberto'), EMPTY_VALUE)}</tr></tfoot>`;
 }
 

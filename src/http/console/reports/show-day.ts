@@ -8,6 +8,7 @@ import { makeOneReport } from '../../../operations/books/reports.ts';
 import { maskMismatches } from '../../../operations/mask-texts.ts';
 import { startOneRun } from '../../../operations/runs.ts';
 import { FORMATS, type Format } from '../../../reports/plan/report-plan.ts';
+import { ADJUSTED } from '../../../reports/read/create-tally.ts';
 import { FIGURE_LINES, type FigureLine } from '../../../reports/read/report-figures.ts';
 import { compareRevisions } from '../../../reports/serve/compare-revisions.ts';
 import type { DayRevision } from '../../../reports/serve/decide-day.ts';
@@ -115,8 +116,13 @@ function renderFigures({ figures, ledger, revisions, state }: ReportDay): Html {
   const isSum = (name: FigureLine): boolean => name === 'opening' || name === 'closing';
   const moved = ledger.closing !== figures.closing;
   return html`<dl class="sums">${FIGURE_LINES.map((name) => line(textsOf(language()).summary[name], money(figures[name]), isSum(name)))}
+${ADJUSTED.map((name) => line(textsOf(language()).summary[name], moneyOr(figures[name])))}
 ${moved && line(t('Saldo final no razão agora'), money(ledger.closing))}
 ${line(t('Divergências em aberto, de todos os dias, quando foi feito'), formatCount(figures.openMismatches))}</dl>`;
+}
+
+function moneyOr(cents: bigint | undefined): Html {
+  return cents === undefined ? EMPTY_VALUE : money(cents);
 }
 
 function revisionTable(context: Context, { day, revisions }: ReportDay, platform: string | undefined): Html {

@@ -33,6 +33,7 @@ import { nameMonth, parseMonth } from './month.ts';
 import { FORMAT_WORDS, findPeriodFault, isFormat, type Period, renderPeriodForm } from './period-form.ts';
 import { renderCalendar } from './render-calendar.ts';
 import { renderDayList } from './render-day-list.ts';
+import { renderOutdated } from './render-outdated.ts';
 import { platformQuery, readReportPlatform, renderReportPlatform } from './report-platform.ts';
 
 type Faults = { days?: string; period?: string };
@@ -75,7 +76,7 @@ export function monthPages(context: Context): Router {
       (named === '' || named === format ? undefined : t('Este formato não existe.')) ??
       (grouped === (group ?? '') ? undefined : t('Escolha um da lista.')) ??
       findPeriodFault(context, period) ??
-      (await findAccountFault(() => sendRange(context, response, { from, to, platform, format, group })));
+      (await findAccountFault(format, () => sendRange(context, response, { from, to, platform, format, group })));
     if (fault === undefined) return;
     const month = isDay(from) ? monthOf(from) : monthOf(context.calendar.dayOf(context.clock.now()));
     await sendMonth(context, request, response, { month, period, faults: { period: fault } });
@@ -84,16 +85,17 @@ export function monthPages(context: Context): Router {
 }
 
 /** Sends a file. @returns what is wrong if the account map lacks accounts, and the file was not sent. */
-async function findAccountFault(send: () => Promise<void>): Promise<string | undefined> {
+async function findAccountFault(format: string, send: () => Promise<void>): Promise<string | undefined> {
   try {
     await send();
     return undefined;
   } catch (error) {
     const accounts = error instanceof ConfereError ? error.fields?.accounts : undefined;
     if (!accounts) throw error;
-    return t('Faltam contas no plano de contas: {accounts}.', {
-      accounts: accounts.map((one) => describeCode(ACCOUNT_WORDS, one)).join(', '),
-    });
+    const named = { accounts: accounts.map((one) => describeCode(ACCOUNT_WORDS, one)).join(', ') };
+    return format === 'conta-azul'
+      ? t('Sem categoria no plano de contas: {accounts}.', named)
+      : t('Sem código no plano de contas: {accounts}.', named);
   }
 }
 
@@ -130,6 +132,7 @@ ${filters(month, field)}
 ${label !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: html`<b>${label}</b>` })}</p>`}
 ${renderCalendar(days, { today, query })}
 ${bounds.from <= today && downloads({ ...period, from: bounds.from, to: last })}${renderMissing(response, listed)}</section>
+${renderOutdated(context, listed, query)}
 <section><h2>${t('Dia a dia')}</h2><p class="hint">${t('Como no Resumo da última revisão de cada dia, em reais. Em aberto: as divergências de todos os dias quando ela foi feita.')}</p>
 ${faults.days !== undefined && html`<p class="fault" role="alert">${faults.days}</p>`}
 ${renderDayList(response, listed, { query })}</section>

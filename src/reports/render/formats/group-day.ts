@@ -7,13 +7,21 @@ import type { Booking } from './book-movement.ts';
 /** Fields of a single movement that a sum does not have. */
 const NOBODY = { reference: null, transactionId: null, name: null, document: null, forgotten: false } as const;
 
-type Sum = { cents: bigint; count: number };
+type Refund = 'refundsMade' | 'refundsReceived';
+type Sum = { account: string; refund: Refund | undefined; cents: bigint; count: number };
+/** `accounts` by name; the refunds of receipts and of payments apart. */
 type Sums = { first: Booking; accounts: Map<string, Sum> };
+
+const REFUND_OF: Partial<Record<Booking['movement']['kind'], Refund>> = {
+  refund_made: 'refundsMade',
+  refund_received: 'refundsReceived',
+};
 
 /**
  * Adds up the movements of a day, for a file with one posting of each platform and account: each account against the available
- * balance, so that all come to what the single movements give. An account that comes to nothing has no posting. Movements of a
- * closed month are added up by their own days.
+ * balance, so that all come to what the single movements give. Refunds have a posting of their own, so that receipts and
+ * payments are those of Resumo. An account that comes to nothing has no posting. Movements of a closed month are added up by
+ * their own days.
  * @param book takes a booking of two postings, whose entry has the number of its day.
  * @returns `add` takes bookings in the order of their days; `end` books the rest.
  */
@@ -22,17 +30,17 @@ export function groupByDay(rendering: RenderContext, book: (booking: Booking) =>
   const groups = new Map<string, Sums>();
   let current = '';
   function end(): void {
-    for (const { first, accounts } of groups.values())
-      for (const [account, sum] of accounts) bookSum(first, account, sum);
+    for (const { first, accounts } of groups.values()) for (const sum of accounts.values()) bookSum(first, sum);
     groups.clear();
   }
-  function bookSum({ movement, day }: Booking, account: string, { cents, count }: Sum): void {
+  function bookSum({ movement, day }: Booking, { account, refund, cents, count }: Sum): void {
     const { root, platform: segment } = splitAccount(account);
     if (root === AVAILABLE || cents === 0n) return;
     const against = { account: `${AVAILABLE}:${segment}`, cents: -cents };
     const ownDay = movement.atWall.slice(0, 10);
     const platform = showPlatform(movement.platform, rendering) ?? '';
-    const kind = fill(texts.dayTotal, { account: describeCode(texts.accounts, root), platform, count });
+    const name = refund ? texts.period[refund] : describeCode(texts.accounts, root);
+    const kind = fill(texts.dayTotal, { account: name, platform, count });
     book({
       movement: {
         ...{ ...movement, ...NOBODY },
@@ -50,8 +58,10 @@ export function groupByDay(rendering: RenderContext, book: (booking: Booking) =>
       const sums = groups.get(key) ?? { first: booking, accounts: new Map<string, Sum>() };
       groups.set(key, sums);
       for (const { account, cents } of movement.postings) {
-        const sum = sums.accounts.get(account) ?? { cents: 0n, count: 0 };
-        sums.accounts.set(account, { cents: sum.cents + cents, count: sum.count + 1 });
+        const refund = account.startsWith('Liabilities:') ? REFUND_OF[movement.kind] : undefined;
+        const name = `${refund ?? ''} ${account}`;
+        const sum = sums.accounts.get(name) ?? { account, refund, cents: 0n, count: 0 };
+        sums.accounts.set(name, { ...sum, cents: sum.cents + cents, count: sum.count + 1 });
       }
     },
     end,

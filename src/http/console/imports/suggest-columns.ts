@@ -1,0 +1,46 @@
+import { fold } from '../../../imports/columns.ts';
+import type { BankCsv, CsvPart } from '../../../ledger/stated/check-bank-csv.ts';
+
+/** Words of titles, folded; the first part that fits is suggested. */
+const WORDS: [part: CsvPart, words: string[]][] = [
+  ['side', ['d/c', 'c/d', 'debito/credito', 'credito/debito']],
+  ['in', ['credito', 'entrada']],
+  ['out', ['debito', 'saida']],
+  ['balance', ['saldo']],
+  ['day', ['data', 'dia']],
+  ['amount', ['valor']],
+  ['number', ['documento', 'docto', 'doc']],
+  ['text', ['descricao', 'historico', 'lancamento', 'detalhe']],
+];
+const DAYS: [form: BankCsv['days'], pattern: RegExp][] = [
+  ['dd/mm/yyyy', /^\d\d\/\d\d\/\d{4}/],
+  ['dd/mm/yy', /^\d\d\/\d\d\/\d\d/],
+  ['dd-mm-yyyy', /^\d\d-\d\d-\d{4}/],
+  ['dd.mm.yyyy', /^\d\d\.\d\d\.\d{4}/],
+  ['yyyy-mm-dd', /^\d{4}-\d\d-\d\d/],
+];
+
+/**
+ * Suggests what the columns of a bank's CSV are, by words of their titles and by the first rows: fields of the form, which a
+ * person checks and confirms. Pure.
+ */
+export function suggestColumns(titles: string[], rows: string[][]): Record<string, string> {
+  const fields: Record<string, string> = {};
+  const taken = new Map<CsvPart, number>();
+  for (const [index, title] of titles.entries()) {
+    const folded = fold(title);
+    const part = WORDS.find(([, words]) => words.some((word) => folded.includes(word)))?.[0];
+    if (part === undefined || (part !== 'text' && taken.has(part))) continue;
+    taken.set(part, index);
+    fields[`part_${index}`] = part;
+  }
+  const valuesOf = (part: CsvPart): string[] => {
+    const column = taken.get(part);
+    return column === undefined ? [] : rows.map((cells) => cells[column]?.trim() ?? '').filter(Boolean);
+  };
+  const [first = ''] = valuesOf('day');
+  const days = DAYS.find(([, pattern]) => pattern.test(first))?.[0];
+  const amounts = [...valuesOf('amount'), ...valuesOf('in'), ...valuesOf('out')];
+  const isComma = amounts.length > 0 && amounts.every((one) => /,\d\d\D{0,3}$/.test(one));
+  return { ...fields, ...(days && { days }), ...(isComma && { decimals: 'comma' }), signs: 'as_written' };
+}

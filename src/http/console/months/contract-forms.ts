@@ -1,0 +1,122 @@
+import type { Context } from '../../../context.ts';
+import { addMonths, monthOf } from '../../../domain/calendar.ts';
+import { parseTypedAmount } from '../../../domain/money.ts';
+import { OPERATIONS } from '../../../domain/statuses.ts';
+import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
+import { type Fees, readFees } from '../../../ledger/stated/read-fees.ts';
+import { addCommission, undoCommission } from '../../../operations/books/commissions.ts';
+import type { GivenOf } from '../../../operations/define-change.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { refuse } from '../../../texts/refuse.ts';
+import { t } from '../../../texts/translate.ts';
+import { FEES } from '../balances/describe-stated.ts';
+import { moneyField, readMoney } from '../balances/form-fields.ts';
+import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
+import { choiceField, dayField, formatMoneyInput, inputField } from '../parts/fields.ts';
+import { formatDay, money, moneyOf } from '../parts/format.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+import { readBookedPlatformWords, readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
+import { OPERATION_WORDS } from '../parts/words.ts';
+import { nameMonth } from '../reports/month.ts';
+
+const BASIS_POINTS_MAX = 10_000n;
+
+type Stated = GivenOf<typeof addCommission>;
+
+export function contractForm(context: Context): TwoStepForm<Stated, Record<string, string>> {
+  return {
+    ...ofChange(addCommission),
+    address: `${FEES.address}/new`,
+    title: 'Informar um contrato',
+    lead: 'O que o provedor pode cobrar por pagamento: um valor fixo mais uma parte do valor. O contrato mais novo vale sobre os anteriores.',
+    list: FEES,
+    names: ['platform', 'operation', 'fixed', 'percent', 'from', 'to'],
+    find: (_request, response) => readBookedPlatformWords(context, response),
+    fields: async (
+      draft,
+      platforms,
+    ) => html`<div class="fields">${choiceField(draft, { name: 'platform', label: 'Plataforma', words: platforms, any: 'Todas' })}
+${choiceField(draft, { name: 'operation', label: 'Operação', words: OPERATION_WORDS })}
+${moneyField(draft, { name: 'fixed', label: 'Valor fixo, em R$' })}
+${inputField(draft, { name: 'percent', label: 'Parte do valor, em %', hint: 'Duas casas no máximo.' }, html` maxlength="6" placeholder="${formatMoneyInput(99n)}"`)}
+${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to', label: 'Até', hint: 'Vazio: até que outro seja informado.' })}</div>`,
+    read(draft) {
+      const { platform, operation, from = '', to } = draft.values;
+      const { fixed: typedFixed = '', percent = '' } = draft.values;
+      // one may be left blank beside the other
+      const fixed = typedFixed === '' && percent !== '' ? 0n : readMoney(draft, 'fixed');
+      const points = percent === '' && typedFixed !== '' ? 0n : (parseTypedAmount(percent) ?? -1n);
+      if (fixed < 0n) draft.faults.fixed ??= t('Escreva o valor sem sinal.');
+      if (points < 0n || points > BASIS_POINTS_MAX) draft.faults.percent = t('De 0 a 100 %.');
+      if (from === '') draft.faults.from = t('Escolha um dia.');
+      if (to && to < from) draft.faults.to = t('Vem antes do primeiro dia.');
+      const of = OPERATIONS.find((one) => one === operation) ?? 'cashin';
+      return { platform: platform || null, operation: of, fixed, basis_points: Number(points), from, to: to || null };
+    },
+    async preview(stated, platforms) {
+      await previewOf(context, addCommission, stated);
+      const month = addMonths(monthOf(context.calendar.dayOf(context.clock.now())), -1);
+      const contract = {
+        ...stated,
+        id: '',
+        fixedCents: stated.fixed,
+        basisPoints: stated.basis_points,
+        from: `${month}-01`,
+        to: null,
+      };
+      const would = sumOf(await readFees(context.db, month, { given: [contract] }), stated);
+      return html`${facts([
+        ['Plataforma', stated.platform === null ? t('Todas') : (platforms[stated.platform] ?? stated.platform)],
+        ['Operação', describeCode(OPERATION_WORDS, stated.operation)],
+        ['Valor fixo, em R$', money(stated.fixed)],
+        ['Parte do valor, em %', formatMoneyInput(BigInt(stated.basis_points))],
+        ['De', formatDay(stated.from)],
+        ['Até', stated.to && formatDay(stated.to)],
+      ])}<p class="explain">${would.payments === 0 ? t('{month} não teve pagamentos que este contrato cobre: não há o que comparar.', { month: nameMonth(month) }) : tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>`;
+    },
+    done: 'contract_stated',
+  };
+}
+
+function sumOf({ rows }: Fees, { platform, operation }: Stated) {
+  const own = rows.filter((row) => row.operation === operation && (platform === null || row.platform === platform));
+  const add = (get: (row: (typeof own)[number]) => bigint): bigint => own.reduce((sum, row) => sum + get(row), 0n);
+  const payments = own.reduce((sum, row) => sum + row.payments, 0);
+  return { agreed: add((row) => row.agreed), charged: add((row) => row.charged), payments };
+}
+
+type Contract = Awaited<ReturnType<typeof listContracts>>[number];
+
+/** The form that withdraws a contract. */
+export function withdrawalForm(context: Context): TwoStepForm<GivenOf<typeof undoCommission>, Contract> {
+  const describe = async ({ platform, operation, fixed, basis_points: points, from, to }: Contract): Promise<Html> =>
+    facts([
+      ['Plataforma', platform === null ? t('Todas') : showPlatform(await readNamesInFull(context), platform)],
+      ['Operação', describeCode(OPERATION_WORDS, operation)],
+      ['Valor fixo, em R$', moneyOf(fixed)],
+      ['Parte do valor, em %', formatMoneyInput(BigInt(points))],
+      ['De', formatDay(from)],
+      ['Até', to && formatDay(to)],
+    ]);
+  return {
+    ...ofChange(undoCommission),
+    address: `${FEES.address}/:id/undo`,
+    title: 'Retirar um contrato',
+    lead: 'O contrato continua na lista e deixa de valer, também para os dias que já passaram.',
+    list: FEES,
+    names: [],
+    async find({ params }) {
+      const [contract] = await listContracts(context.db, 1, undefined, params.id);
+      if (!contract) throw refuse('contract_unknown');
+      return contract;
+    },
+    fields: (_draft, contract) => describe(contract),
+    read: (_draft, { id }) => ({ withdraws: id }),
+    async preview(given, contract) {
+      await previewOf(context, undoCommission, given);
+      return await describe(contract);
+    },
+    done: 'contract_withdrawn',
+  };
+}
