@@ -15,7 +15,7 @@ import { balanceTabs, FEES } from '../balances/describe-stated.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { formatMoneyInput, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, formatWallTime, moment, moneyOf } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
 import { buttonLink, filterForm, table, transactionLink } from '../parts/page-components.ts';
 import { readQuery } from '../parts/parse-filters.ts';
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
@@ -140,6 +140,7 @@ async function contractTable(context: Context, response: Response, names: Platfo
     rows.map((row) => row.created_by),
   );
   const today = context.calendar.dayOf(context.clock.now());
+  const mayWithdraw = hasRole(response, ...undoCommission.roles);
   const contracts = table({
     caption: 'Contratos, os mais novos primeiro',
     rows,
@@ -153,15 +154,17 @@ async function contractTable(context: Context, response: Response, names: Platfo
       { title: 'Até', cell: (row) => row.to && formatDay(row.to) },
       { title: 'Quem', cell: (row) => nameOf(row.created_by) },
       { title: 'Quando', cell: (row) => moment(context.calendar, row.created_at) },
-      { title: 'Situação', cell: (row) => nameState(row, today) },
-      ...(hasRole(response, ...undoCommission.roles) ? [{ title: '', cell: withdrawalLink } as const] : []),
+      {
+        title: 'Situação',
+        cell: (row) => html`${nameState(row, today)} ${mayWithdraw && !row.withdrawn && withdrawalLink(row)}`,
+      },
     ],
   });
   return html`${contracts}${found.length > rows.length && html`<p class="hint">${t('Aqui estão {count}.', { count: formatCount(rows.length) })}</p>`}`;
 }
 
-function withdrawalLink({ id, withdrawn }: { id: string; withdrawn: boolean }): Part {
-  return !withdrawn && html`<a href="${FEES.address}/${id}/undo">${t('Retirar')}</a>`;
+function withdrawalLink({ id }: { id: string }): Html {
+  return html`<a href="${FEES.address}/${id}/undo">${t('Retirar')}</a>`;
 }
 
 function nameState({ withdrawn, from, to }: { withdrawn: boolean; from: Day; to: Day | null }, today: Day): string {
