@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { openSession } from '../../../src/access/sessions.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
@@ -15,9 +15,10 @@ import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { writeFeesWorkbook } from '../../../src/reports/serve/export-fees.ts';
 import { findFirstDay } from '../../../src/seal/find-first-day.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe } from '../../support/make-observations.ts';
 import { applyTransactions, transactionOf } from '../../support/make-report-transactions.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields } from '../../support/open-console-session.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { readRow } from '../../support/read-rows.ts';
@@ -38,17 +39,15 @@ const WRITTEN = [
   'callbacks',
 ] as const;
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 const sessions: Partial<Record<Role, { cookie: string; form_token: string }>> = {};
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   for (const role of ['viewer', 'accountant', 'operator', 'admin'] as const) {
     const cookie = `confere_session=${await openSession(env.context, env.tokens[role])}`;
     const home = await (await fetch(`${env.url}/`, { headers: { cookie } })).text();
     sessions[role] = { cookie, form_token: /name="form_token" value="([^"]+)"/.exec(home)?.[1] ?? '' };
   }
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 type Answer = { status: number; text: string; to: string | null };
 

@@ -1,28 +1,24 @@
 /** The bank's statements by console, API and command: the same operations, for accountants; viewers see no texts. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { OFX_BYTES_MAX } from '../../../src/imports/ofx/read-ofx-elements.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
 import { readRows } from '../../support/read-rows.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 
 const PAGE = '/balances/bank';
 const FORM = '/balances/imports';
-const home = temporaryDirectory();
-let env: ConsoleEnvironment;
+const home = closeAfterAll(temporaryDirectory());
+const env = closeAfterAll(await openConsoleEnvironment({ SECRET_KEY }));
 let day: string;
 beforeAll(async () => {
-  env = await openConsoleEnvironment({ SECRET_KEY });
   day = addDays(env.today, -20);
-});
-afterAll(async () => {
-  home[Symbol.dispose]();
-  await env[Symbol.asyncDispose]();
 });
 
 type Role = 'viewer' | 'operator' | 'accountant';

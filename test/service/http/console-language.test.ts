@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { runTick } from '../../../jobs/run-tick.ts';
 import { openSession } from '../../../src/access/sessions.ts';
 import { DISABLED } from '../../../src/merchants/disabled-reasons.ts';
 import { ProviderError } from '../../../src/provider/provider-error.ts';
 import { message, storeError } from '../../../src/texts/messages.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { inFile } from '../../support/write-temporary-file.ts';
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let session: string;
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   session = `confere_session=${await openSession(env.context, env.tokens.admin)}`;
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 async function read(address: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${env.url}${address}`, {

@@ -1,22 +1,21 @@
 /** Downloads of one account that overlap, in any order and with FITIDs of any kind: what is stored is what the account did. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { keepContents } from '../../../src/ledger/bank/keep-contents.ts';
 import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { importBank } from '../../support/import-bank.ts';
 import type { MadeLine } from '../../support/make-ofx.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { chooseSeed, numRuns } from '../../support/property.ts';
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment());
 let first: string;
 beforeAll(async () => {
-  environment = await openEnvironment();
   const { context } = environment;
   first = addDays(context.calendar.dayOf(context.clock.now()), -30);
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 type Moved = { day: string; at: number; amount: string; memo: string; id: string };
 const DAYS = 4;

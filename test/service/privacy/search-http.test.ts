@@ -7,17 +7,17 @@ import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/operations/authorize-search.ts';
 import { indexParties } from '../../../src/privacy/index-parties.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
 const DOCUMENT = '12345678909';
 const row = makeShownTransaction(['paid'], { document: DOCUMENT, name: 'Maria Conceição', amount: '1234.56' });
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment({ PORT: '0' }));
 let server: HttpServer;
 const tokens = new Map<Role, string>();
 
 beforeAll(async () => {
-  environment = await openEnvironment({ PORT: '0' });
   server = await serveHttp(environment.context, createApp(environment.context));
   for (const role of ['viewer', 'operator'] as const) {
     tokens.set(role, (await createToken(environment.context, { role, name: role })).token);
@@ -28,10 +28,7 @@ beforeAll(async () => {
   ]);
   await indexParties(environment.context);
 });
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await environment[Symbol.asyncDispose]();
-});
+afterAll(() => server[Symbol.asyncDispose]());
 
 type Answer = { status: number; json: { transactions: Record<string, unknown>[]; errors: Record<string, string[]> } };
 

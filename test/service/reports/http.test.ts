@@ -9,29 +9,26 @@ import { type HttpServer, serveHttp } from '../../../src/http/connections/serve-
 import { createApp } from '../../../src/http/create-app.ts';
 import { mountOperations } from '../../../src/http/mount-operations.ts';
 import { makeOneReport, startReport, waitFor } from '../../../src/operations/books/reports.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { applyTransactions, generateTransactions } from '../../support/make-report-transactions.ts';
 import { logIn } from '../../support/open-console-session.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { readRows } from '../../support/read-rows.ts';
 
 const DAY = '2026-03-11';
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment({ PORT: '0' }));
 let server: HttpServer;
 const tokens = new Map<Role, string>();
 
 beforeAll(async () => {
-  books = await openEnvironment({ PORT: '0' });
   server = await serveHttp(books.context, createApp(books.context));
   for (const role of ['viewer', 'operator'] as const) {
     tokens.set(role, (await createToken(books.context, { role, name: role })).token);
   }
   await applyTransactions(books.context, generateTransactions(60, [DAY], 2));
 });
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await books[Symbol.asyncDispose]();
-});
+afterAll(() => server[Symbol.asyncDispose]());
 
 async function call(role: Role, path: string, body?: object): Promise<Response> {
   return await fetch(`http://127.0.0.1:${server.port}/api/v1${path}`, {
