@@ -8,6 +8,7 @@ import { closeAfterAll } from '../../support/close-after-all.ts';
 import { CONSOLE_ROLES } from '../../support/console-examples.ts';
 import { listRoutes } from '../../support/list-routes.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { formTokenOf } from '../../support/open-console-session.ts';
 
 const CALLERS = ['nobody', 'merchant', 'viewer', 'accountant', 'operator', 'admin'] as const;
 type Caller = (typeof CALLERS)[number];
@@ -208,9 +209,7 @@ type Session = { cookie: string; form_token: string };
 async function logIn(token: string): Promise<Session> {
   const cookie = `confere_session=${await openSession(env.context, token)}`;
   const home = await (await fetch(`${env.url}/`, { headers: { cookie } })).text();
-  const form_token = /name="form_token" value="([^"]+)"/.exec(home)?.[1];
-  if (form_token === undefined) throw new Error('no form token');
-  return { cookie, form_token };
+  return { cookie, form_token: formTokenOf(home) };
 }
 
 async function open(route: string, session: Session | undefined): Promise<string> {

@@ -8,7 +8,7 @@ import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
-import { hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
+import { formTokenOf, hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
 import { readRows } from '../../support/read-rows.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 
@@ -31,7 +31,7 @@ async function upload(
 ) {
   const session = await openConsoleSession(env, role);
   const form = new FormData();
-  form.set('form_token', token ?? /name="form_token" value="([^"]+)"/.exec((await session.get('/')).html)?.[1] ?? '');
+  form.set('form_token', token ?? formTokenOf((await session.get('/')).html));
   form.set('kind', 'bank');
   form.set('file', new Blob(file === undefined ? [] : [file]), file === undefined ? '' : 'extrato.ofx');
   const headers = { cookie: session.cookie, origin: env.url };
@@ -122,7 +122,7 @@ test('a wrong upload stores nothing, and the page says what is wrong by line', a
 
 test('a form of many parts is refused before it is parsed, however its boundary is written', async () => {
   const session = await openConsoleSession(env, 'accountant');
-  const token = /name="form_token" value="([^"]+)"/.exec((await session.get('/')).html)?.[1] ?? '';
+  const token = formTokenOf((await session.get('/')).html);
   // Node's parser finds the boundary within a line too; a token may hold any letter, but no dot.
   const part = (name: string, value: string) =>
     `--x.y\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;

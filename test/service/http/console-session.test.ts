@@ -8,6 +8,7 @@ import { createApp } from '../../../src/http/create-app.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { formTokenOf } from '../../support/open-console-session.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { openTcpProxy } from '../../support/open-tcp-proxy.ts';
 
@@ -183,5 +184,5 @@ async function logIn(
 
 async function formToken(cookie: string): Promise<string> {
   const page = await (await fetch(`${env.url}/`, { headers: { cookie } })).text();
-  return /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  return formTokenOf(page);
 }

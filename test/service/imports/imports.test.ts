@@ -17,7 +17,7 @@ import { closeAfterAll } from '../../support/close-after-all.ts';
 import { importBank } from '../../support/import-bank.ts';
 import type { MadeLine } from '../../support/make-ofx.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
-import { hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
+import { formTokenOf, hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
 import { packWorkbook } from '../../support/pack-zip.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
@@ -363,7 +363,7 @@ test('the console previews a file without script, imports it once it is confirme
   expect((await accountant.download(`${ADDRESS}/adjustments/template.xlsx`)).name).toBe('confere-adjustments.xlsx');
 
   const form = new FormData();
-  form.set('form_token', /name="form_token" value="([^"]+)"/.exec(page.html)?.[1] ?? '');
+  form.set('form_token', formTokenOf(page.html));
   form.set('kind', 'adjustments');
   form.set('file', new File([`${header}\n${env.paid.platform};${env.today};tarifa;-7,77;visto\n`], 'a.csv'));
   const send = (body: FormData) =>

@@ -8,7 +8,7 @@ import { closeAfterAll } from '../../support/close-after-all.ts';
 import { importBank } from '../../support/import-bank.ts';
 import type { MadeLine } from '../../support/make-ofx.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
-import { chooseSeed, numRuns } from '../../support/property.ts';
+import { chooseSeed, drawFrom, numRuns } from '../../support/property.ts';
 
 const environment = closeAfterAll(await openEnvironment());
 let first: string;
@@ -61,7 +61,7 @@ const summary = (lines: { day: string; amount: string; memo: string }[]): string
   lines.map(({ day, amount, memo }) => `${day} ${amount} ${memo.replace(/\s+/g, ' ')}`).sort();
 
 test('no line is doubled, lost or swapped', async () => {
-  const random = createRandom(chooseSeed(20_261_126));
+  const random = drawFrom(chooseSeed(20_261_126));
   const { context } = environment;
   for (let account = 0; account < numRuns(12, 600); account++) {
     const truth = makeTruth(random);
@@ -148,15 +148,6 @@ function shuffle<T>(list: T[], random: (limit: number) => number): T[] {
     .map((one) => ({ one, at: random(1_000) }))
     .sort((a, b) => a.at - b.at)
     .map(({ one }) => one);
-}
-
-/** A small generator of numbers below a limit, from a seed. */
-function createRandom(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
 }
 
 test('1,500 lines of one day and amount are compared with as many, and not each with each', async () => {

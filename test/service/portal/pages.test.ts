@@ -14,7 +14,7 @@ import { callApi } from '../../support/call-api.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
-import { asSent, hiddenFields } from '../../support/open-console-session.ts';
+import { asSent, formTokenOf, hiddenFields } from '../../support/open-console-session.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { openMerchantServer } from '../../support/open-merchant-server.ts';
 import { createMerchantToken } from '../../support/open-scopes.ts';
@@ -133,7 +133,7 @@ describe('an example of each message', () => {
     const asked = await fetch(`${url}/portal/examples`, {
       method: 'POST',
       headers: { cookie, origin: url },
-      body: new URLSearchParams({ form_token: /name="form_token" value="([^"]+)"/.exec(own.html)?.[1] ?? '' }),
+      body: new URLSearchParams({ form_token: formTokenOf(own.html) }),
     });
     const preview = await asked.text();
     expect(preview).toMatch(

@@ -11,7 +11,6 @@ import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import {
   applyTransactions,
-  createRandom,
   generateTransactions,
   PLATFORM_A,
   PLATFORM_B,
@@ -21,7 +20,7 @@ import {
 } from '../../support/make-report-transactions.ts';
 import { openBooks as openLedger, stateBalance } from '../../support/open-books.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
-import { chooseSeed, numRuns } from '../../support/property.ts';
+import { chooseSeed, createRandom, numRuns } from '../../support/property.ts';
 import { readRow } from '../../support/read-rows.ts';
 import { addLateEvent } from './add-late-event.ts';
 import { centsOf, lineOf, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
