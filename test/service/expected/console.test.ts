@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
@@ -11,10 +11,7 @@ import { hiddenFields, openConsoleSession, unescapeHtml } from '../../support/op
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
 const env = closeAfterAll(await openConsoleEnvironment());
-let operator: Awaited<ReturnType<typeof openConsoleSession>>;
-beforeAll(async () => {
-  operator = await openConsoleSession(env, 'operator');
-});
+const operator = await openConsoleSession(env, 'operator');
 
 async function put(number: string, given: Record<string, unknown>, source = 'shop'): Promise<void> {
   const facts = expectedFactsSchema.parse({ operation: 'cashin', amount: '10.00', ...given });

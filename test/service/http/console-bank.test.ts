@@ -1,7 +1,7 @@
 /** The bank's statements by console, API and command: the same operations, for accountants; viewers see no texts. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { OFX_BYTES_MAX } from '../../../src/imports/ofx/read-ofx-elements.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
@@ -16,10 +16,7 @@ const PAGE = '/balances/bank';
 const FORM = '/balances/imports';
 const home = closeAfterAll(temporaryDirectory());
 const env = closeAfterAll(await openConsoleEnvironment({ SECRET_KEY }));
-let day: string;
-beforeAll(async () => {
-  day = addDays(env.today, -20);
-});
+const day = addDays(env.today, -20);
 
 type Role = 'viewer' | 'operator' | 'accountant';
 

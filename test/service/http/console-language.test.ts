@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runTick } from '../../../jobs/run-tick.ts';
 import { openSession } from '../../../src/access/sessions.ts';
 import { DISABLED } from '../../../src/merchants/disabled-reasons.ts';
@@ -10,10 +10,7 @@ import { formTokenOf } from '../../support/open-console-session.ts';
 import { inFile } from '../../support/write-temporary-file.ts';
 
 const env = closeAfterAll(await openConsoleEnvironment());
-let session: string;
-beforeAll(async () => {
-  session = `confere_session=${await openSession(env.context, env.tokens.admin)}`;
-});
+const session = `confere_session=${await openSession(env.context, env.tokens.admin)}`;
 
 async function read(address: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${env.url}${address}`, {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createSecretKey } from 'node:crypto';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
 import { sign } from '../../../src/callbacks/render/sign.ts';
 import { html } from '../../../src/http/console/parts/html.ts';
@@ -14,17 +14,11 @@ import { openConsoleSession, unescapeHtml } from '../../support/open-console-ses
 import { readRows } from '../../support/read-rows.ts';
 
 const MINUTE_MS = 60_000;
-type Session = Awaited<ReturnType<typeof openConsoleSession>>;
 
 const env = closeAfterAll(await openConsoleEnvironment());
-let admin: Session;
-let operator: Session;
-let viewer: Session;
-beforeAll(async () => {
-  admin = await openConsoleSession(env, 'admin');
-  operator = await openConsoleSession(env, 'operator');
-  viewer = await openConsoleSession(env, 'viewer');
-});
+const admin = await openConsoleSession(env, 'admin');
+const operator = await openConsoleSession(env, 'operator');
+const viewer = await openConsoleSession(env, 'viewer');
 
 const countMerchants = async (): Promise<number> =>
   (await env.context.db.selectFrom('merchants').select('seq').execute()).length;

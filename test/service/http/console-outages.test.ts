@@ -1,6 +1,6 @@
 /** The console while something is wrong: a backlog of callbacks, a process that is gone, a restored database. */
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { raiseAlerts } from '../../../src/alerts/raise-alerts.ts';
 import { confirmRestore } from '../../../src/backup/confirm-restore.ts';
 import { recordRestore } from '../../../src/backup/record-restore.ts';
@@ -16,11 +16,8 @@ import { startSide } from '../../support/start-side.ts';
 const BACKLOG = 60_000;
 
 const env = closeAfterAll(await openConsoleEnvironment());
-let ops: Awaited<ReturnType<typeof openConsoleSession>>;
 
-beforeAll(async () => {
-  ops = await openConsoleSession(env, 'operator');
-});
+const ops = await openConsoleSession(env, 'operator');
 
 /** The line of the processes that are gone. */
 async function readLost(): Promise<string | undefined> {

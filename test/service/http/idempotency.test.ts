@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
@@ -17,14 +17,10 @@ type Asked = { key?: string; body?: unknown; method?: string; token?: string; ur
 type Answered = { status: number; replayed: string | null; text: string; headers: Headers };
 
 const env = closeAfterAll(await openEnvironment());
-let url: string;
-let admin: string;
 let count = 0;
 
-beforeAll(async () => {
-  url = await serve(env.context);
-  admin = (await createToken(env.context, { name: 'admin', role: 'admin' })).token;
-});
+const url = await serve(env.context);
+const admin = (await createToken(env.context, { name: 'admin', role: 'admin' })).token;
 
 async function serve(context: TestEnvironment['context']): Promise<string> {
   const server = env.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));

@@ -1,7 +1,7 @@
 /** The search box of the console: what each text finds, who may find it, and what its address shows. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -17,12 +17,8 @@ import { readWorkbook } from '../reports/read-workbook.ts';
 type Session = Awaited<ReturnType<typeof openConsoleSession>>;
 
 const env = closeAfterAll(await openConsoleEnvironment());
-let operator: Session;
-let viewer: Session;
-beforeAll(async () => {
-  operator = await openConsoleSession(env, 'operator');
-  viewer = await openConsoleSession(env, 'viewer');
-});
+const operator = await openConsoleSession(env, 'operator');
+const viewer = await openConsoleSession(env, 'viewer');
 
 const localDay = () => env.today.split('-').reverse().join('/');
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listPlatformNames } from '../../../src/database/list-platform-names.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { importFile } from '../../../src/imports/import-file.ts';
@@ -25,10 +25,7 @@ import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 const ADDRESS = '/balances/imports';
 const home = closeAfterAll(temporaryDirectory());
 const env = closeAfterAll(await openConsoleEnvironment({ SECRET_KEY }));
-let header: string;
-beforeAll(async () => {
-  header = 'plataforma;dia;tipo;valor;observação';
-});
+const header = 'plataforma;dia;tipo;valor;observação';
 
 const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mayActAs, ROLES, type Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { recordUser } from '../../../src/access/users.ts';
@@ -32,9 +32,7 @@ import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY } from '../../support/start-serve.ts';
 
 const env = closeAfterAll(await openConsoleEnvironment({ SECRET_KEY }));
-beforeAll(async () => {
-  owner = (await createToken(env.context, { name: 'Ana', role: 'operator' })).id;
-});
+const owner = (await createToken(env.context, { name: 'Ana', role: 'operator' })).id;
 
 /** One change by each door; a change without a route has no door of the API. `form`: its address and fields; none: the console has no such form. */
 type Doors = {
@@ -52,7 +50,6 @@ type Prepare = () => Doors | Promise<Doors>;
 const SINCE = '2026-01-01T00:00:00Z';
 let made = 0;
 let taken = 0;
-let owner: string;
 const day = () => env.today;
 const platform = () => `platform-${++made}`;
 const adjust = (of: string) =>

@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../embedded/open-database.ts';
 import type { Context } from '../../../src/context.ts';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
@@ -22,10 +22,7 @@ import { openEnvironment } from '../../support/open-environment.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const environment = closeAfterAll(await openEnvironment());
-let context: Context;
-beforeAll(async () => {
-  context = environment.context;
-});
+const context = environment.context;
 
 const body = (): Buffer => Buffer.from(JSON.stringify({ transaction_id: randomUUID(), status: 'paid' }));
 /** More than its column takes: what stands for a row that the database refuses for what it holds. */

@@ -1,5 +1,5 @@
 /** The log as it is served: its checkpoint, its tiles, and proofs that others verify. */
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
@@ -16,10 +16,7 @@ import { ADMIN_TOKEN } from '../../support/start-serve.ts';
 import { rootOfInclusion } from '../../support/verify-tree.ts';
 
 const env = closeAfterAll(await openEnvironment());
-let url: string;
-beforeAll(async () => {
-  url = await serve(env.context);
-});
+const url = await serve(env.context);
 
 async function serve(context: TestEnvironment['context']): Promise<string> {
   const server = env.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
