@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { toProviderBody } from '../../callbacks/render/provider-body.ts';
 import { sign } from '../../callbacks/render/sign.ts';
-import { ConfereError, wrongUse } from '../../domain/errors.ts';
+import { ConfereError } from '../../domain/errors.ts';
 import { CALLBACK_FORMATS } from '../../merchants/callback-formats.ts';
 import { parseInstant, readSecretIn } from './read-place.ts';
 
@@ -60,7 +60,7 @@ export function listenCommand(program: Command): void {
 async function listen(options: Options): Promise<void> {
   const given = (option: string, place: string | undefined) => (place ? readSecretIn(option, place) : undefined);
   const token = (await given('--token', options.token)) ?? process.env.CONFERE_PULL_TOKEN;
-  if (!token) throw wrongUse('give the pull token: CONFERE_PULL_TOKEN, or a file with --token');
+  if (!token) throw new ConfereError('wrong_use', 'give the pull token: CONFERE_PULL_TOKEN, or a file with --token');
   const feed = parseUrl('--server', options.server);
   const forward = parseUrl('--forward', options.forward);
   const types = options.types?.split(',').map((type) => type.trim());
@@ -95,17 +95,18 @@ async function listen(options: Options): Promise<void> {
 function parseUrl(option: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && ['http:', 'https:'].includes(url.protocol)) return url;
-  throw wrongUse(`${option} must be an address: http://localhost:8080/pix`);
+  throw new ConfereError('wrong_use', `${option} must be an address: http://localhost:8080/pix`);
 }
 
 export function readKey(secret: string) {
   const bytes = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
   if (secret.startsWith(SECRET_PREFIX) && bytes.length > 0) return createSecretKey(bytes);
-  throw wrongUse('--secret must be whsec_ and base64');
+  throw new ConfereError('wrong_use', '--secret must be whsec_ and base64');
 }
 
 function readFormat(format: string, bearerToken: string | undefined): Pick<Sending, 'format' | 'headers'> {
-  if (!CALLBACK_FORMATS.some((one) => one === format)) throw wrongUse(`--format is ${CALLBACK_FORMATS.join(' or ')}`);
+  if (!CALLBACK_FORMATS.some((one) => one === format))
+    throw new ConfereError('wrong_use', `--format is ${CALLBACK_FORMATS.join(' or ')}`);
   return { format, headers: bearerToken === undefined ? {} : { authorization: `Bearer ${bearerToken}` } };
 }
 

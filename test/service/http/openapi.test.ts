@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Express } from 'express';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openSession } from '../../../src/access/sessions.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
@@ -10,10 +10,9 @@ import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { makeCheckpoint } from '../../../src/tlog/checkpoints.ts';
-import { closeAfterAll } from '../../support/close-after-all.ts';
 import { makeOfx } from '../../support/make-ofx.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
-import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
 type Json = Record<string, unknown>;
@@ -24,7 +23,7 @@ type Documented = {
 };
 type Document = { paths: Record<string, Record<string, Documented>>; components: { schemas: Record<string, Json> } };
 
-const env = closeAfterAll(await openConsoleEnvironment());
+let env: ConsoleEnvironment;
 let document: Document;
 /** Operations that the real service answered at least once, as documented. */
 const answered = new Set<string>();
@@ -32,9 +31,11 @@ const answered = new Set<string>();
 const replayed = new Set<string>();
 
 beforeAll(async () => {
+  env = await openConsoleEnvironment();
   const response = await fetch(`${env.url}/api/v1/openapi.json`, { headers: bearer(env.tokens.viewer) });
   document = (await response.json()) as Document;
 });
+afterAll(() => env[Symbol.asyncDispose]());
 
 test('an OpenAPI 3.1 document is served for any valid token, and not without one', async () => {
   expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Confere' } });

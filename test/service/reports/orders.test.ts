@@ -1,6 +1,6 @@
 import { copyFile, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
@@ -15,7 +15,6 @@ import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { findReportDays } from '../../../src/reports/serve/find-report-days.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { useReport } from '../../../src/reports/serve/use-report.ts';
-import { closeAfterAll } from '../../support/close-after-all.ts';
 import {
   applyTransactions,
   generateTransactions,
@@ -24,7 +23,7 @@ import {
   transactionOf,
   withLaterEvents,
 } from '../../support/make-report-transactions.ts';
-import { openEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { readMismatchRows } from '../../support/read-ledger-state.ts';
 import {
   centsOf,
@@ -41,7 +40,7 @@ import {
 const DAY = '2026-03-11';
 const by = { actor: 'test', note: 'visto no extrato' };
 const LINES = ['de pedidos', 'não identificados', 'de plataformas sem pedidos'].map((line) => `Recebimentos ${line}`);
-const books = closeAfterAll(await openEnvironment());
+let books: TestEnvironment;
 
 /** Expects a payment of a platform; by default it was issued on the day before and is due on the day. */
 async function put(number: string, amount: string, facts: object = {}): Promise<string> {
@@ -86,6 +85,7 @@ const refunded = transactionOf(
 const numbers: Record<string, string> = {};
 
 beforeAll(async () => {
+  books = await openEnvironment();
   const { context } = books;
   await applyTransactions(context, generateTransactions(60, ['2026-03-10', DAY, '2026-03-12'], 5));
   await makeReport(context, '2026-03-10');
@@ -105,6 +105,7 @@ beforeAll(async () => {
   await matchExpected(context, { ...by, id: numbers['pedido-3'] ?? '', transactionId: shared.id, amountCents: 4_000n });
   await makeReport(context, DAY);
 }, 120_000);
+afterAll(() => books[Symbol.asyncDispose]());
 
 test('a day without orders has the sheets and lines that it always had, and keeps them', async () => {
   const sheets = await read({ revision: 1 });

@@ -1,6 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { limitReads } from '../../../database/limit-statement-time.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addMonths, type Day, monthOf } from '../../../domain/calendar.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
@@ -39,7 +39,7 @@ const CONTRACTS_SHOWN = 50;
 
 /** The page of a month's fees, and the form that states a contract. */
 export function feePages(context: Context): Router {
-  const reading = limitReads(context);
+  const reading = { ...context, db: limitStatementTime(context.db) };
   const router = createRouter();
   router.use(serveTwoStepForm(context, contractForm(context)));
   router.get(FEES.address, (request, response) => send(reading, request, response));
