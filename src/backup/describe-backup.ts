@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { ConfereError } from '../domain/errors.ts';
+import { wrongUse } from '../domain/errors.ts';
 import { refuseOtherSum, type Sums, sha256Of } from './sums.ts';
 
 export const DESCRIPTION = 'backup.json';
@@ -57,8 +57,7 @@ export async function readDescription(directory: string, sums: Sums): Promise<Ba
 export function parseDescription(file: string, text: Buffer): BackupDescription {
   const parsed = description.safeParse(parseOrNull(text.toString()));
   if (parsed.success) return parsed.data;
-  throw new ConfereError(
-    'wrong_use',
+  throw wrongUse(
     `${file} is broken, or not of a backup that this version can read: use another copy, or another version`,
   );
 }

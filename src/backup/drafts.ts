@@ -9,7 +9,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../embedded/files/make-directory.ts';
 import type { Config } from '../config.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { wrongUse } from '../domain/errors.ts';
 import { largest } from '../domain/lists.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { checkOwner, nameOwner } from '../inbox/spool/spool-owner.ts';
@@ -34,7 +34,7 @@ export function makeDraft(directory: string, { option }: { option: string }): st
   try {
     makeDirectory(draft);
   } catch (error) {
-    throw new ConfereError('wrong_use', `${option} ${directory} cannot be made: ${describeFailure(error)}`, {
+    throw wrongUse(`${option} ${directory} cannot be made: ${describeFailure(error)}`, {
       cause: error,
     });
   }
@@ -71,8 +71,7 @@ export function refuseOwnFolder(config: Config, directory: string, { option }: {
   const own = { DATA_DIR: config.DATA_DIR, SPOOL_DIR: spoolDirectory(config) };
   for (const [name, folder] of Object.entries(own)) {
     if (!isWithin(resolveLinks(directory), resolveLinks(folder))) continue;
-    throw new ConfereError(
-      'wrong_use',
+    throw wrongUse(
       `${option} ${directory} lies in ${name} (${folder}), and would be lost with it: name a directory elsewhere, best on another disk`,
     );
   }

@@ -1,7 +1,7 @@
 /** `confere doctor --restored`: what a restore lost, what is read again, and what waits for a person. */
 import type { Context } from '../context.ts';
 import type { Restore } from '../database/restores.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { wrongUse } from '../domain/errors.ts';
 import { countSegments } from '../inbox/spool/redact-retained-files.ts';
 import { BREAKS_SHOWN_MAX, checkBooks, describeCheck } from '../proof/check-books.ts';
 import { verifyRecorded } from '../proof/verify-anchors.ts';
@@ -30,8 +30,7 @@ export async function examineRestored(
 ): Promise<RestoreFinding[]> {
   const restore = since ? await recordRestore(context, since) : await findLastRestore(context.db);
   if (!restore)
-    throw new ConfereError(
-      'wrong_use',
+    throw wrongUse(
       'no restore of this database is recorded: name the instant of the backup with --since, such as 2026-11-21T03:00:00Z',
     );
   await queueGapRuns(context, restore);

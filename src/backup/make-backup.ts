@@ -27,7 +27,7 @@ import { createVault } from '../database/keys/vault.ts';
 import { findDatabase } from '../database/open/find-database.ts';
 import { refuseUnfinishedRestore } from '../database/restores.ts';
 import type { Database } from '../database/tables.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { ConfereError, wrongUse } from '../domain/errors.ts';
 import { VERSION } from '../domain/version.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { nameSpool } from '../inbox/spool/spool-owner.ts';
@@ -162,10 +162,9 @@ async function writeBackup(
 async function refuseTaken(directory: string, { option }: Pick<BackupOptions, 'option'>): Promise<void> {
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
-    throw new ConfereError('wrong_use', `${option}: ${describeFailure(error)}`);
+    throw wrongUse(`${option}: ${describeFailure(error)}`);
   });
-  if (names.length > 0)
-    throw new ConfereError('wrong_use', `${directory} is not empty: name a new directory for each backup`);
+  if (names.length > 0) throw wrongUse(`${directory} is not empty: name a new directory for each backup`);
   const [device, parentDevice] = await Promise.all([directory, path.dirname(directory)].map(findDevice));
   if (device !== undefined && device !== parentDevice) refuseMountPoint(directory, option);
 }
@@ -176,8 +175,7 @@ async function findDevice(directory: string): Promise<number | undefined> {
 
 /** The draft gets the name of the backup by a rename, which a mount point refuses. */
 function refuseMountPoint(directory: string, option: string): never {
-  throw new ConfereError(
-    'wrong_use',
+  throw wrongUse(
     `${option} ${directory} is a mount point: name a new directory in it, such as ${path.join(directory, 'NAME')}`,
   );
 }

@@ -7,7 +7,7 @@ import { archiveDirectory } from '../archive/archive-files.ts';
 import type { Config } from '../config.ts';
 import { DATA_DIR_LOCK } from '../database/open/lock-data-dir.ts';
 import { restoreMarkFile } from '../database/open/restore-mark.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { wrongUse } from '../domain/errors.ts';
 import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
 import { nameOwner } from '../inbox/spool/spool-owner.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
@@ -32,15 +32,14 @@ export async function refuseUsedPlace(config: Config, { data }: BackupDescriptio
   for (const name of await list(home)) if (await isUsed(home, name)) used.push(name);
   if (used.length > 0) {
     const shown = used.slice(0, 3).join(', ');
-    throw new ConfereError('wrong_use', `${home} is not empty (${shown}): restore into an empty DATA_DIR`);
+    throw wrongUse(`${home} is not empty (${shown}): restore into an empty DATA_DIR`);
   }
   const spool = path.resolve(spoolDirectory(config));
   if ((await list(spool)).some((name) => SPOOL_FILES.test(name)))
-    throw new ConfereError('wrong_use', `${spool} holds webhooks of another service: restore with an empty SPOOL_DIR`);
+    throw wrongUse(`${spool} holds webhooks of another service: restore with an empty SPOOL_DIR`);
   const segments = data.filter((name) => name.endsWith('.spool'));
   if (segments.length > 0 && config.DATABASE_URL && !config.SPOOL_DIR)
-    throw new ConfereError(
-      'wrong_use',
+    throw wrongUse(
       `the backup holds ${segments.length} segments of spooled webhooks: set SPOOL_DIR, from which serve takes them`,
     );
 }
@@ -104,6 +103,6 @@ async function list(directory: string): Promise<string[]> {
     return await readdir(directory);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw new ConfereError('wrong_use', describeFailure(error), { cause: error });
+    throw wrongUse(describeFailure(error), { cause: error });
   }
 }

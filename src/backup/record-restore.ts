@@ -2,7 +2,7 @@ import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { type Restore, readRestores } from '../database/restores.ts';
 import { addDays } from '../domain/calendar.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { ConfereError, wrongUse } from '../domain/errors.ts';
 import { LOOKBACK_DAYS } from '../domain/late-days.ts';
 import { startRun } from '../reconciliation/runs/start-run.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
@@ -32,8 +32,7 @@ const POSITIONS_SKIPPED = 1_000_000_000;
  */
 export async function recordRestore(context: Context, gapFrom: Date): Promise<RecordedRestore> {
   const now = context.clock.now();
-  if (gapFrom > now)
-    throw new ConfereError('wrong_use', `the backup cannot be of ${gapFrom.toISOString()}: that is to come`);
+  if (gapFrom > now) throw wrongUse(`the backup cannot be of ${gapFrom.toISOString()}: that is to come`);
   const verdict = await assessLog(context);
   return await auditChange(
     context,

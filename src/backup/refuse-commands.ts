@@ -4,7 +4,7 @@ import { findMissingTriggers } from '../../embedded/migrations/preview-migration
 import { MIGRATIONS } from '../database/open/bring-up-to-date.ts';
 import { listPrograms } from '../database/restores.ts';
 import type { Database } from '../database/tables.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { wrongUse } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
 
 /** A server that allows no triggers, or not to this user: `doctor` reports that the tables have no guard. */
@@ -22,7 +22,7 @@ export async function* refuseClientCommands(chunks: AsyncIterable<Buffer>): Asyn
   let isAtStart = true;
   for await (const chunk of chunks) {
     if (chunk.includes(COMMAND) || (isAtStart && chunk[0] === BACKSLASH))
-      throw new ConfereError('wrong_use', 'the dump has a command of the database client: it is not from Confere');
+      throw wrongUse('the dump has a command of the database client: it is not from Confere');
     if (chunk.length > 0) isAtStart = chunk.at(-1) === NEWLINE;
     yield chunk;
   }
@@ -36,8 +36,7 @@ export async function removePrograms(db: Kysely<Database>): Promise<void> {
   const programs = await listPrograms(db);
   const other = programs.find(({ kind }) => kind !== 'TRIGGER');
   if (other)
-    throw new ConfereError(
-      'wrong_use',
+    throw wrongUse(
       `the backup has the ${other.kind.toLowerCase()} ${other.name}, and Confere makes none: it is not from Confere`,
     );
   for (const { name } of programs) await sql`DROP TRIGGER ${sql.id(name)}`.execute(db);

@@ -28,7 +28,7 @@ import {
   unmarkUnfinishedRestore,
 } from '../database/restores.ts';
 import type { Database } from '../database/tables.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { ConfereError, wrongUse } from '../domain/errors.ts';
 import { VERSION } from '../domain/version.ts';
 import { describeError, type Log } from '../log.ts';
 import { readSeal } from '../seal/read-seals.ts';
@@ -114,10 +114,7 @@ async function restoreInto(place: Place, opened: Opened): Promise<RecordedRestor
     await clearUnfinishedRestore(db, place.id);
     const present = await readTables(db);
     if (present.length > 0)
-      throw new ConfereError(
-        'wrong_use',
-        `the database is not empty (${present.length} tables): restore into an empty one`,
-      );
+      throw wrongUse(`the database is not empty (${present.length} tables): restore into an empty one`);
   }
   await markUnfinishedRestore(db, place.id);
   try {
@@ -173,16 +170,15 @@ async function fillDatabase(
 
 function refuseEncryption({ encrypted }: BackupDescription, identity: string | undefined): void {
   if (encrypted && identity === undefined)
-    throw new ConfereError('wrong_use', 'the backup is encrypted: name the file of its key with --identity');
+    throw wrongUse('the backup is encrypted: name the file of its key with --identity');
   if (!encrypted && identity !== undefined)
-    throw new ConfereError('wrong_use', 'the backup is not encrypted, which --identity expects: was it replaced?');
+    throw wrongUse('the backup is not encrypted, which --identity expects: was it replaced?');
 }
 
 async function refuseVersion({ version, database }: BackupDescription): Promise<void> {
   const unknown = await listUnknownMigrations(MIGRATIONS, database.migrations);
   if (unknown.length === 0) return;
-  throw new ConfereError(
-    'wrong_use',
+  throw wrongUse(
     `the backup was made by Confere ${version}, which has tables that this version (${VERSION}) does not know (${unknown.at(-1)}): restore it with that version or a newer one`,
   );
 }
@@ -192,11 +188,10 @@ async function refuseKey({ config, description, read }: Opened): Promise<void> {
   const { id, file } = description.key;
   const own = file === null ? undefined : Buffer.from((await read.read(file)).toString().trim(), 'base64');
   const key = config.SECRET_KEY ?? own;
-  if (key === undefined)
-    throw new ConfereError('wrong_use', `the backup has no key: set SECRET_KEY to the one with the id ${id}`);
+  if (key === undefined) throw wrongUse(`the backup has no key: set SECRET_KEY to the one with the id ${id}`);
   if (createVault(key).keyId === id) return;
   const where = own ? ', which is in the secret.key of the backup' : '';
-  throw new ConfereError('wrong_use', `SECRET_KEY is not the key of the backup, whose id is ${id}${where}`);
+  throw wrongUse(`SECRET_KEY is not the key of the backup, whose id is ${id}${where}`);
 }
 
 /** Files of a server are usable for an embedded server of the same series alone. */
@@ -204,8 +199,7 @@ function refuseOtherServer({ DATABASE_URL }: Config, { database }: BackupDescrip
   if (database.method !== 'copy') return;
   const [made, here] = [seriesOf(database.server), seriesOf(DATABASE_URL ? '' : readServerVersion())];
   if (made !== '' && made === here) return;
-  throw new ConfereError(
-    'wrong_use',
+  throw wrongUse(
     `the backup has the files of an embedded server ${database.server}: restore it without DATABASE_URL on a machine with MariaDB ${made}`,
   );
 }

@@ -6,7 +6,7 @@ import { dumpDatabase } from '../../embedded/programs/dump-database.ts';
 import type { Config } from '../config.ts';
 import { explainServer } from '../database/open/find-database.ts';
 import type { Database } from '../database/tables.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { wrongUse } from '../domain/errors.ts';
 import { type BackupDescription, type BackupMethod, DATABASE_FILES } from './describe-backup.ts';
 import type { StoreFile } from './stored-files.ts';
 
@@ -41,7 +41,7 @@ export async function storeDatabase({
   const name = DATABASE_FILES[chosen];
   if (chosen === 'copy') {
     if (config.DATABASE_URL || !('socketPath' in target))
-      throw new ConfereError('wrong_use', '--method copy is for the embedded database alone: use dump');
+      throw wrongUse('--method copy is for the embedded database alone: use dump');
     const { socketPath } = target;
     const files = { dataDir: config.DATA_DIR, socketPath };
     await copyServer(files, (stream) => storeAs(store, name, stream), signal).catch(explainServer);
@@ -68,7 +68,7 @@ async function chooseMethod(config: Config, db: Kysely<Database>): Promise<Backu
 export async function readShape(db: Kysely<Database>): Promise<Shape> {
   const tables = await readTables(db);
   if (!tables.includes('migrations'))
-    throw new ConfereError('wrong_use', 'the database has no tables of Confere: there is nothing to back up');
+    throw wrongUse('the database has no tables of Confere: there is nothing to back up');
   const version = await sql<{ server: string }>`SELECT VERSION() AS server`.execute(db);
   const migrations = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(db);
   return {

@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { Decrypter, Encrypter } from 'age-encryption';
-import { ConfereError } from '../domain/errors.ts';
+import { wrongUse } from '../domain/errors.ts';
 import { refuseOtherSum, type StoredFile, type Sums } from './sums.ts';
 
 /** The fastest level: the dump competes with the service for the processor. */
@@ -111,7 +111,7 @@ function createEncrypter(recipients: string[]): Encrypter {
     try {
       encrypter.addRecipient(recipient);
     } catch {
-      throw new ConfereError('wrong_use', '--recipient must be a public key of age: age1…');
+      throw wrongUse('--recipient must be a public key of age: age1…');
     }
   }
   return encrypter;
@@ -126,9 +126,9 @@ function createDecrypter(identity: string): Decrypter {
   try {
     for (const key of keys) decrypter.addIdentity(key);
   } catch {
-    throw new ConfereError('wrong_use', '--identity must name a file with a key of age-keygen: AGE-SECRET-KEY-1…');
+    throw wrongUse('--identity must name a file with a key of age-keygen: AGE-SECRET-KEY-1…');
   }
-  if (keys.length === 0) throw new ConfereError('wrong_use', 'the file of --identity holds no key');
+  if (keys.length === 0) throw wrongUse('the file of --identity holds no key');
   return decrypter;
 }
 
@@ -143,7 +143,7 @@ function decryptWith(decrypter: Decrypter) {
     try {
       yield* toBuffers(await decrypter.decrypt(toWeb(chunks)));
     } catch (error) {
-      throw new ConfereError('wrong_use', 'a file could not be decrypted: is it the identity of a --recipient?', {
+      throw wrongUse('a file could not be decrypted: is it the identity of a --recipient?', {
         cause: error,
       });
     }

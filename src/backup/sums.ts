@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ConfereError } from '../domain/errors.ts';
+import { wrongUse } from '../domain/errors.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
 
 const NAME = 'SHA256SUMS';
@@ -27,8 +27,7 @@ export type Sums = ReadonlyMap<string, string>;
 
 /** @throws ConfereError `wrong_use` if a file is not the one whose sum was verified: it changed since. */
 export function refuseOtherSum(name: string, sum: string, sums: Sums): void {
-  if (sums.get(name) !== sum)
-    throw new ConfereError('wrong_use', `the backup was changed while it was read: ${name} has another sum`);
+  if (sums.get(name) !== sum) throw wrongUse(`the backup was changed while it was read: ${name} has another sum`);
 }
 
 /**
@@ -42,14 +41,11 @@ export async function verifySums(
   expected: string | undefined,
 ): Promise<{ bytes: number; sums: Sums }> {
   const text = await readFile(path.join(directory, NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw new ConfereError('wrong_use', `--from: ${describeFailure(error)}`);
-    throw new ConfereError('wrong_use', `${directory} is no finished backup: it has no ${NAME}`);
+    if (error.code !== 'ENOENT') throw wrongUse(`--from: ${describeFailure(error)}`);
+    throw wrongUse(`${directory} is no finished backup: it has no ${NAME}`);
   });
   if (expected !== undefined && sha256Of(text) !== expected.toLowerCase())
-    throw new ConfereError(
-      'wrong_use',
-      `the backup is not the one of --sum: ${NAME} has the SHA-256 ${sha256Of(text)}`,
-    );
+    throw wrongUse(`the backup is not the one of --sum: ${NAME} has the SHA-256 ${sha256Of(text)}`);
   const sums = new Map(text.trimEnd().split('\n').map(parseLine));
   const found = new Set(await listFiles(directory));
   let bytes = 0;
@@ -65,8 +61,7 @@ export async function verifySums(
   }
   if (problems.length === 0) return { bytes, sums };
   const more = problems.length > PROBLEMS_SHOWN_MAX ? `; ${problems.length} differences in all` : '';
-  throw new ConfereError(
-    'wrong_use',
+  throw wrongUse(
     `the backup is broken or was changed; nothing was restored: ${problems.slice(0, PROBLEMS_SHOWN_MAX).join('; ')}${more}`,
   );
 }
@@ -75,7 +70,7 @@ function parseLine(line: string): [name: string, sum: string] {
   const [, sum = '', name = ''] = LINE.exec(line) ?? [];
   // a name such as ../x must not lead out of the backup
   if (name === '' || name.split('/').includes('..'))
-    throw new ConfereError('wrong_use', `the backup is broken or was changed: ${NAME} has a line that is no sum`);
+    throw wrongUse(`the backup is broken or was changed: ${NAME} has a line that is no sum`);
   return [name, sum];
 }
 

@@ -12,7 +12,7 @@ import type { Config } from '../config.ts';
 import { lockDataDir } from '../database/open/lock-data-dir.ts';
 import { makeDataDir } from '../database/open/make-data-dir.ts';
 import { findRestoreMark, type RestoreMark, restoreMarkFile } from '../database/open/restore-mark.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { wrongUse } from '../domain/errors.ts';
 import type { Log } from '../log.ts';
 import type { BackupDescription } from './describe-backup.ts';
 import { refuseSmallPlace } from './explain-full-disk.ts';
@@ -95,7 +95,7 @@ export async function takePlace(
 /** Removes the embedded database, also one that a start did not finish, and the files of the mark. */
 async function removePlaced(home: string, mark: RestoreMark | undefined, log: Log): Promise<void> {
   if (!(await stopAbandonedServer({ dataDir: home, log: (message) => log.info(message) })))
-    throw new ConfereError('wrong_use', `another process uses the embedded database of ${home}: stop it first`);
+    throw wrongUse(`another process uses the embedded database of ${home}: stop it first`);
   await rm(path.join(home, 'mariadb'), REMOVE);
   for (const file of mark?.files ?? []) {
     await rm(file, { force: true });

@@ -3,7 +3,7 @@ import { confirmRestore } from '../backup/confirm-restore.ts';
 import { examineRestored, type RestoreFinding } from '../backup/examine-restored.ts';
 import type { Context } from '../context.ts';
 import { examineSystem, examineWithoutContext, type Finding } from '../doctor/examine-system.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { wrongUse } from '../domain/errors.ts';
 import { describeSaid } from '../texts/messages.ts';
 import { readOwnSettings, summarizeSettings } from './config.ts';
 import { parseInstant } from './developer/read-place.ts';
@@ -45,7 +45,7 @@ export function doctorCommand(program: Command): void {
         });
         return;
       }
-      if (options.sinceProof && !options.books) throw new ConfereError('wrong_use', '--since-proof belongs to --books');
+      if (options.sinceProof && !options.books) throw wrongUse('--since-proof belongs to --books');
       const settings: Finding = { check: 'settings', ok: true, says: summarizeSettings(readOwnSettings()) };
       const say = (findings: Finding[]) => printFindings([settings, ...findings], options);
       await withContext({ readOnly: true }, async (context) => say(await examineSystem(context, options)), {
@@ -57,14 +57,11 @@ export function doctorCommand(program: Command): void {
 function parseRestored({ restored, since, manifests, confirm }: Options) {
   if (restored) {
     if (confirm && (since !== undefined || manifests !== undefined))
-      throw new ConfereError(
-        'wrong_use',
-        '--confirm takes neither --since nor --manifests: examine first, then confirm',
-      );
+      throw wrongUse('--confirm takes neither --since nor --manifests: examine first, then confirm');
     return { since: parseInstant('--since', since), manifests };
   }
   if (since !== undefined || manifests !== undefined || confirm)
-    throw new ConfereError('wrong_use', '--since, --manifests and --confirm belong to --restored');
+    throw wrongUse('--since, --manifests and --confirm belong to --restored');
   return undefined;
 }
 

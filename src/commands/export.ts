@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { audit } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { isDay } from '../domain/calendar.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { type ConfereError, wrongUse } from '../domain/errors.ts';
 import type { Language } from '../domain/language/language.ts';
 import { FILE_FORMATS, type FileFormat } from '../reports/plan/report-plan.ts';
 import { assertGroup, FORMAT_FACTS } from '../reports/render/formats/formats.ts';
@@ -56,7 +56,7 @@ export function exportCommand(program: Command): void {
 
 /** @throws ConfereError `wrong_use`, before anything is opened. */
 function checkUse(options: Options): FileFormat {
-  const fault = (message: string): ConfereError => new ConfereError('wrong_use', message);
+  const fault = (message: string): ConfereError => wrongUse(message);
   const isRange = options.from !== undefined || options.to !== undefined;
   const days = [options.day, options.from, options.to].filter((day) => day !== undefined);
   const unreal = days.find((day) => !isDay(day));

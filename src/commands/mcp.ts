@@ -3,7 +3,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { Command } from 'commander';
 import { findCaller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { ConfereError, wrongUse } from '../domain/errors.ts';
 import { listenHttp } from '../http/connections/serve-http.ts';
 import { createMcpApp } from '../http/mcp/create-mcp-app.ts';
 import { createMcpServer } from '../http/mcp/create-mcp-server.ts';
@@ -32,14 +32,14 @@ export function mcpCommand(program: Command, open: typeof withContext): void {
 function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new ConfereError('wrong_use', '--http is a port: 3001');
+  throw wrongUse('--http is a port: 3001');
 }
 
 async function readToken(file: string | undefined): Promise<string> {
-  if (file === '-') throw new ConfereError('wrong_use', '--token takes a file: standard input is the assistant’s');
+  if (file === '-') throw wrongUse('--token takes a file: standard input is the assistant’s');
   const token = file === undefined ? process.env.CONFERE_TOKEN : await readSecret('--token', file);
   if (token) return token;
-  throw new ConfereError('wrong_use', 'give a token: CONFERE_TOKEN, or a file with --token');
+  throw wrongUse('give a token: CONFERE_TOKEN, or a file with --token');
 }
 
 /** Serves one assistant until it closes standard input. @throws ConfereError for a token that opens nothing. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { wrongUse } from '../domain/errors.ts';
 import { MISMATCH_STATES } from '../domain/mismatch.ts';
 import { type PresentedMismatch, transactionAmountOf } from '../mismatches/read-mismatches.ts';
 import { COMMAND } from '../operations/define-change.ts';
@@ -40,7 +40,7 @@ export function mismatchesCommand(program: Command): void {
     ask({ actual, ...fields }, ids) {
       const [id, ...others] = ids;
       if (id !== undefined && others.length === 0 && fields.kind === undefined) return { id };
-      if (actual !== undefined) throw new ConfereError('wrong_use', '--actual is the evidence of one mismatch');
+      if (actual !== undefined) throw wrongUse('--actual is the evidence of one mismatch');
       return { change: resolveMismatches, fields: ids.length > 0 ? { ...fields, ids } : fields };
     },
     read: readSeen,
@@ -84,7 +84,7 @@ function readSeen({ actual }: { actual?: unknown }): { actual?: unknown } {
   try {
     return { actual: JSON.parse(actual) as unknown };
   } catch (error) {
-    throw new ConfereError('wrong_use', '--actual must be JSON, as `confere mismatches list --json` shows it', {
+    throw wrongUse('--actual must be JSON, as `confere mismatches list --json` shows it', {
       cause: error,
     });
   }

@@ -9,7 +9,7 @@ import { KEY_CHECK } from '../database/keys/settings.ts';
 import { createVault, type Place, type Vault } from '../database/keys/vault.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { ConfereError, wrongUse } from '../domain/errors.ts';
 import { readInput } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
 
@@ -29,7 +29,7 @@ export function rotateKeyCommand(program: Command): void {
       await withContext({}, async (context) => {
         const inFile = context.config.SECRET_KEY === undefined;
         if (!inFile && given === undefined) {
-          throw new ConfereError('wrong_use', 'SECRET_KEY is set: give the new one with --new-key-file');
+          throw wrongUse('SECRET_KEY is set: give the new one with --new-key-file');
         }
         const done = await rotate(context, given ?? randomBytes(KEY_BYTES), inFile);
         print(json, done, describe(done, inFile));
@@ -41,14 +41,14 @@ async function readKey(file: string): Promise<Buffer> {
   const text = (await readInput(file)).trim();
   const key = Buffer.from(text, 'base64');
   if (key.length === KEY_BYTES && key.toString('base64') === text) return key;
-  throw new ConfereError('wrong_use', 'the new key must be base64 of 32 bytes (openssl rand -base64 32)');
+  throw wrongUse('the new key must be base64 of 32 bytes (openssl rand -base64 32)');
 }
 
 /** Rotates in one transaction: after a crash at any instant, all secrets are encrypted with the same key. */
 async function rotate(context: Context, key: Buffer, inFile: boolean): Promise<Rotated> {
   const { config, vault } = context;
   const next = createVault(key, vault.binds);
-  if (next.keyId === vault.keyId) throw new ConfereError('wrong_use', 'that is the key that is in use');
+  if (next.keyId === vault.keyId) throw wrongUse('that is the key that is in use');
   const file = inFile ? writeNextKey(config.DATA_DIR, key) : undefined;
   const target = `key:${next.keyId}`;
   const secrets = await auditChange(context, (inner) => transact(inner.db, (trx) => reencrypt(trx, vault, next)), {

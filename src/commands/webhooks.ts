@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { takeResult } from '../access/keyed-steps.ts';
 import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { ConfereError, wrongUse } from '../domain/errors.ts';
 import { QUARANTINE_REASONS } from '../inbox/manage/purge-webhooks.ts';
 import { listWebhooks } from '../inbox/manage/read-webhooks.ts';
 import { COMMAND, makeChange } from '../operations/define-change.ts';
@@ -39,8 +39,7 @@ export function webhooksCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .action(async (ids: string[], options: ReprocessOptions) => {
       const all = options.quarantined === true || options.reason !== undefined;
-      if (all === ids.length > 0)
-        throw new ConfereError('wrong_use', 'name webhooks, or say --quarantined or --reason');
+      if (all === ids.length > 0) throw wrongUse('name webhooks, or say --quarantined or --reason');
       await withContext({}, async (context) => {
         const count = all ? await reprocessAll(context, options.reason) : await reprocessEach(context, ids);
         print(options.json, { reprocessed: count }, `${count} webhooks will be processed again by the next worker`);

@@ -93,3 +93,8 @@ export function groupFaults(faults: Iterable<readonly [name: string, text: strin
     ),
   );
 }
+
+/** A command that is asked for wrongly, or where it may not run: it ends with the exit code 2. */
+export function wrongUse(message: string, details?: { cause: unknown }): ConfereError {
+  return new ConfereError('wrong_use', message, details);
+}

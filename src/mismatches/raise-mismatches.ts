@@ -8,7 +8,7 @@
  * never changed. resolve-mismatches.ts has the other half of the lifecycle.
  */
 
-import { type Selectable, sql, type Transaction } from 'kysely';
+import { type Selectable, sql, type Transaction, type UpdateObject } from 'kysely';
 import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { createId } from '../domain/ids.ts';
@@ -38,10 +38,10 @@ export async function raiseMismatches(
       const row = { id: createId('mm'), found: one, severity };
       fresh.push(row);
     } else if (last.state === 'resolved' && mayReopen(last, one)) {
-      await reopen(trx, last.seq, one, now);
+      await update(trx, last.seq, { found: one, now, more: reopened(one, now) });
       raised.push({ seq: last.seq, id: last.id, found: one, severity });
     } else if (last.state !== 'resolved' && !one.outdated && isNewEvidence(last, one)) {
-      await refreshEvidence(trx, last.seq, one, now);
+      await update(trx, last.seq, { found: one, now });
     }
   }
   if (fresh.length > 0) append(raised, await insertMismatches(trx, fresh, now));
@@ -86,47 +86,37 @@ function isNewEvidence(last: Latest, found: FoundMismatch): boolean {
   return priced || last.actual !== toJson(found.actual);
 }
 
-async function reopen(trx: Transaction<Database>, seq: number, found: FoundMismatch, now: Date): Promise<void> {
-  const state = found.resolution === undefined ? 'open' : 'resolved';
+/** Writes what a mismatch shows now, and records that it changed. */
+async function update(
+  trx: Transaction<Database>,
+  seq: number,
+  { found, now, more = {} }: { found: FoundMismatch; now: Date; more?: UpdateObject<Database, 'mismatches'> },
+): Promise<void> {
+  const amount = found.amountCents === undefined ? {} : { amount_cents: found.amountCents };
+  const evidence = { expected: toJson(found.expected), actual: toJson(found.actual), ...amount };
   await trx
     .updateTable('mismatches')
-    .set({
-      state,
-      open_scope: found.resolution === undefined ? mismatchKey(found) : null,
-      kept_scope: null,
-      expected: toJson(found.expected),
-      actual: toJson(found.actual),
-      ...(found.amountCents === undefined ? {} : { amount_cents: found.amountCents }),
-      run_seq: found.runSeq ?? null,
-      webhook_seq: found.webhookSeq ?? null,
-      opened_at: now,
-      acknowledged_at: null,
-      resolved_at: found.resolution === undefined ? null : now,
-      resolution: found.resolution ?? null,
-      reopened: sql`reopened + 1`,
-      baseline: found.baseline ? 1 : 0,
-    })
+    .set({ ...evidence, ...more })
     .where('seq', '=', seq)
     .execute();
   await recordMismatchChange(trx, [seq], { note: null, actor: SYSTEM_ACTOR }, now);
 }
 
-async function refreshEvidence(
-  trx: Transaction<Database>,
-  seq: number,
-  found: FoundMismatch,
-  now: Date,
-): Promise<void> {
-  await trx
-    .updateTable('mismatches')
-    .set({
-      expected: toJson(found.expected),
-      actual: toJson(found.actual),
-      ...(found.amountCents === undefined ? {} : { amount_cents: found.amountCents }),
-    })
-    .where('seq', '=', seq)
-    .execute();
-  await recordMismatchChange(trx, [seq], { note: null, actor: SYSTEM_ACTOR }, now);
+function reopened(found: FoundMismatch, now: Date): UpdateObject<Database, 'mismatches'> {
+  const isOpen = found.resolution === undefined;
+  return {
+    state: isOpen ? 'open' : 'resolved',
+    open_scope: isOpen ? mismatchKey(found) : null,
+    kept_scope: null,
+    run_seq: found.runSeq ?? null,
+    webhook_seq: found.webhookSeq ?? null,
+    opened_at: now,
+    acknowledged_at: null,
+    resolved_at: isOpen ? null : now,
+    resolution: found.resolution ?? null,
+    reopened: sql`reopened + 1`,
+    baseline: found.baseline ? 1 : 0,
+  };
 }
 
 async function insertMismatches(trx: Transaction<Database>, fresh: Row[], now: Date): Promise<RaisedMismatch[]> {

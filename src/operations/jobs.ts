@@ -1,6 +1,6 @@
 /** Jobs of the timetable. */
 import { z } from 'zod';
-import { ConfereError } from '../domain/errors.ts';
+import { wrongUse } from '../domain/errors.ts';
 import { isJobOn, JOB_NAMES } from '../timetable/list-jobs.ts';
 import { presentJob } from '../timetable/present-job.ts';
 import { readJobStates } from '../timetable/read-job-states.ts';
@@ -25,6 +25,6 @@ export const runOneJob = defineChange({
   // audited first: who calls it runs the tick, which takes as long as the job
   async change({ config }, { job: name }) {
     if (isJobOn(config, name)) return name;
-    throw new ConfereError('wrong_use', `the job ${name} is off: JOBS and JOB_${name.toUpperCase()} turn it on`);
+    throw wrongUse(`the job ${name} is off: JOBS and JOB_${name.toUpperCase()} turn it on`);
   },
 });

@@ -6,18 +6,17 @@ import { formatMoneyInput } from '../../src/http/console/parts/fields.ts';
 import { readPlatformBalances } from '../../src/http/console/parts/read-platform-balances.ts';
 import { sealNow } from '../../src/seal/seal-ledger.ts';
 import { readValues, rowsOf } from '../service/reports/read-workbook.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
+import { closeAfterAll } from '../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { DEEP } from '../support/property.ts';
 import { closeBrowser, logIn, openBrowser } from './browser.ts';
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   await sealNow(env.context);
 });
 afterAll(async () => {
   await closeBrowser();
-  await env[Symbol.asyncDispose]();
 });
 
 // two days: an adjustment of one story is not in the other's report

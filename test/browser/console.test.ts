@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { transact } from '../../src/database/transact.ts';
 import { addDays } from '../../src/domain/calendar.ts';
 import { splitWebhooks } from '../../src/inbox/split/split-webhooks.ts';
@@ -10,22 +10,19 @@ import { applyObservations } from '../../src/ledger/apply/apply-observations.ts'
 import { raiseMismatches } from '../../src/mismatches/raise-mismatches.ts';
 import { startRun } from '../../src/reconciliation/runs/start-run.ts';
 import { recordHeartbeat } from '../../src/runtime/heartbeat.ts';
+import { closeAfterAll } from '../support/close-after-all.ts';
 import { eventually } from '../support/eventually.ts';
 import { observe } from '../support/make-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { readRow } from '../support/read-rows.ts';
 import { type Browser, closeBrowser, logIn, openBrowser } from './browser.ts';
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let opened: Browser;
 let page: Page;
 
-beforeAll(async () => {
-  env = await openConsoleEnvironment();
-});
 afterAll(async () => {
   await closeBrowser();
-  await env[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
   opened = await openBrowser(env.url);

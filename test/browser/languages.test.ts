@@ -7,10 +7,11 @@ import { stateContract } from '../../src/ledger/stated/commission-contracts.ts';
 import { stateOpening } from '../../src/ledger/stated/state-opening.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
+import { closeAfterAll } from '../support/close-after-all.ts';
 import { listPages } from '../support/console-examples.ts';
 import { expectOrders } from '../support/expect-orders.ts';
 import { importBank } from '../support/import-bank.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { closeBrowser, openBrowser } from './browser.ts';
 import { findPortuguese, findPortugueseAt } from './find-portuguese.ts';
 
@@ -25,13 +26,12 @@ const DATA = [
   'Beatriz Nogueira de Albuquerque Cavalcanti',
 ];
 const PAGES_MIN = 35;
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let page: Page;
 /** Items, by the addresses of their lists. */
 let examples: Record<string, string>;
 
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   const { db } = env.context;
   const platform = env.paid.platform ?? '';
   const revised = addDays(env.today, -3);
@@ -80,7 +80,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeBrowser();
-  await env[Symbol.asyncDispose]();
 });
 
 async function logInInEnglish(): Promise<void> {

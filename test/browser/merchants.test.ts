@@ -4,20 +4,19 @@ import { startDelivery } from '../../src/callbacks/deliver/deliver.ts';
 import { sign } from '../../src/callbacks/render/sign.ts';
 import { addDays } from '../../src/domain/calendar.ts';
 import { applyObservations } from '../../src/ledger/apply/apply-observations.ts';
+import { closeAfterAll } from '../support/close-after-all.ts';
 import { eventually } from '../support/eventually.ts';
 import { observe, type ShownTransaction } from '../support/make-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
-import { type MerchantServer, openMerchantServer } from '../support/open-merchant-server.ts';
+import { openConsoleEnvironment } from '../support/open-console-environment.ts';
+import { openMerchantServer } from '../support/open-merchant-server.ts';
 import { DEEP } from '../support/property.ts';
 import { closeBrowser, logIn, openBrowser } from './browser.ts';
 
-let env: ConsoleEnvironment;
-let shop: MerchantServer;
+const env = closeAfterAll(await openConsoleEnvironment());
+const shop = closeAfterAll(await openMerchantServer());
 let delivery: Promise<void>;
 const stopping = new AbortController();
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
-  shop = await openMerchantServer();
   const signal = AbortSignal.any([env.context.signal, stopping.signal]);
   delivery = startDelivery({ ...env.context, signal });
 });
@@ -25,8 +24,6 @@ afterAll(async () => {
   await closeBrowser();
   stopping.abort();
   await delivery;
-  await shop[Symbol.asyncDispose]();
-  await env[Symbol.asyncDispose]();
 });
 
 async function pay(amount: string): Promise<void> {

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type OidcEnvironment, openOidcEnvironment } from '../support/open-oidc-environment.ts';
+import { afterAll, expect, test } from 'vitest';
+import { closeAfterAll } from '../support/close-after-all.ts';
+import { openOidcEnvironment } from '../support/open-oidc-environment.ts';
 import { DEEP } from '../support/property.ts';
 import { closeBrowser, findViolations, openBrowser } from './browser.ts';
 
-let env: OidcEnvironment;
-beforeAll(async () => {
-  env = await openOidcEnvironment();
-});
+const env = closeAfterAll(await openOidcEnvironment());
 afterAll(async () => {
   await closeBrowser();
-  await env[Symbol.asyncDispose]();
 });
 
 test.each(DEEP ? [true, false] : [false])(

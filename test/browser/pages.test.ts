@@ -13,11 +13,12 @@ import { stateOpening } from '../../src/ledger/stated/state-opening.ts';
 import { issuePullToken } from '../../src/merchants/pull-token.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
+import { closeAfterAll } from '../support/close-after-all.ts';
 import { listPages } from '../support/console-examples.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectOrders } from '../support/expect-orders.ts';
 import { importBank as importStatement } from '../support/import-bank.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { DEEP } from '../support/property.ts';
 import { closeBrowser, evaluate, findViolations, logIn, openBrowser, SWAGGER_RULES } from './browser.ts';
 
@@ -41,13 +42,12 @@ const THEMES = {
 
 const FEE = { kind: 'fee', amountCents: -1_234_56n, note: 'tarifa', actor: 'test' } as const;
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 type Visited = [name: string, address: string, heading: string | RegExp, status?: number];
 let addresses: Visited[];
 let twoStepForms: string[];
 
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   const { db } = env.context;
   const platform = env.paid.platform ?? '';
   await setPlatformName(env.context, { platform, name: 'Loja do Centro, matriz e filiais', actor: 'admin' });
@@ -129,7 +129,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeBrowser();
-  await env[Symbol.asyncDispose]();
 });
 
 test(

@@ -2,18 +2,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { adjustBooks } from '../../src/ledger/stated/adjust-books.ts';
 import { sealNow } from '../../src/seal/seal-ledger.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
+import { closeAfterAll } from '../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { closeBrowser, logIn, openBrowser } from './browser.ts';
 
 const A = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   await sealNow(env.context);
 });
 afterAll(async () => {
   await closeBrowser();
-  await env[Symbol.asyncDispose]();
 });
 
 const dayBefore = (days: number): Day => addDays(env.today, -days);

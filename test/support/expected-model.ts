@@ -11,8 +11,8 @@ import { putExpected } from '../../src/expected/put-expected.ts';
 import { applyObservations } from '../../src/ledger/apply/apply-observations.ts';
 import { acceptMismatch } from '../../src/ledger/correct/accept-mismatch.ts';
 import { advanceUntilDone } from './advance-until-done.ts';
-import { drawFrom } from './make-expected.ts';
 import type { TestEnvironment } from './open-environment.ts';
+import { drawFrom } from './property.ts';
 import { observeNow, readMismatchRows } from './read-ledger-state.ts';
 import {
   matchByContract,

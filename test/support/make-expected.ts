@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { completeCpf } from '../../src/domain/person/find-documents.ts';
 import type { ShownTransaction } from './make-observations.ts';
+import { drawFrom } from './property.ts';
 
 export const PLANTED = [
   ...(['paid', 'paid', 'paid', 'paid', 'by_document', 'by_extra', 'unpaid', 'underpaid', 'overpaid', 'twice'] as const),
@@ -32,17 +33,6 @@ export type PlantedOrder = {
   matches: string[];
   candidates: string[];
 };
-
-/** A small generator of numbers (mulberry32). @returns a function that draws a whole number below `n`. */
-export function drawFrom(seed: number): (n: number) => number {
-  let state = seed >>> 0;
-  return (n) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % n;
-  };
-}
 
 /** @param day on which all was issued and paid; it is over. */
 export function makeOrders(count: number, { seed, day }: { seed: number; day: Day }): PlantedOrder[] {

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createCalendar } from '../../src/domain/calendar.ts';
+import type { CashinRequest } from '../../src/provider/client.ts';
 
 export const PLATFORM = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
+/** A payment to ask the provider for. */
+export const CHARGE: CashinRequest = {
+  ...{ name: 'Maria', email: 'm@exemplo.com.br', phone: '+5511999990000', document: '52998224725' },
+  ...{ description: 'Pedido 1', amountCents: 1005n, platform: PLATFORM, reference: 'ord-create' },
+};
 const calendar = createCalendar('America/Sao_Paulo');
 export const wallAgo = (ms: number): string => calendar.toWallTime(new Date(Date.now() - ms));
 export const dayAgo = (days: number): string => calendar.dayOf(new Date(Date.now() - days * 86_400_000));

@@ -3,6 +3,7 @@ import type { Context } from '../../src/context.ts';
 import type { Observation, ObservedTransaction } from '../../src/domain/observation.ts';
 import type { Operation } from '../../src/domain/statuses.ts';
 import { applyObservations } from '../../src/ledger/apply/apply-observations.ts';
+import { createRandom } from './property.ts';
 
 export const PLATFORM_A = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
 export const PLATFORM_B = 'a3bb189e-8bf9-4888-9912-ace4e6543002';
@@ -118,15 +119,4 @@ function instantIn(day: string, random: () => number): number {
 
 function wall(asIfUtc: number): string {
   return new Date(asIfUtc).toISOString().slice(0, 19).replace('T', ' ');
-}
-
-/** The random generator mulberry32. */
-export function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }

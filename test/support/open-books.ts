@@ -1,4 +1,5 @@
 import type { Context } from '../../src/context.ts';
+import { compareStatements, type Statement, storeStatement } from '../../src/ledger/stated/state-balance.ts';
 import {
   finishReposts,
   type Opening,
@@ -17,4 +18,11 @@ export async function openBooks(context: Context, opening: Opening): Promise<str
 export async function reverseOpening(context: Context, id: string): Promise<void> {
   await reverseOpeningEntry(context, id);
   await finishReposts(context);
+}
+
+/** States a balance and compares it, as the API does. @returns the statement's id. */
+export async function stateBalance(context: Context, statement: Statement): Promise<string> {
+  const id = await storeStatement(context, statement);
+  await compareStatements(context);
+  return id;
 }

@@ -19,7 +19,7 @@ export async function openConsoleSession(
     const html = await response.text();
     return { status: response.status, html, text: textOf(html), to: response.headers.get('location') };
   };
-  const token = /name="form_token" value="([^"]+)"/.exec((await send('/')).html)?.[1] ?? '';
+  const token = formTokenOf((await send('/')).html);
   const post = (address: string, fields: [string, string][] | Record<string, string>) => {
     const body = new URLSearchParams(asSent(fields));
     body.set('form_token', token);
@@ -58,6 +58,11 @@ export async function logIn(url: string, token: string): Promise<string> {
 export function asSent(fields: [string, string][] | Record<string, string>): [string, string][] {
   const entries = Array.isArray(fields) ? fields : Object.entries(fields);
   return entries.map(([name, value]) => [name, value.replaceAll(/\r?\n/g, '\r\n')]);
+}
+
+/** The token that a page's forms are sent with. */
+export function formTokenOf(page: string): string {
+  return hiddenFields(page).form_token ?? '';
 }
 
 /** The hidden fields of a page's forms. */

@@ -1,3 +1,4 @@
+import type { Context } from '../../src/context.ts';
 import { createProviderClient, type ProviderClient } from '../../src/provider/client.ts';
 import { findRun, type PresentedRun } from '../../src/reconciliation/numbers/read-runs.ts';
 import { claimRun } from '../../src/reconciliation/runs/claim-run.ts';
@@ -45,14 +46,7 @@ export async function openReconciliationEnvironment(
   const { context, timers } = environment;
   const options = { url: provider.url, apiKey: PROVIDER_KEY, signal: context.signal, timers };
   const client = environment.use(createProviderClient(options));
-  const work = async (id: string): Promise<PresentedRun> => {
-    const run = await claimRun(context, { id });
-    if (!run) throw new Error(`run ${id} could not be claimed`);
-    await executeRun(context, client, run);
-    const done = await findRun(context.db, id);
-    if (!done) throw new Error(`run ${id} is gone`);
-    return done;
-  };
+  const work = workWith(context, client);
   return {
     ...environment,
     provider,
@@ -75,5 +69,17 @@ export async function openReconciliationEnvironment(
       const rows = await context.db.selectFrom('transactions').select('id').orderBy('id').execute();
       return rows.map((row) => row.id);
     },
+  };
+}
+
+/** Executes a queued run. @returns it as it ended. */
+export function workWith(context: Context, client: ProviderClient): (id: string) => Promise<PresentedRun> {
+  return async (id) => {
+    const run = await claimRun(context, { id });
+    if (!run) throw new Error(`run ${id} could not be claimed`);
+    await executeRun(context, client, run);
+    const done = await findRun(context.db, id);
+    if (!done) throw new Error(`run ${id} is gone`);
+    return done;
   };
 }

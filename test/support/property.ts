@@ -60,3 +60,20 @@ function replay(chosen: number): string {
   const pattern = currentTestName.replace(/ > |[^\p{L}\p{N} ,:;-]/gu, '.+');
   return `replay: ${DEEP ? 'TEST_DEEP=1 ' : ''}TEST_SEED=${chosen} npm test -- ${file} -t '${pattern}'`;
 }
+
+/** Numbers from 0 up to 1 that a seed repeats (mulberry32). */
+export function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** Draws whole numbers below `n`, which a seed repeats. */
+export function drawFrom(seed: number): (n: number) => number {
+  const random = createRandom(seed);
+  return (n) => Math.floor(random() * n);
+}

@@ -1,5 +1,6 @@
+import type { Language } from '../../domain/language/language.ts';
 import type { AlertFacts } from '../../texts/alerts/alert-facts.ts';
-import type { ALERT_WORDS, AlertLocale, DescribedAlert } from '../../texts/alerts/describe-alert.ts';
+import type { ALERT_WORDS, DescribedAlert } from '../../texts/alerts/describe-alert.ts';
 
 /** An alert as a channel gets it. */
 export type AlertToSend = {
@@ -28,7 +29,7 @@ export type WrittenAlert = DescribedAlert & { url: string; runbookUrl: string };
 /** Writes alerts for a channel. */
 export type AlertWriter = {
   publicUrl: string;
-  words: (typeof ALERT_WORDS)[AlertLocale];
+  words: (typeof ALERT_WORDS)[Language];
   write: (alert: AlertToSend) => WrittenAlert;
 };
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { type MadeBackup, makeBackup } from '../../backup/make-backup.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { wrongUse } from '../../domain/errors.ts';
 import { print, withConfig } from '../with-context.ts';
 
 type Options = { to?: string; into?: string; recipient: string[]; method?: 'dump' | 'copy'; json?: boolean };
@@ -32,7 +32,7 @@ export function backupCommand(program: Command): void {
 /** A timer has no shell that would name a new directory each time. */
 function choosePlace({ to, into }: Pick<Options, 'to' | 'into'>): { to: string; option: '--to' | '--into' } {
   if (to !== undefined && into === undefined) return { to, option: '--to' };
-  if (into === undefined || to !== undefined) throw new ConfereError('wrong_use', 'give one of --to and --into');
+  if (into === undefined || to !== undefined) throw wrongUse('give one of --to and --into');
   const time = new Date().toISOString().replace(/\.\d+/, '').replaceAll(':', '');
   return { to: path.join(into, time), option: '--into' };
 }

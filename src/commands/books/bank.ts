@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { audit } from '../../access/audit.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { wrongUse } from '../../domain/errors.ts';
 import { LINE_STATES, listBankLines } from '../../ledger/bank/list-bank-lines.ts';
 import { listOpenBankEntries } from '../../ledger/bank/list-bank-matches.ts';
 import { presentBankSummary } from '../../ledger/bank/present-bank-summary.ts';
@@ -61,12 +61,12 @@ export function bankCommand(program: Command): void {
     ask({ undo, ...fields }, [line]) {
       const isChosen = (fields.adjustment_id ?? fields.transaction_id) !== undefined;
       if (typeof undo === 'string') {
-        if (line !== undefined || isChosen) throw new ConfereError('wrong_use', '--undo takes no line and no entry');
+        if (line !== undefined || isChosen) throw wrongUse('--undo takes no line and no entry');
         return { change: undoBankMatch, id: undo, fields };
       }
       if (line !== undefined) return { change: matchBankLine, fields: { ...fields, line_id: line } };
       if (!isChosen) return {};
-      throw new ConfereError('wrong_use', 'name the line: confere bank match bl_12 --adjustment adj_…');
+      throw wrongUse('name the line: confere bank match bl_12 --adjustment adj_…');
     },
     say(done) {
       if (!('matched' in done)) return describeMatch(done);
@@ -113,7 +113,7 @@ function accountCommands(group: Command): void {
 async function list(options: { state: string; limit: string; json?: boolean }): Promise<void> {
   const count = parseLimit(options.limit, LIST_MAX);
   const state = LINE_STATES.find((one) => one === options.state);
-  if (state === undefined) throw new ConfereError('wrong_use', `--state must be one of ${LINE_STATES.join(', ')}`);
+  if (state === undefined) throw wrongUse(`--state must be one of ${LINE_STATES.join(', ')}`);
   await withContext({}, async (context) => {
     await audit(context, { actor: 'command', action: 'bank.lines', target: 'texts' });
     const summary = presentBankSummary(await summarizeBank(context.db));

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../../context.ts';
 import { boundsOfMonth, isMonth, type Month } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { wrongUse } from '../../domain/errors.ts';
 import { countOrders } from '../../expected/count-orders.ts';
 import { closeOneMonth, months, presentWithOrders, reopenOneMonth } from '../../operations/books/months.ts';
 import { COMMAND, makeChange } from '../../operations/define-change.ts';
@@ -128,5 +128,5 @@ async function read(context: Context, month: Month) {
 
 function parseMonth(text: string): Month {
   if (isMonth(text)) return text;
-  throw new ConfereError('wrong_use', '--month must be a month: YYYY-MM');
+  throw wrongUse('--month must be a month: YYYY-MM');
 }

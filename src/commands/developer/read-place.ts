@@ -1,14 +1,14 @@
 /** Values of options of the commands for developers, which import nothing else of the service. */
 import { existsSync, readFileSync } from 'node:fs';
 import { buffer as readAll } from 'node:stream/consumers';
-import { ConfereError } from '../../domain/errors.ts';
+import { wrongUse } from '../../domain/errors.ts';
 
 /** Parses an instant with an offset; undefined where the option is not given. */
 export function parseInstant(option: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const at = /^[^T]*T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
   if (!Number.isNaN(at.getTime())) return at;
-  throw new ConfereError('wrong_use', `${option} is an instant: 2026-11-21T00:00:00-03:00`);
+  throw wrongUse(`${option} is an instant: 2026-11-21T00:00:00-03:00`);
 }
 
 /** Reads a file, or standard input for `-`. @throws ConfereError `wrong_use`. */
@@ -20,7 +20,7 @@ function readFile(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new ConfereError('wrong_use', `can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
+    throw wrongUse(`can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
@@ -31,11 +31,10 @@ function readFile(file: string): Buffer {
  */
 export async function readSecretIn(option: string, place: string): Promise<string> {
   if (place !== '-' && !existsSync(place))
-    throw new ConfereError(
-      'wrong_use',
+    throw wrongUse(
       `${option} takes a file with it, or - for standard input: others on this machine can read a secret in a command line`,
     );
   const secret = (await readPlace(place)).toString('utf8').trim();
-  if (secret === '') throw new ConfereError('wrong_use', `${option}: nothing stands there`);
+  if (secret === '') throw wrongUse(`${option}: nothing stands there`);
   return secret;
 }

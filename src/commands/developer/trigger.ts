@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ConfereError } from '../../domain/errors.ts';
+import { ConfereError, wrongUse } from '../../domain/errors.ts';
 import { showUnseen } from '../../domain/language/show-unseen.ts';
 import { sayFailure } from './listen.ts';
 import { readSecretIn } from './read-place.ts';
@@ -79,10 +79,7 @@ async function trigger(type: string, { json, ...options }: Options): Promise<voi
   const history = HISTORIES.get(status);
   if (pix !== 'pix' || !OPERATIONS.includes(operation) || !history) {
     const types = OPERATIONS.flatMap((one) => [...HISTORIES.keys()].map((each) => `pix.${one}.${each}`));
-    throw new ConfereError(
-      'wrong_use',
-      `${type} can't be triggered; these can: ${types.join(', ')}. Any other one by --server and --token`,
-    );
+    throw wrongUse(`${type} can't be triggered; these can: ${types.join(', ')}. Any other one by --server and --token`);
   }
   const { amount, reference, extra } = options;
   const facts = { operation, amount, ...(reference && { reference }), ...(extra && { extra }) };
@@ -100,7 +97,7 @@ async function trigger(type: string, { json, ...options }: Options): Promise<voi
 /** Has the portal send an example of the type, which is marked `test: true`. */
 async function sendExample(type: string, { server = '', token: file, json }: Options): Promise<void> {
   const token = file === undefined ? process.env.CONFERE_PORTAL_TOKEN : await readSecretIn('--token', file);
-  if (!token) throw new ConfereError('wrong_use', 'give the token of the portal: CONFERE_PORTAL_TOKEN, or --token');
+  if (!token) throw wrongUse('give the token of the portal: CONFERE_PORTAL_TOKEN, or --token');
   const body = { types: [type] };
   const made = await post<{ to: string | null; callbacks: { id: string }[] }>(
     '--server',
@@ -125,7 +122,7 @@ async function send<T>({ sandbox, apiKey }: Options, path: string, body: object)
 
 async function post<T>(option: string, server: string, path: string, token: string, body: object): Promise<T> {
   const url = URL.canParse(server) ? new URL(path, server) : undefined;
-  if (!url) throw new ConfereError('wrong_use', `${option} must be an address: http://127.0.0.1:4000`);
+  if (!url) throw wrongUse(`${option} must be an address: http://127.0.0.1:4000`);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) }).catch((error: unknown) => {
     const hint = option === '--sandbox' ? ': no sandbox answers, start one with confere sandbox' : '';

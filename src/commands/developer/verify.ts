@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Command } from 'commander';
 import { sign } from '../../callbacks/render/sign.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { wrongUse } from '../../domain/errors.ts';
 import { readKey } from './listen.ts';
 import { readPlace, readSecretIn } from './read-place.ts';
 
@@ -33,7 +33,7 @@ async function verify({
   anyAge,
 }: Options): Promise<void> {
   const timestamp = Number(seconds);
-  if (!/^\d{1,12}$/.test(seconds)) throw new ConfereError('wrong_use', '--timestamp is in seconds since 1970');
+  if (!/^\d{1,12}$/.test(seconds)) throw wrongUse('--timestamp is in seconds since 1970');
   const key = readKey(await readSecretIn('--secret', file));
   const body = (await readPlace(place)).toString('utf8');
   const expected = Buffer.from(sign([key], { id, timestamp, body }));

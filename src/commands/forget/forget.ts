@@ -6,7 +6,7 @@ import { placeOf } from '../../database/keys/sealed-columns.ts';
 import { encryptForStorage } from '../../database/keys/settings.ts';
 import { transact } from '../../database/transact.ts';
 import { waitForInserted } from '../../database/wait-for-writers.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { wrongUse } from '../../domain/errors.ts';
 import { normalizeDocument } from '../../domain/person/fold-person.ts';
 import type { Person } from '../../domain/person/person.ts';
 import { countSegments } from '../../inbox/spool/redact-retained-files.ts';
@@ -64,16 +64,13 @@ export function forgetCommand(program: Command, open: typeof withContext): void 
 
 async function readDocument({ document, file }: Options): Promise<string> {
   if ((document === undefined) === (file === undefined)) {
-    throw new ConfereError(
-      'wrong_use',
-      'give --document <document>, --document - for standard input, or --file <file>',
-    );
+    throw wrongUse('give --document <document>, --document - for standard input, or --file <file>');
   }
   const text = file !== undefined || document === '-' ? await readInput(file ?? '-') : (document ?? '');
   const plain = normalizeDocument(text.trim().split('\n')[0] ?? '');
   // a shorter text occurs by chance
   if (plain?.length !== 11 && plain?.length !== 14) {
-    throw new ConfereError('wrong_use', 'that is no document: a CPF has 11 characters, a CNPJ 14');
+    throw wrongUse('that is no document: a CPF has 11 characters, a CNPJ 14');
   }
   return plain;
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { wrongUse } from '../../domain/errors.ts';
 import {
   type ImportOutcome,
   importFile,
@@ -39,10 +39,9 @@ export function importCommand(program: Command): void {
     .option('--json', 'print one JSON object');
   addAnswerOptions(command, IMPORT_KIND_NAMES).action(
     async (kind: string, file: string | undefined, options: Options) => {
-      if (!isImportKind(kind))
-        throw new ConfereError('wrong_use', `the kind is one of ${IMPORT_KIND_NAMES.join(', ')}`);
+      if (!isImportKind(kind)) throw wrongUse(`the kind is one of ${IMPORT_KIND_NAMES.join(', ')}`);
       if (options.template !== undefined) await writeTemplate(kind, options.template, options);
-      else if (file === undefined) throw new ConfereError('wrong_use', 'name the file to import');
+      else if (file === undefined) throw wrongUse('name the file to import');
       else await runImport(kind, file, options);
     },
   );
@@ -142,10 +141,10 @@ function describeBank({ statements, matched }: BankImport): string[] {
 
 async function writeTemplate(kind: ImportKindName, file: string, { en = false, json }: Options): Promise<void> {
   const format = TEMPLATE_FORMATS.find((one) => file.endsWith(`.${one}`));
-  if (!format) throw new ConfereError('wrong_use', '--template must end in .xlsx or .csv');
+  if (!format) throw wrongUse('--template must end in .xlsx or .csv');
   await withContext({}, async (context) => {
     const template = await renderTemplate(context, kind, format, en ? 'en' : 'pt-BR');
-    if (!template) throw new ConfereError('wrong_use', `${kind} takes no table`);
+    if (!template) throw wrongUse(`${kind} takes no table`);
     writeFileSync(file, template);
     print(json, { kind, file }, `wrote ${file}`);
   });

@@ -1,7 +1,7 @@
 /** Questions at a terminal. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { ConfereError } from '../../domain/errors.ts';
+import { ConfereError, wrongUse } from '../../domain/errors.ts';
 
 /** Asks one question. A secret is not echoed. @throws ConfereError `wrong_use` at the end of the input. */
 export type Ask = (question: string, options?: { secret?: boolean }) => Promise<string>;
@@ -18,8 +18,7 @@ export function openTerminal(): Terminal {
   });
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   const ended = new Promise<never>((_, reject) => {
-    const end = (): void =>
-      reject(new ConfereError('wrong_use', 'the questions were not all answered: nothing is changed'));
+    const end = (): void => reject(wrongUse('the questions were not all answered: nothing is changed'));
     lines.once('close', end).once('SIGINT', () => lines.close());
   });
   ended.catch(() => undefined);
@@ -55,10 +54,10 @@ export async function answer<T>(
     try {
       return await check(value);
     } catch (error) {
-      throw new ConfereError('wrong_use', `${option}: ${(error as Error).message}`, { cause: error });
+      throw wrongUse(`${option}: ${(error as Error).message}`, { cause: error });
     }
   }
-  if (!terminal) throw new ConfereError('wrong_use', `${option} is missing: without a terminal, init takes options`);
+  if (!terminal) throw wrongUse(`${option} is missing: without a terminal, init takes options`);
   for (;;) {
     const typed = (await terminal.ask(text, { secret })) || (otherwise ?? '');
     try {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Config, readConfig } from '../../config.ts';
 import { createCalendar, type Day, isDay } from '../../domain/calendar.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { ConfereError, wrongUse } from '../../domain/errors.ts';
 import { parseSignedAmount } from '../../domain/money.ts';
 import { createProviderClient, type ListPage } from '../../provider/client.ts';
 import { describeFailure } from '../../runtime/describe-failure.ts';
@@ -73,7 +73,7 @@ export function checkBalance(amount: string): bigint {
 }
 
 export function refuse(says: string, cause?: unknown): ConfereError {
-  return new ConfereError('wrong_use', says, { cause });
+  return wrongUse(says, { cause });
 }
 
 function faultsOfWebhooks(values: Values): string[] {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { writeText } from '../../../embedded/files/write-text.ts';
 import { environment } from '../../config/environment.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { wrongUse } from '../../domain/errors.ts';
 
 /** The file that bin/confere reads: beside package.json, or that of ENV_FILE. */
 export function envFile(env: NodeJS.ProcessEnv): string {
@@ -41,5 +41,5 @@ function isAssigned(line: string, values: Record<string, string>): boolean {
 function quote(name: string, value: string): string {
   for (const text of [value, `'${value}'`, `"${value}"`, `\`${value}\``])
     if (parseEnv(`${name}=${text}`)[name] === value) return text;
-  throw new ConfereError('wrong_use', `${name}: put it into a file, and name that as ${name}_FILE`);
+  throw wrongUse(`${name}: put it into a file, and name that as ${name}_FILE`);
 }

@@ -1,5 +1,5 @@
 /** Options of a merchant's fields: of its filter, and of its requests. */
-import { ConfereError } from '../../domain/errors.ts';
+import { wrongUse } from '../../domain/errors.ts';
 import { UNUSABLE_KEY } from '../../merchants/match-filter.ts';
 import type { Options } from '../operation-commands.ts';
 import { readSecret } from '../parse-options.ts';
@@ -59,7 +59,7 @@ async function readHeaders(given: string[]): Promise<Record<string, string | nul
     const lines = REMOVED_HEADER.test(one) ? [one] : (await readSecret('--header', one)).split(/\r?\n/);
     for (const line of lines) {
       const [, name, value = ''] = HEADER_LINE.exec(line) ?? [];
-      if (name === undefined) throw new ConfereError('wrong_use', "--header: each line is 'name: value'");
+      if (name === undefined) throw wrongUse("--header: each line is 'name: value'");
       headers.push([name, value.trim() || null]);
     }
   }
@@ -79,7 +79,7 @@ function readFilter(options: Options): Options {
 
 function readMatch(text: string): [string, string] {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (key === undefined || value === undefined) throw new ConfereError('wrong_use', '--extra-match is key=value');
-  if (key === UNUSABLE_KEY) throw new ConfereError('wrong_use', `--extra-match cannot use the key ${UNUSABLE_KEY}`);
+  if (key === undefined || value === undefined) throw wrongUse('--extra-match is key=value');
+  if (key === UNUSABLE_KEY) throw wrongUse(`--extra-match cannot use the key ${UNUSABLE_KEY}`);
   return [key, value];
 }

@@ -4,7 +4,7 @@ import { previewFilter } from '../../callbacks/manage/preview-filter.ts';
 import { findCallback } from '../../callbacks/manage/read-callbacks.ts';
 import { PREVIEW_DAYS } from '../../callbacks/manage/read-previewed-events.ts';
 import type { Context } from '../../context.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { ConfereError, wrongUse } from '../../domain/errors.ts';
 import { completeFilter, filtersOf } from '../../merchants/match-filter.ts';
 import type { presentMerchant } from '../../merchants/present-merchant.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
@@ -128,12 +128,11 @@ function addUpdateCommand(group: Command): void {
     fields: OPTION_FIELDS,
     async read({ everything, manifests, ...given }) {
       const read = await readMerchantOptions(given);
-      if (everything && read.filter)
-        throw new ConfereError('wrong_use', '--everything goes with no option of the filter');
+      if (everything && read.filter) throw wrongUse('--everything goes with no option of the filter');
       if (manifests !== undefined && manifests !== 'on' && manifests !== 'off')
-        throw new ConfereError('wrong_use', '--manifests is on or off');
+        throw wrongUse('--manifests is on or off');
       if (Object.keys(given).length === 0 && !everything && manifests === undefined)
-        throw new ConfereError('wrong_use', 'say what to change: --name, --url, …');
+        throw wrongUse('say what to change: --name, --url, …');
       return {
         ...read,
         everything: undefined,

@@ -3,7 +3,7 @@ import { MIGRATION_TOO_NEW } from '../../../embedded/migrations/plan-migrations.
 import type { ConnectionTarget } from '../../../embedded/open-database.ts';
 import { listHosts, nameHost } from '../../../embedded/open-database.ts';
 import { readRefusal } from '../../../embedded/watch-refusals.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { ConfereError, wrongUse } from '../../domain/errors.ts';
 
 /** A right on a database, a table or a column, or of the server, is missing. Messages quote the user and the table, no values. */
 const RIGHT_MISSING_ERRNOS = new Set([1044, 1142, 1143, 1227]);
@@ -56,7 +56,7 @@ export function explainFailure(error: unknown, target: ConnectionTarget & { data
   const errno = errnoOf(error);
   const invalid = (text: string): ConfereError => new ConfereError('config_invalid', text, { cause: error });
   if ((error as { code?: unknown }).code === MIGRATION_TOO_NEW)
-    return new ConfereError('wrong_use', (error as Error).message, { cause: error });
+    return wrongUse((error as Error).message, { cause: error });
   if (LOGIN_REFUSED_ERRNOS.has(errno))
     return invalid(
       `the database refuses ${name}: a wrong password, an unknown user, or one that may not connect from here. Correct DATABASE_URL`,

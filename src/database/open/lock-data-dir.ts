@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { acquireLock } from '../../../embedded/register-process.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { wrongUse } from '../../domain/errors.ts';
 import { makeDataDir } from './make-data-dir.ts';
 
 export const DATA_DIR_LOCK = 'serve.lock';
@@ -16,8 +16,5 @@ export function lockDataDir(dataDir: string): () => void {
   makeDataDir(directory);
   const unlock = acquireLock(path.join(directory, DATA_DIR_LOCK));
   if (unlock) return unlock;
-  throw new ConfereError(
-    'wrong_use',
-    `another serve or restore runs on ${directory}: stop it, or set another DATA_DIR`,
-  );
+  throw wrongUse(`another serve or restore runs on ${directory}: stop it, or set another DATA_DIR`);
 }

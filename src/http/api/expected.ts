@@ -9,12 +9,10 @@ import { sendChunks } from '../send-file.ts';
 
 /** The list of expected payments as CSV: a file, written while it is read. */
 export function expectedRoutes(context: Context): Router {
-  const router = createRouter();
-  router.get('/expected-payments.csv', requireRole('viewer'), async (request, response) => {
+  return createRouter().get('/expected-payments.csv', requireRole('viewer'), async (request, response) => {
     const filter = parseQuery(request, expectedFilters);
     await sendExpectedCsv(context, response, { filter, caller: getCaller(response) });
   });
-  return router;
 }
 
 /** Sends the file of what a filter finds, as the caller may see it, while it is read. */

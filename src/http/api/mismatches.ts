@@ -12,11 +12,9 @@ export const decisionQuerySchema = decisionFilters.extend({ locale: z.enum(LANGU
 
 /** The open mismatches as a workbook, which comes back as an import of decisions. */
 export function mismatchRoutes(context: Context): Router {
-  const router = createRouter();
-  router.get('/mismatches.xlsx', requireRole('viewer'), async (request, response) => {
+  return createRouter().get('/mismatches.xlsx', requireRole('viewer'), async (request, response) => {
     const { locale: language = context.config.REPORT_LOCALE, ...filter } = parseQuery(request, decisionQuerySchema);
     const template = await renderDecisionWorkbook(context, { filter, language, caller: getCaller(response) });
     sendTemplate(response, { kind: 'decisions', format: 'xlsx', template });
   });
-  return router;
 }

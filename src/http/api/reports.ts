@@ -22,8 +22,7 @@ export const reportFileQuerySchema = z.object({
 
 /** The files of reports. */
 export function reportRoutes(context: Context): Router {
-  const router = createRouter();
-  router.get('/reports/:file', requireRole('viewer'), async (request, response) => {
+  return createRouter().get('/reports/:file', requireRole('viewer'), async (request, response) => {
     const { revision, ...query } = parseQuery(request, reportFileQuerySchema);
     const { name, format } = readFileName(request);
     const range = parseRange(context, name);
@@ -32,7 +31,6 @@ export function reportRoutes(context: Context): Router {
     else if (revision === undefined) await sendRange(context, response, { ...range, format, ...query });
     else throw refuseField('revision', 'revision_of_range');
   });
-  return router;
 }
 
 const EXTENSIONS = FILE_FORMATS.map((format) => `.${FORMAT_FACTS[format].extension}`);

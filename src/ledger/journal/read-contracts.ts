@@ -4,8 +4,6 @@ import type { Day } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { Operation } from '../../domain/statuses.ts';
 
-const BASIS = 10_000n;
-
 /** A contract's price of a payment: fixed cents, and basis points (hundredths of a percent) of the amount. */
 export type CommissionContract = {
   id: string;
@@ -54,19 +52,4 @@ export function findContract(
     fitting.find((one) => one.platform !== null && one.platform === (payment.platform ?? NO_PLATFORM)) ??
     fitting.find((one) => one.platform === null)
   );
-}
-
-/**
- * Returns a contract's commission in cents. The provider does not document its rounding: any value from `low` to
- * `high`, the cents below and above the exact amount, agrees with the contract. `cents` is rounded half up, for
- * display. Pure.
- */
-export function computeCommission(
-  contract: CommissionContract,
-  amountCents: bigint,
-): { low: bigint; high: bigint; cents: bigint } {
-  const share = amountCents * BigInt(contract.basisPoints);
-  const low = contract.fixedCents + share / BASIS;
-  const high = share % BASIS === 0n ? low : low + 1n;
-  return { low, high, cents: contract.fixedCents + (share + BASIS / 2n) / BASIS };
 }

@@ -27,13 +27,6 @@ export type Statement = {
   newPlatform?: boolean | undefined;
 };
 
-/** Stores a statement, and compares it if its day was already read past its instant. @throws as storeStatement. */
-export async function stateBalance(context: Context, statement: Statement): Promise<string> {
-  const id = await storeStatement(context, statement);
-  await compareStatements(context);
-  return id;
-}
-
 /**
  * Stores a statement. The caller calls `compareStatements` next, after the commit: it reads a snapshot.
  * @returns its id.

@@ -4,7 +4,7 @@
  * with instants in UTC.
  */
 import { type Calendar, isDay } from '../../domain/calendar.ts';
-import { formatDay, formatWallTime, LANGUAGES, type Language } from '../../domain/language/language.ts';
+import { formatDay, formatWallTime, type Language } from '../../domain/language/language.ts';
 import { formatAmount, formatMoney } from '../../domain/money.ts';
 import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
 import type { AlertKind } from './alert-kinds.ts';
@@ -13,9 +13,7 @@ import { PT_BR_SAY } from './say-pt-br.ts';
 import { EN_TEXTS, EN_WORDS } from './texts-en.ts';
 import { PT_BR_TEXTS, PT_BR_WORDS } from './texts-pt-br.ts';
 
-export type AlertLocale = Language;
-export const ALERT_LOCALES = LANGUAGES;
-export const ALERT_TEXTS: Record<AlertLocale, Record<AlertKind, AlertText>> = { 'pt-BR': PT_BR_TEXTS, en: EN_TEXTS };
+export const ALERT_TEXTS: Record<Language, Record<AlertKind, AlertText>> = { 'pt-BR': PT_BR_TEXTS, en: EN_TEXTS };
 const SAY = { 'pt-BR': PT_BR_SAY, en: EN_SAY };
 export const ALERT_WORDS = { 'pt-BR': PT_BR_WORDS, en: EN_WORDS };
 
@@ -56,7 +54,7 @@ type StoredAlert = {
 };
 
 /** Describes an alert in a language. One of an earlier version has no facts: its text is the summary. */
-export function describeAlert(calendar: Calendar, locale: AlertLocale, alert: StoredAlert): DescribedAlert {
+export function describeAlert(calendar: Calendar, locale: Language, alert: StoredAlert): DescribedAlert {
   const at = (instant: Date): string => formatWallTime(calendar.toWallTime(instant), locale);
   const formats: Formats = {
     at: (iso) => (iso === undefined ? '' : at(new Date(iso))),
@@ -104,7 +102,7 @@ export function parseFacts(text: string | null): AlertFacts | null {
   return text === null ? null : (JSON.parse(text) as AlertFacts);
 }
 
-function sayOf(locale: AlertLocale, name: string): Say {
+function sayOf(locale: Language, name: string): Say {
   const say: Partial<Record<string, Say>> & { mismatches: Say } = SAY[locale];
   return say[name] ?? say.mismatches;
 }

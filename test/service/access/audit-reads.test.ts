@@ -3,7 +3,7 @@
  * over data that names a person in each place. A new route of the API with an id needs an example in `listExamples`.
  */
 import { sql, TableNode } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { auditShown } from '../../../src/access/audit.ts';
 import { listAudit } from '../../../src/access/list-audit.ts';
 import { openSession } from '../../../src/access/sessions.ts';
@@ -20,11 +20,12 @@ import { setBankAccount } from '../../../src/ledger/stated/bank-accounts.ts';
 import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { callApi } from '../../support/call-api.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { CONSOLE, CONSOLE_ROLES, exampleOf } from '../../support/console-examples.ts';
 import { importBank as importStatement } from '../../support/import-bank.ts';
 import { listRoutes } from '../../support/list-routes.ts';
 import { observe } from '../../support/make-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
@@ -57,17 +58,15 @@ const SHOWING = [
 
 type Row = { seq: number; actor: string; action: string; target: string; detail: string | null };
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let examples: Record<string, string>;
 let session: string;
 let mismatch: string;
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   session = await openSession(env.context, env.tokens.operator);
   await addPerson();
   examples = await listExamples();
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 async function addPerson(): Promise<void> {
   const { context, paid, today } = env;

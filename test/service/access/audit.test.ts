@@ -1,24 +1,21 @@
 import { type Kysely, type KyselyPlugin, sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { auditChange } from '../../../src/access/audit.ts';
 import { openSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { callApi } from '../../support/call-api.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { loseCommit } from '../../support/failing-database.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openTestContext } from '../../support/open-environment.ts';
 import { readRow } from '../../support/read-rows.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
 type Row = { id: string; at: string; actor: string; action: string; target: string; detail: string | null };
 
-let environment: ConsoleEnvironment;
-beforeAll(async () => {
-  environment = await openConsoleEnvironment();
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openConsoleEnvironment());
 
 const call = (method: string, address: string, body?: unknown, token = environment.tokens.admin) =>
   callApi({ url: `${environment.url}/api/v1`, token }, method, address, body);

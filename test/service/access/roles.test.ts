@@ -1,12 +1,14 @@
 /** Access to each route with each role, a merchant's token, and none. A new route of the API has to be entered here. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../../src/access/sessions.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { CONSOLE_ROLES } from '../../support/console-examples.ts';
 import { listRoutes } from '../../support/list-routes.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { formTokenOf } from '../../support/open-console-session.ts';
 
 const CALLERS = ['nobody', 'merchant', 'viewer', 'accountant', 'operator', 'admin'] as const;
 type Caller = (typeof CALLERS)[number];
@@ -138,15 +140,13 @@ const OPEN = [
   ...['console.css', 'console.js', 'openapi.js', 'icon.svg'].map((file) => `get /console/${file}`),
 ];
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let tokens: Record<Caller, string>;
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   const { merchant } = await createMerchant(env.context, { name: 'puller', url: 'http://127.0.0.1:9/' });
   const pull = await issuePullToken(env.context, merchant.id);
   tokens = { nobody: '', merchant: pull, ...env.tokens };
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 test('every route that is mounted stands in the table, and no other', () => {
   const mounted = listRoutes(createApp(env.context).app)
@@ -209,9 +209,7 @@ type Session = { cookie: string; form_token: string };
 async function logIn(token: string): Promise<Session> {
   const cookie = `confere_session=${await openSession(env.context, token)}`;
   const home = await (await fetch(`${env.url}/`, { headers: { cookie } })).text();
-  const form_token = /name="form_token" value="([^"]+)"/.exec(home)?.[1];
-  if (form_token === undefined) throw new Error('no form token');
-  return { cookie, form_token };
+  return { cookie, form_token: formTokenOf(home) };
 }
 
 async function open(route: string, session: Session | undefined): Promise<string> {

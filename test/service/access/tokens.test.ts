@@ -7,6 +7,7 @@ import { createToken, findCaller } from '../../../src/access/tokens.ts';
 import type { Context } from '../../../src/context.ts';
 import { callApi } from '../../support/call-api.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { formTokenOf } from '../../support/open-console-session.ts';
 import { openEnvironment, openTestContext } from '../../support/open-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { ADMIN_TOKEN } from '../../support/start-serve.ts';
@@ -113,7 +114,7 @@ test('the console lists tokens for an admin and revokes them, and for nobody els
   const page = await (await pageOf(cookie)).text();
   expect(page).toContain('Ana do caixa');
   expect(page).not.toContain(token);
-  const form_token = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  const form_token = formTokenOf(page);
   const answer = await fetch(`${environment.url}/tokens/${id}/revoke`, {
     method: 'POST',
     redirect: 'manual',

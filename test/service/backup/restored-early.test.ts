@@ -1,6 +1,6 @@
 /** A restore from a backup that is older than the first checkpoint, and whose gap ends by a webhook before it is confirmed. */
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
 import { confirmRestore } from '../../../src/backup/confirm-restore.ts';
 import { compareChain } from '../../../src/backup/examine-restored.ts';
@@ -8,18 +8,17 @@ import { findLastRestore, recordRestore } from '../../../src/backup/record-resto
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { createCheckpointer } from '../../../src/tlog/checkpoints.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 
-let lost: TestEnvironment;
+const lost = closeAfterAll(await openEnvironment({ PUBLIC_URL: 'https://lost.example' }));
 let restored: TestEnvironment;
 beforeAll(async () => {
-  lost = await openEnvironment({ PUBLIC_URL: 'https://lost.example' });
   restored = lost.use(await openEnvironment());
   await audit(lost.context, { actor: 'command', action: 'test', target: 't' });
   await sealNow(lost.context);
   await createCheckpointer(lost.context)();
 });
-afterAll(() => lost[Symbol.asyncDispose]());
 
 test('checkpoints that were kept of it say what is missing; without any, it is unknown', async () => {
   const { context } = restored;

@@ -1,20 +1,17 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { deriveCorrectionId, deriveEventId } from '../../../src/callbacks/queue/derive-webhook-id.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { createMerchant, removeMerchant } from '../../../src/merchants/change-merchants.ts';
 import type { FilterInput } from '../../../src/merchants/match-filter.ts';
 import type { MerchantRow } from '../../../src/merchants/read-merchants.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { anyForm, anyTimeline, observeTimeline } from '../../support/make-observations.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { propertyOptions } from '../../support/property.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
-let env: TestEnvironment;
-beforeAll(async () => {
-  env = await openEnvironment();
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openEnvironment());
 
 const ALWAYS = new Date('2020-01-01T00:00:00Z');
 /** The timelines begin at 22:00 UTC; the second merchant receives what happens from an hour later on. */

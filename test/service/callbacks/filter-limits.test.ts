@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { watch } from '../../../jobs/watch.ts';
-import { createToken } from '../../../src/access/tokens.ts';
 import { alertOutages, type MerchantOutage } from '../../../src/callbacks/health/alert-outages.ts';
-import { serveHttp } from '../../../src/http/connections/serve-http.ts';
-import { createApp } from '../../../src/http/create-app.ts';
 import { RATES_A_MINUTE } from '../../../src/merchants/count-request.ts';
 import { DISABLED } from '../../../src/merchants/disabled-reasons.ts';
-import { callApi } from '../../support/call-api.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
-import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
-import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openApi } from '../../support/open-api.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { openMerchantServer } from '../../support/open-merchant-server.ts';
+import { createMerchantToken } from '../../support/open-scopes.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { ADMIN_TOKEN, SECRET_KEY } from '../../support/start-serve.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
@@ -26,26 +24,15 @@ const BEYOND = [
 
 const RANGE = { from: '2026-11-01T00:00:00Z', to: '2026-11-02T00:00:00Z' };
 
-const stack = new AsyncDisposableStack();
-let env: CallbackEnvironment;
-let shop: MerchantServer;
-let url: string;
-let id: string;
-let portalToken: string;
-
-beforeAll(async () => {
-  env = stack.use(await openCallbackEnvironment({ SECRET_KEY, ADMIN_TOKEN }));
-  shop = stack.use(await openMerchantServer());
-  ({ id } = (await env.addMerchant(`${shop.url}/a`)).merchant);
-  const server = stack.use(await serveHttp(env.context, createApp(env.context), TEST_HTTP_LIMITS));
-  url = `http://127.0.0.1:${server.port}/api/v1`;
-  portalToken = (await createToken(env.context, { name: 'portal', role: 'merchant', merchant: id })).token;
-});
-afterAll(() => stack.disposeAsync());
+const shop = closeAfterAll(await openMerchantServer());
+const env = closeAfterAll(await openCallbackEnvironment({ SECRET_KEY, ADMIN_TOKEN }));
+const { id } = (await env.addMerchant(`${shop.url}/a`)).merchant;
+const api = await openApi<Problem>(env);
+const portalToken = await createMerchantToken(env.context, id);
 
 async function call(method: string, path: string, body?: object, token = ADMIN_TOKEN) {
   if (token !== ADMIN_TOKEN) await env.timers.advance(1_000);
-  const { status, json } = await callApi<Problem>({ url, token }, method, path, body);
+  const { status, json } = await api(method, path, body, token);
   return { status, fields: Object.keys(json.errors ?? {}), detail: json.detail };
 }
 type Problem = { errors?: Record<string, string[]>; detail?: string };

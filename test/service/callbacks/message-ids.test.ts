@@ -1,22 +1,21 @@
 /** The id of a message belongs to its content: after a restore, or another order of learning. */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import type { MerchantRow } from '../../../src/merchants/read-merchants.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction } from '../../support/read-ledger-state.ts';
 
-let env: TestEnvironment;
+const env = closeAfterAll(await openEnvironment());
 let merchant: MerchantRow;
 beforeAll(async () => {
-  env = await openEnvironment();
   const made = await createMerchant(env.context, { name: 'shop', url: null, eventsSince: new Date(0) });
   merchant = made.merchant;
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 let asked = 0;
 async function apply(...rows: ShownTransaction[]): Promise<void> {

@@ -1,23 +1,20 @@
 /** Each event of the provider's history reaches each merchant in one message, in any pieces in which the history is learnt. */
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { callbackRetention } from '../../../src/callbacks/manage/drop-delivered.ts';
 import { deriveEventId } from '../../../src/callbacks/queue/derive-webhook-id.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { createMerchant, removeMerchant, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import type { MerchantRow } from '../../../src/merchants/read-merchants.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { propertyOptions } from '../../support/property.ts';
 import { makeShownTransaction } from '../../support/read-ledger-state.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
-let env: TestEnvironment;
-beforeAll(async () => {
-  env = await openEnvironment();
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openEnvironment());
 
 const CREATED = '2026-11-20 22:00:00';
 const ALWAYS = new Date('2020-01-01T00:00:00Z');

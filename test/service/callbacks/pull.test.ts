@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { CONDITION_STEPS } from '../../../jobs/watch-conditions.ts';
 import { readPullMetrics } from '../../../src/callbacks/health/read-pull-metrics.ts';
 import { pullReads } from '../../../src/metrics/metrics.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CallApi, openApi } from '../../support/open-api.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { openMerchantServer } from '../../support/open-merchant-server.ts';
 
 type Feed = { events: { id: string; type: string }[]; next_cursor: string };
@@ -17,14 +18,12 @@ type Shown = {
   expires_at: string;
 };
 
-let env: CallbackEnvironment;
+const env = closeAfterAll(await openCallbackEnvironment());
 let call: CallApi;
 beforeAll(async () => {
-  env = await openCallbackEnvironment();
   call = await openApi(env);
   await env.deliver();
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 async function addPulling(): Promise<{ id: string; token: string; pull(after?: string): Promise<Feed> }> {
   const { json, status } = await call<Shown>('POST', '/merchants', { name: 'Loja' });

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { sampleAttempts, sampleSizeOf } from '../../../src/callbacks/manage/sample-attempts.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { countReads } from '../../support/count-reads.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 
 const HOUR_MS = 3_600_000;
 const START = Date.parse('2026-11-20T00:00:00Z');
@@ -10,9 +11,8 @@ const START = Date.parse('2026-11-20T00:00:00Z');
 const ROWS = 20_000;
 const STEP_MS = (48 * HOUR_MS) / ROWS;
 
-let env: TestEnvironment;
+const env = closeAfterAll(await openEnvironment());
 beforeAll(async () => {
-  env = await openEnvironment();
   // the hour from 10:00 on is quiet: 5 attempts; in hour 20 each attempt takes 900 ms
   await sql
     .raw(`INSERT INTO callback_attempts (callback_seq, number, started_at, duration_ms, response_status, error_class, request_headers)
@@ -21,7 +21,6 @@ beforeAll(async () => {
       WHERE FLOOR(seq * ${STEP_MS} / ${HOUR_MS}) <> 10 OR seq % 83 = 0 ORDER BY seq`)
     .execute(env.context.db);
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 const hours = (from: number, count: number): Date[] =>
   Array.from({ length: count }, (_, index) => new Date(START + (from + index) * HOUR_MS));

@@ -12,9 +12,10 @@ import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { packTool } from '../../../src/http/console/portal/collect-tool.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
-import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
+import { openMerchantServer } from '../../support/open-merchant-server.ts';
 import { createMerchantToken } from '../../support/open-scopes.ts';
 import { readRow } from '../../support/read-rows.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
@@ -22,15 +23,13 @@ import { inFile } from '../../support/write-temporary-file.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const run = promisify(execFile);
-let env: CallbackEnvironment;
-let shop: MerchantServer;
+const env = closeAfterAll(await openCallbackEnvironment());
+const shop = closeAfterAll(await openMerchantServer());
 let home: ReturnType<typeof temporaryDirectory>;
 let url: string;
 let merchant: string;
 
 beforeAll(async () => {
-  env = await openCallbackEnvironment();
-  shop = await openMerchantServer();
   home = temporaryDirectory();
   const server = env.use(await serveHttp(env.context, createApp(env.context), TEST_HTTP_LIMITS));
   url = `http://127.0.0.1:${server.port}`;
@@ -44,8 +43,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   home[Symbol.dispose]();
-  await env[Symbol.asyncDispose]();
-  await shop[Symbol.asyncDispose]();
 });
 
 async function tool(args: string[], variables: Record<string, string> = {}) {

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { KEYED_COMMANDS } from '../../../src/commands/keyed-command.ts';
 import { createProgram } from '../../../src/commands/run-command-line.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
@@ -31,16 +32,14 @@ const OTHERS = [
   ...['archives restore', 'archives delete', 'drill'],
 ];
 
-let env: TestEnvironment;
+const env = closeAfterAll(await openEnvironment());
 let home: ReturnType<typeof temporaryDirectory>;
 
 beforeAll(async () => {
-  env = await openEnvironment();
   home = temporaryDirectory();
 });
 afterAll(async () => {
   home[Symbol.dispose]();
-  await env[Symbol.asyncDispose]();
 });
 
 const run = (...args: string[]) => runCommandInProcess(args, env.env);

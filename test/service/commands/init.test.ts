@@ -4,26 +4,25 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { collectAnswers } from '../../../src/commands/init/init.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { API_KEY, SECRET_KEY, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
-import { CASHIN, PLATFORM, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
+import { CASHIN, PLATFORM, startTestSandbox } from '../../support/start-test-sandbox.ts';
 
 const PUBLIC_URL = 'https://pay.example.com';
 const SECRET = 'a secret of 24 characters';
-let sandbox: TestSandbox;
+const sandbox = closeAfterAll(await startTestSandbox());
 let home: ReturnType<typeof temporaryDirectory>;
 let today: string;
 
 beforeAll(async () => {
-  sandbox = await startTestSandbox();
   const { json } = await sandbox.request('POST', '/api/v1/transaction/pix/cashin', CASHIN);
   today = json.transaction[0].date_created.slice(0, 10);
   home = temporaryDirectory();
 });
 afterAll(async () => {
   home[Symbol.dispose]();
-  await sandbox[Symbol.asyncDispose]();
 });
 
 /** Writes a file with a secret. */

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY } from '../../support/start-serve.ts';
 
-let env: TestEnvironment;
+const env = closeAfterAll(await openEnvironment({ SECRET_KEY }));
 beforeAll(async () => {
-  env = await openEnvironment({ SECRET_KEY });
   const paid = makeShownTransaction(['paid@1'], { platform: 'shop', amount: '10.00' });
   await applyObservations(env.context, [observeNow(env.context, paid)]);
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 const run = (...args: string[]) => runCommandInProcess(args, env.env);
 

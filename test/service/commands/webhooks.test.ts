@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Context } from '../../../src/context.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { writeArrivals } from '../../../src/inbox/receive/write-arrivals.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openTestContext } from '../../support/open-environment.ts';
 import { readRows } from '../../support/read-rows.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
-let context: Context;
+const context = closeAfterAll(await openTestContext());
 
 beforeAll(async () => {
-  context = await openTestContext();
   const arrivals = ['{"hello":1}', '{"hello":2}', 'not json'].map((text) => {
     const body = Buffer.from(text);
     const hash = createHash('sha256').update(body).digest();
@@ -20,7 +19,6 @@ beforeAll(async () => {
   await writeArrivals(context, arrivals);
   await splitWebhooks(context, 0);
 });
-afterAll(() => context[Symbol.asyncDispose]());
 
 async function webhooks(...args: string[]): Promise<{ code: number; text: string }> {
   const env = {

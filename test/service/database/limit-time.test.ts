@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { isStatementTimeout, limitStatementTime } from '../../../src/database/limit-statement-time.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 
 /** The table that each list reads first. */
@@ -26,16 +27,14 @@ const CHARACTERS = 'information_schema.collations';
 /** MySQL's SLEEP is no error when it is cut short: it answers 1. There a statement that counts for long takes its place. */
 const COUNTS_LONG = `(SELECT COUNT(*) FROM ${CHARACTERS} a, ${CHARACTERS} b, ${CHARACTERS} c, ${CHARACTERS} d) * 0`;
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 /** An expression that takes these seconds or longer, and is 0. */
 let sleep: (seconds: number) => string;
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   const { rows } = await sql<{ version: string }>`SELECT VERSION() AS version`.execute(env.context.db);
   const isMariaDb = rows[0]?.version.includes('MariaDB') ?? false;
   sleep = (seconds) => (isMariaDb || seconds < 1 ? `SLEEP(${seconds})` : COUNTS_LONG);
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 test('a SELECT that takes too long is ended by the server, one with WITH too, and others are not touched', async () => {
   const { db } = env.context;

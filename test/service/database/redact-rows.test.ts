@@ -1,20 +1,19 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type FreeTextColumns, redactRows } from '../../../src/database/redact-rows.ts';
 import { createRedact, type Redact } from '../../../src/domain/person/redact-text.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 
 const DOCUMENT = '12345678909';
 const ID = '0f0e0d0c-0000-4000-8000-000000000001';
 const redact = createRedact({ documents: [DOCUMENT], ids: [ID], own: ['a@b.c'], shared: [] });
-let env: TestEnvironment;
+const env = closeAfterAll(await openEnvironment());
 beforeAll(async () => {
-  env = await openEnvironment();
   await sql`CREATE TABLE texts (seq INT AUTO_INCREMENT PRIMARY KEY, wide VARCHAR(40), narrow VARBINARY(8))`.execute(
     env.context.db,
   );
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 // a table of the test's own: the type lists ours alone
 const place = { table: 'texts', key: 'seq', columns: ['wide', 'narrow'] } as unknown as FreeTextColumns;

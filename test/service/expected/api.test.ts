@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
@@ -11,14 +11,14 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { callApi } from '../../support/call-api.ts';
-import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openEnvironment, TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment());
 let url: string;
 const tokens = new Map<string, string>();
 beforeAll(async () => {
-  environment = await openEnvironment();
   const server = environment.use(
     await serveHttp(environment.context, createApp(environment.context), TEST_HTTP_LIMITS),
   );
@@ -26,7 +26,6 @@ beforeAll(async () => {
   for (const role of ['viewer', 'operator', 'accountant', 'admin'] as const)
     tokens.set(role, (await createToken(environment.context, { role, name: role })).token);
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 const call = async (method: string, address: string, body?: unknown, role = 'operator') => {
   const { status, json } = await callApi(

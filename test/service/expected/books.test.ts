@@ -1,21 +1,21 @@
 /** The check of the books over expected payments: matches, candidates and states are what the facts decide. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { dayOver, makeOrders } from '../../support/make-expected.ts';
 import { recordReadDays } from '../../support/make-report-transactions.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { backUpRows, dropTriggers, observeNow } from '../../support/read-ledger-state.ts';
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment());
 let restore: () => Promise<void>;
 const numbers = new Map<string, string>();
 beforeAll(async () => {
-  environment = await openEnvironment();
   const { context } = environment;
   const day = dayOver(context.calendar.dayOf(context.clock.now()));
   // more than one batch
@@ -38,7 +38,6 @@ beforeAll(async () => {
   restore = await backUpRows(context.db);
 });
 afterEach(() => restore());
-afterAll(() => environment[Symbol.asyncDispose]());
 
 const findBreaks = async () => {
   const { breaks } = await checkBooks(environment.context);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { countBackfill } from '../../../src/callbacks/backfill/count-backfill.ts';
 import { type findCallback, selectCallbacks } from '../../../src/callbacks/manage/read-callbacks.ts';
@@ -16,10 +16,11 @@ import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import type { FilterInput } from '../../../src/merchants/match-filter.ts';
 import { parseFilter } from '../../../src/merchants/match-filter.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
-import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { openMerchantServer } from '../../support/open-merchant-server.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
@@ -27,16 +28,10 @@ const CPF = '52998224725';
 const by = { actor: 'test', note: 'visto no extrato' };
 type Body = z.infer<typeof expectedEventSchema>;
 
-let env: CallbackEnvironment;
-let shop: MerchantServer;
+const env = closeAfterAll(await openCallbackEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' }));
+const shop = closeAfterAll(await openMerchantServer());
 beforeAll(async () => {
-  env = await openCallbackEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-  shop = await openMerchantServer();
   await env.deliver();
-});
-afterAll(async () => {
-  await env[Symbol.asyncDispose]();
-  await shop[Symbol.asyncDispose]();
 });
 
 async function put(number: string, more: Record<string, unknown> = {}): Promise<string> {

@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields, openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
-let env: ConsoleEnvironment;
-let operator: Awaited<ReturnType<typeof openConsoleSession>>;
-beforeAll(async () => {
-  env = await openConsoleEnvironment();
-  operator = await openConsoleSession(env, 'operator');
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openConsoleEnvironment());
+const operator = await openConsoleSession(env, 'operator');
 
 async function put(number: string, given: Record<string, unknown>, source = 'shop'): Promise<void> {
   const facts = expectedFactsSchema.parse({ operation: 'cashin', amount: '10.00', ...given });

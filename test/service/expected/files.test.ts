@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ADMIN_CALLER } from '../../../src/access/tokens.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
@@ -14,18 +14,15 @@ import { importFile } from '../../../src/imports/import-file.ts';
 import { ImportRefusedError } from '../../../src/imports/import-kind.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { renderExpectedCsv } from '../../../src/operations/export-expected.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { dayOver, makeOrders } from '../../support/make-expected.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { packWorkbook } from '../../support/pack-zip.ts';
 import { observeNow } from '../../support/read-ledger-state.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const run = promisify(execFile);
-let environment: TestEnvironment;
-beforeAll(async () => {
-  environment = await openEnvironment();
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openEnvironment());
 
 const TITLES = ['origem', 'número', 'operação', 'valor', 'vencimento', 'referências', 'documento', 'nome'];
 const ROWS = [

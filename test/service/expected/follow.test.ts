@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { formatAmount } from '../../../src/domain/money.ts';
 import { cancelExpected, reopenExpected } from '../../../src/expected/cancel-expected.ts';
@@ -7,22 +7,19 @@ import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { findOldestUndecided } from '../../../src/expected/read-expected-metrics.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { expectOne, payOne } from '../../support/expect-orders.ts';
 import { holdReads } from '../../support/failing-database.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { readMismatchRows } from '../../support/read-ledger-state.ts';
 import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
 const CPF = '52998224725';
 const by = { actor: 'test', note: 'visto no extrato' };
 
-let environment: TestEnvironment;
-beforeAll(async () => {
-  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' }));
 
 const put = (facts: Record<string, unknown>, number?: string) => expectOne(environment.context, facts, number);
 const pay = (more: Partial<ShownTransaction>, history?: string[]) => payOne(environment.context, more, history);

@@ -1,5 +1,5 @@
 /** Orders of a merchant's token are decided within that merchant's filter, and disturb nothing outside of it. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { up as giveMerchants } from '../../../migrations/0130-give-orders-their-merchant.ts';
 import { selectCallbacks } from '../../../src/callbacks/manage/read-callbacks.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
@@ -7,21 +7,20 @@ import { findOrders, joinInvoice } from '../../../src/expected/join-invoice.ts';
 import { createMerchant, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import type { FilterInput } from '../../../src/merchants/match-filter.ts';
 import { callApi } from '../../support/call-api.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { expectOne, payOne } from '../../support/expect-orders.ts';
-import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
+import { openApiEnvironment } from '../../support/open-api-environment.ts';
 
 const CPF = '52998224725';
 const FACTS = { operation: 'cashin', amount: '1.00', due_day: '2026-12-20', issued_day: '2026-11-10' };
 type Shop = Awaited<ReturnType<typeof openShop>>;
-let env: ApiEnvironment;
+const env = closeAfterAll(await openApiEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' }));
 let [alpha, beta, all]: Shop[] = [];
 beforeAll(async () => {
-  env = await openApiEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
   alpha = await openShop('alpha', { platforms: ['alpha'], expected: true });
   beta = await openShop('beta', { platforms: ['beta'], expected: true });
   all = await openShop('all', { expected: true });
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 /** A merchant, and the calls of its system. */
 async function openShop(source: string, filter: FilterInput) {

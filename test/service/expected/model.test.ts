@@ -2,15 +2,16 @@
  * Expected payments in versions, payments with their corrections, people's matches, a forgotten person and two followers in random
  * orders: after each storm the matches and states are those of the contract, read literally (test/support/reference-expected.ts).
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { leaveExpectedWork } from '../../../src/database/work/leave-expected-work.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { BEGIN, ExpectedModel, GAP } from '../../support/expected-model.ts';
 import { recordReadDays } from '../../support/make-report-transactions.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { chooseSeed, numRuns } from '../../support/property.ts';
 import { readExpected } from '../../support/read-expected.ts';
 
@@ -20,16 +21,14 @@ const STEP_NAMES = [
   ...(['cancel', 'match', 'unmatch', 'unmatch', 'follow'] as const),
 ];
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment());
 let contexts: Context[];
 beforeAll(async () => {
-  environment = await openEnvironment();
   contexts = [environment.context, await environment.replica()];
   for (let at = 0; at < 200; at += 5)
     if (at !== GAP.from)
       await recordReadDays(environment.context, addDays(BEGIN, at), addDays(BEGIN, at + 4), new Date());
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 /** Lets either process follow, or both at once. */
 async function follow(model: ExpectedModel): Promise<void> {

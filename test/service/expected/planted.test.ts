@@ -1,25 +1,22 @@
 /** Orders with planted faults of every kind: each pair is right, none is false, each leftover has its right reason. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { listExpected } from '../../../src/expected/list-expected.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { dayOver, makeOrders, PLANTED } from '../../support/make-expected.ts';
 import { recordReadDays } from '../../support/make-report-transactions.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { chooseSeed, numRuns } from '../../support/property.ts';
 import { observeNow } from '../../support/read-ledger-state.ts';
 
 const ORDERS = numRuns(300, 10_000);
 const PAGE = 200;
 
-let environment: TestEnvironment;
-beforeAll(async () => {
-  environment = await openEnvironment();
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openEnvironment());
 
 test('every planted order ends as it must, payments and orders in either order', { timeout: 600_000 }, async () => {
   const { context } = environment;

@@ -1,24 +1,21 @@
 /** Receipts that are nobody's order: a payment received that no expected payment has. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/calendar.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { expectOne, payOne } from '../../support/expect-orders.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { readMismatchRows } from '../../support/read-ledger-state.ts';
 
 const by = { actor: 'test', note: 'visto no extrato' };
 /** The day on which makeShownTransaction pays. */
 const PAID_DAY = '2026-11-20';
 
-let environment: TestEnvironment;
-beforeAll(async () => {
-  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' }));
 
 const put = (facts: Record<string, unknown>) => expectOne(environment.context, { due_day: '2026-11-25', ...facts });
 const pay = (more: Partial<ShownTransaction>, history?: string[]) => payOne(environment.context, more, history);

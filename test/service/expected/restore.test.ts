@@ -1,6 +1,6 @@
 /** A restored backup: sources and the provider say again what it lacks, and nothing is lost silently. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
@@ -9,7 +9,8 @@ import { matchExpected } from '../../../src/expected/match-by-hand.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import {
   backUpRows,
   dropTriggers,
@@ -18,12 +19,10 @@ import {
   readMismatchRows,
 } from '../../support/read-ledger-state.ts';
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' }));
 beforeAll(async () => {
-  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
   await dropTriggers(environment.context.db);
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 const by = { actor: 'test', note: 'visto no extrato' };
 const DAYS = { operation: 'cashin', issued_day: '2026-11-10', due_day: '2026-11-25' };

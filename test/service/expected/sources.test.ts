@@ -1,18 +1,18 @@
 /** Merchants' tokens that read and write the expected payments of their sources. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { authorizeSearch, VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/operations/authorize-search.ts';
 import { callApi } from '../../support/call-api.ts';
-import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openApiEnvironment } from '../../support/open-api-environment.ts';
 
 const FACTS = { operation: 'cashin', amount: '10.00', due_day: '2026-11-20', name: 'Maria da Silva' };
-let environment: ApiEnvironment;
+const environment = closeAfterAll(await openApiEnvironment());
 let merchant = '';
 let token = '';
 beforeAll(async () => {
-  environment = await openApiEnvironment();
   merchant = (await createMerchant(environment.context, { name: 'shop', url: 'http://127.0.0.1:9/' })).merchant.id;
   const facts = expectedFactsSchema.parse(FACTS);
   const arrivals = ['mine', 'other'].map((source) => ({ source, number: 'a-1', facts }));
@@ -26,7 +26,6 @@ beforeAll(async () => {
   expect(made).toMatchObject({ status: 201, json: { role: 'merchant', merchant, sources: ['mine', 'mine.2'] } });
   token = String(made.json.token);
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 const asAdmin = (method: 'GET' | 'POST', address: string, body?: unknown) => environment.call(method, address, body);
 const call = async (method: string, address: string, body?: unknown, as = token) => {

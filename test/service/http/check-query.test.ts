@@ -1,22 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { API_OPERATIONS } from '../../../src/http/openapi/operations.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { callApi } from '../../support/call-api.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let pullToken = '';
 let portalToken = '';
 
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   const merchant = await env.context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
   pullToken = await issuePullToken(env.context, merchant.id);
   const { token } = await createToken(env.context, { name: 'portal', role: 'merchant', merchant: merchant.id });
   portalToken = token;
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 const API = API_OPERATIONS.filter(({ path }) => path.startsWith('/api/v1/'));
 const READS = API.filter(({ method }) => method === 'get').map(({ path, query, access }) => ({

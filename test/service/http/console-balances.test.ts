@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
-import { openSession } from '../../../src/access/sessions.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { formatAmount, formatMoney } from '../../../src/domain/money.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -15,10 +14,11 @@ import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { writeFeesWorkbook } from '../../../src/reports/serve/export-fees.ts';
 import { findFirstDay } from '../../../src/seal/find-first-day.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe } from '../../support/make-observations.ts';
 import { applyTransactions, transactionOf } from '../../support/make-report-transactions.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
-import { hiddenFields } from '../../support/open-console-session.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { type ConsoleAnswer, hiddenFields } from '../../support/open-console-session.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { readRow } from '../../support/read-rows.ts';
 import { centsOf, type ReadSheet, readWorkbook, rowsOf, sheetOf, sumCents } from '../reports/read-workbook.ts';
@@ -38,45 +38,21 @@ const WRITTEN = [
   'callbacks',
 ] as const;
 
-let env: ConsoleEnvironment;
-const sessions: Partial<Record<Role, { cookie: string; form_token: string }>> = {};
-beforeAll(async () => {
-  env = await openConsoleEnvironment();
-  for (const role of ['viewer', 'accountant', 'operator', 'admin'] as const) {
-    const cookie = `confere_session=${await openSession(env.context, env.tokens[role])}`;
-    const home = await (await fetch(`${env.url}/`, { headers: { cookie } })).text();
-    sessions[role] = { cookie, form_token: /name="form_token" value="([^"]+)"/.exec(home)?.[1] ?? '' };
-  }
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openConsoleEnvironment());
+const sessions = {
+  ...{ viewer: await env.console('viewer'), accountant: await env.console('accountant') },
+  ...{ operator: await env.console('operator'), admin: await env.console('admin') },
+};
 
-type Answer = { status: number; text: string; to: string | null };
-
-async function get(role: Role, address: string): Promise<Answer> {
-  const response = await fetch(`${env.url}${address}`, { headers: { cookie: sessions[role]?.cookie ?? '' } });
-  return { status: response.status, text: await response.text(), to: null };
-}
+const get = (role: Role, address: string) => sessions[role].get(address);
+const post = (role: Role, address: string, fields: Record<string, string>) => sessions[role].post(address, fields);
+const confirm = (role: Role, address: string, preview: ConsoleAnswer) => sessions[role].confirm(address, preview);
 
 async function download(role: Role, address: string): Promise<ReadSheet[]> {
-  const response = await fetch(`${env.url}${address}`, { headers: { cookie: sessions[role]?.cookie ?? '' } });
   const file = path.join(env.dataDir, 'download.xlsx');
-  await writeFile(file, Buffer.from(await response.arrayBuffer()));
+  await writeFile(file, (await sessions[role].download(address)).bytes);
   return await readWorkbook(file);
 }
-
-async function post(role: Role, address: string, fields: Record<string, string>): Promise<Answer> {
-  const { cookie = '', form_token = '' } = sessions[role] ?? {};
-  const response = await fetch(`${env.url}${address}`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { cookie, origin: env.url },
-    body: new URLSearchParams({ ...fields, form_token }),
-  });
-  return { status: response.status, text: await response.text(), to: response.headers.get('location') };
-}
-
-const confirm = (role: Role, address: string, preview: Answer) =>
-  post(role, address, { ...hiddenFields(preview.text), step: 'confirm' });
 
 async function countRows(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -99,12 +75,6 @@ async function added<T>(work: () => Promise<T>): Promise<{ answer: T; rows: Reco
   return { answer, rows: Object.fromEntries(rows.filter(([, count]) => count !== 0)) };
 }
 
-const text = (answer: Answer): string =>
-  answer.text
-    .replaceAll('<wbr>', '')
-    .replaceAll(/<[^>]*>/g, ' ')
-    .replaceAll(/\s+/g, ' ');
-
 test('an adjustment is previewed without a write, and confirmed twice at once it is entered once', async () => {
   const day = addDays(env.today, -1);
   await makeReport(env.context, day);
@@ -113,12 +83,12 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   const { answer: preview, rows } = await added(() => post('accountant', address, typed));
   expect(rows).toEqual({});
   expect(preview.status).toBe(200);
-  expect(text(preview)).toContain('Outras tarifas');
-  expect(text(preview)).toMatch(/Saldo disponível no provedor/);
-  expect(text(preview)).not.toMatch(/Assets:|Expenses:/);
-  expect(text(preview)).toContain('-R$ 1.234,56');
-  expect(text(preview)).toMatch(/Um dia já relatado ganha uma nova revisão: \d\d\/\d\d\/\d{4}/);
-  expect(preview.text).toContain('tarifa de &lt;b&gt;novembro&lt;/b&gt;');
+  expect(preview.text).toContain('Outras tarifas');
+  expect(preview.text).toMatch(/Saldo disponível no provedor/);
+  expect(preview.text).not.toMatch(/Assets:|Expenses:/);
+  expect(preview.text).toContain('-R$ 1.234,56');
+  expect(preview.text).toMatch(/Um dia já relatado ganha uma nova revisão: \d\d\/\d\d\/\d{4}/);
+  expect(preview.html).toContain('tarifa de &lt;b&gt;novembro&lt;/b&gt;');
   const otherTab = await post('accountant', address, typed);
   const both = await added(() =>
     Promise.all([confirm('accountant', address, preview), confirm('accountant', address, preview)]),
@@ -132,18 +102,18 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   // the same form in another tab, or sent again after a step back
   const stale = await added(() => confirm('accountant', address, otherTab));
   expect([stale.answer.status, stale.rows]).toEqual([409, {}]);
-  const booked = 'Um ajuste deste dia e valor já está lançado: tarifa de &lt;b&gt;novembro&lt;/b&gt;';
-  for (const page of [stale.answer, await post('accountant', address, typed)]) expect(text(page)).toContain(booked);
+  const booked = 'Um ajuste deste dia e valor já está lançado: tarifa de <b>novembro</b>';
+  for (const page of [stale.answer, await post('accountant', address, typed)]) expect(page.text).toContain(booked);
   for (const other of [{ amount: '1.234,55' }, { platform: B }, { day: env.today }])
-    expect(text(await post('accountant', address, { ...typed, ...other }))).not.toContain('já está lançado');
+    expect((await post('accountant', address, { ...typed, ...other })).text).not.toContain('já está lançado');
   // a key confirms what its preview showed, and nothing else
-  const fields = { ...hiddenFields(preview.text), step: 'confirm' };
+  const fields = { ...hiddenFields(preview.html), step: 'confirm' };
   for (const other of [{ amount: '777,00' }, { key: 'a'.repeat(32) }]) {
     const again = await added(() => post('accountant', address, { ...fields, ...other }));
     expect(again.rows).toEqual({});
-    expect(again.answer.text).toContain('Nada foi gravado ainda.');
+    expect(again.answer.html).toContain('Nada foi gravado ainda.');
   }
-  const list = text(await get('accountant', '/balances/adjustments'));
+  const list = (await get('accountant', '/balances/adjustments')).text;
   expect(list).toContain('-R$ 1.234,56');
   const actor = await env.context.db.selectFrom('adjustments').select('actor').executeTakeFirstOrThrow();
   expect(actor.actor).toMatch(/^tok_/);
@@ -154,7 +124,7 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
     .executeTakeFirstOrThrow();
   expect(list).toContain(` ${named.name} `);
   expect(list).not.toMatch(/novembro.*tok_/);
-  const viewed = text(await get('viewer', '/balances/adjustments'));
+  const viewed = (await get('viewer', '/balances/adjustments')).text;
   expect(viewed).not.toContain('novembro');
   expect(viewed).toContain(' Contabilidade ');
   expect(viewed).not.toContain('Estornar');
@@ -165,13 +135,13 @@ test('a day before the books says in the preview what it adds to the days that a
   const first = (await findFirstDay(env.context.db)) ?? '';
   const day = addDays(first, -3);
   const typed = { platform: B, day, kind: 'other_in', amount: '1,00', note: 'x' };
-  const preview = text(await post('accountant', '/balances/adjustments/new', typed));
+  const preview = (await post('accountant', '/balances/adjustments/new', typed)).text;
   expect(preview).toContain('3 dias a mais passam a ter um relatório por fazer. Se o dinheiro já estava na conta');
   const inside = await post('accountant', '/balances/adjustments/new', { ...typed, day: first });
-  expect([inside.status, text(inside).includes('antes dos livros')]).toEqual([200, false]);
+  expect([inside.status, inside.text.includes('antes dos livros')]).toEqual([200, false]);
   const unproven = (await readUnproven(env.context, day)).count;
   expect(unproven).toBeGreaterThan(2);
-  const opening = text(await post('admin', '/balances/openings/new', { platform: B, day, balance: '1,00' }));
+  const opening = (await post('admin', '/balances/openings/new', { platform: B, day, balance: '1,00' })).text;
   expect(opening).toContain(`${unproven} dias terminados estão sem prova`);
 });
 
@@ -187,14 +157,14 @@ test('a wrong form comes back as typed, with what is wrong by its field', async 
     ['amount', 'Escreva um valor como 1.234,56'],
     ['note', 'Escreva por quê.'],
   ]) {
-    expect(answer.text).toMatch(new RegExp(`id="${name}-fault" role="alert">${fault}`));
+    expect(answer.html).toMatch(new RegExp(`id="${name}-fault" role="alert">${fault}`));
   }
-  expect(answer.text).toContain('value="1.234"');
-  expect(answer.text).toContain(`<option value="${A}" selected>`);
+  expect(answer.html).toContain('value="1.234"');
+  expect(answer.html).toContain(`<option value="${A}" selected>`);
   for (const amount of ['1,234', '1e3', '+5', '0,001', '--1', '1 000', '99999999999999', '10,', ',5']) {
     const refused = await post('accountant', address, { ...typed, day: env.today, kind: 'fee_in', note: 'x', amount });
     expect(refused.status, amount).toBe(422);
-    expect(refused.text, amount).toContain('amount-fault');
+    expect(refused.html, amount).toContain('amount-fault');
   }
   for (const [amount, shown] of [
     ['1.234.567,8', 'R$ 1.234.567,80'],
@@ -210,7 +180,7 @@ test('a wrong form comes back as typed, with what is wrong by its field', async 
       amount: amount ?? '',
     });
     expect(taken.status, amount).toBe(200);
-    expect(text(taken), amount).toContain(shown);
+    expect(taken.text, amount).toContain(shown);
   }
   const zero = await post('accountant', address, {
     ...typed,
@@ -226,7 +196,7 @@ test('a wrong form comes back as typed, with what is wrong by its field', async 
     note: 'x',
     amount: '-1,00',
   });
-  expect(signed.text).toContain('Escreva o valor sem sinal');
+  expect(signed.html).toContain('Escreva o valor sem sinal');
   const out = await post('accountant', address, {
     ...typed,
     day: env.today,
@@ -234,9 +204,9 @@ test('a wrong form comes back as typed, with what is wrong by its field', async 
     note: 'x',
     amount: '1,00',
   });
-  expect(text(out)).toContain('Saque Valor -R$ 1,00');
-  expect(text(out)).toContain('O dinheiro sai do provedor e entra no banco.');
-  expect(zero.text).toContain('Um ajuste de zero');
+  expect(out.text).toContain('Saque Valor -R$ 1,00');
+  expect(out.text).toContain('O dinheiro sai do provedor e entra no banco.');
+  expect(zero.html).toContain('Um ajuste de zero');
 });
 
 test('a platform that no transaction shows is refused from the list, and taken where it is typed as another one', async () => {
@@ -244,13 +214,13 @@ test('a platform that no transaction shows is refused from the list, and taken w
   const typed = { platform: 'no-such', at: `${env.today}T00:00:05`, balance: '5,00' };
   const refused = await post('accountant', address, typed);
   expect(refused.status).toBe(422);
-  expect(refused.text).toContain('id="platform-fault" role="alert">Nenhuma transação mostra');
+  expect(refused.html).toContain('id="platform-fault" role="alert">Nenhuma transação mostra');
   const both = await post('accountant', address, { ...typed, other_platform: 'new-one' });
-  expect(both.text).toContain('other_platform-fault');
+  expect(both.html).toContain('other_platform-fault');
   const preview = await post('accountant', address, { ...typed, platform: '', other_platform: 'new-one' });
   expect(preview.status).toBe(200);
   expect((await confirm('accountant', address, preview)).status).toBe(303);
-  expect(text(await get('accountant', '/balances/statements'))).toContain('new-one');
+  expect((await get('accountant', '/balances/statements')).text).toContain('new-one');
 });
 
 test('an opening is previewed with what it reverses, entered once, and reversed the same way', async () => {
@@ -264,29 +234,29 @@ test('an opening is previewed with what it reverses, entered once, and reversed 
   const typed = { platform: 'shop', day: isEarlier ? day : env.today, balance: '-100,00' };
   const { answer: preview, rows } = await added(() => post('admin', address, typed));
   expect(rows).toEqual({});
-  expect(text(preview)).toContain('Saldo inicial');
-  expect(text(preview)).toContain('Estorno');
-  expect(text(preview)).toMatch(/Saldo agora Efeito Saldo depois shop R\$ 77,00 -R\$ 177,00 -R\$ 100,00/);
+  expect(preview.text).toContain('Saldo inicial');
+  expect(preview.text).toContain('Estorno');
+  expect(preview.text).toMatch(/Saldo agora Efeito Saldo depois shop R\$ 77,00 -R\$ 177,00 -R\$ 100,00/);
   const made = await added(() => confirm('admin', address, preview));
   expect(made.answer.to).toBe('/balances/openings?done=opened');
   expect(made.rows).toMatchObject({ openings: 1, entries: 2, audit: 1 });
   expect((await added(() => confirm('admin', address, preview))).rows).toEqual({});
   const again = await post('admin', address, typed);
   expect(again.status).toBe(422);
-  expect(again.text).toContain('já tem um saldo inicial');
+  expect(again.html).toContain('já tem um saldo inicial');
   const late = { platform: 'shop', day: addDays(typed.day, -1), kind: 'fee_in', amount: '1,00', note: 'x' };
-  expect((await post('accountant', '/balances/adjustments/new', late)).text).toContain(
+  expect((await post('accountant', '/balances/adjustments/new', late)).html).toContain(
     'id="day-fault" role="alert">Os livros desta plataforma abrem depois',
   );
   const { id } = await env.context.db.selectFrom('openings').select('id').executeTakeFirstOrThrow();
   const back = await added(() => post('admin', `/balances/openings/${id}/reverse`, {}));
   expect(back.rows).toEqual({});
-  expect(text(back.answer)).toMatch(/shop -R\$ 100,00 R\$ 177,00 R\$ 77,00/);
+  expect(back.answer.text).toMatch(/shop -R\$ 100,00 R\$ 177,00 R\$ 77,00/);
   expect((await confirm('admin', `/balances/openings/${id}/reverse`, back.answer)).to).toBe(
     '/balances/openings?done=opening_reversed',
   );
   const gone = await post('admin', `/balances/openings/${id}/reverse`, {});
-  expect([gone.status, text(gone)]).toEqual([422, expect.stringContaining('já foi estornado')]);
+  expect([gone.status, gone.text]).toEqual([422, expect.stringContaining('já foi estornado')]);
 });
 
 test('an opening of a platform with many transactions previews its own entry and the balance that it ends in', async () => {
@@ -300,12 +270,12 @@ test('an opening of a platform with many transactions previews its own entry and
     post('admin', '/balances/openings/new', { platform: 'big', day: env.today, balance: '20,00' }),
   );
   expect(rows).toEqual({});
-  expect(text(preview)).toMatch(/big R\$ 501,00 -R\$ 481,00 R\$ 20,00/);
-  expect(preview.text.match(/class="entry"/g)).toHaveLength(1);
+  expect(preview.text).toMatch(/big R\$ 501,00 -R\$ 481,00 R\$ 20,00/);
+  expect(preview.html.match(/class="entry"/g)).toHaveLength(1);
   expect((await confirm('admin', '/balances/openings/new', preview)).status).toBe(303);
-  expect(text(await get('viewer', '/balances'))).toMatch(/big R\$ 20,00 R\$ 0,00 R\$ 20,00/);
+  expect((await get('viewer', '/balances')).text).toMatch(/big R\$ 20,00 R\$ 0,00 R\$ 20,00/);
   const { id } = await readRow(context.db, 'openings', ['id'], { platform: 'big' });
-  const back = text(await post('admin', `/balances/openings/${id}/reverse`, {}));
+  const back = (await post('admin', `/balances/openings/${id}/reverse`, {})).text;
   expect(back).toContain('só então se conhece o saldo');
   expect(back).not.toContain('Saldo depois');
 });
@@ -315,10 +285,10 @@ test('an adjustment is reversed once, with a note', async () => {
   const by = { actor: 'command', note: 'wrong', platform: B, day: env.today };
   const id = await adjustBooks(context, { ...by, kind: 'bank', amountCents: 500n });
   const address = `/balances/adjustments/${id}/reverse`;
-  expect((await post('accountant', address, { note: ' ' })).text).toContain('note-fault');
+  expect((await post('accountant', address, { note: ' ' })).html).toContain('note-fault');
   const { answer: preview, rows } = await added(() => post('accountant', address, { note: 'digitado errado' }));
   expect(rows).toEqual({ audit: 1 });
-  expect(text(preview)).toContain('Estorno');
+  expect(preview.text).toContain('Estorno');
   expect((await confirm('accountant', address, preview)).to).toBe('/balances/adjustments?done=adjustment_reversed');
   expect((await confirm('accountant', address, preview)).status).toBe(303);
   const reversals = await context.db
@@ -329,10 +299,10 @@ test('an adjustment is reversed once, with a note', async () => {
   expect(reversals).toEqual([{ note: 'digitado errado' }]);
   for (const kind of ['bank_in', 'bank_out']) {
     const typed = { platform: B, day: env.today, kind, amount: '5,00', note: 'de novo' };
-    expect(text(await post('accountant', '/balances/adjustments/new', typed))).not.toContain('já está lançado');
+    expect((await post('accountant', '/balances/adjustments/new', typed)).text).not.toContain('já está lançado');
   }
   const again = await post('accountant', address, { note: 'de novo' });
-  expect([again.status, text(again)]).toEqual([422, expect.stringContaining('já foi estornado')]);
+  expect([again.status, again.text]).toEqual([422, expect.stringContaining('já foi estornado')]);
   expect((await get('accountant', '/balances/adjustments/adj_none/reverse')).status).toBe(404);
 });
 
@@ -345,22 +315,22 @@ test('forms that move money open for accountants and admins alone', async () => 
   }
   expect((await get('accountant', '/balances/openings/new')).status).toBe(403);
   expect((await get('admin', '/balances/openings/new')).status).toBe(200);
-  expect(text(await get('viewer', '/balances'))).not.toContain('Lançar um ajuste');
+  expect((await get('viewer', '/balances')).text).not.toContain('Lançar um ajuste');
 });
 
 test('balances are shown by platform at an instant, and as they were known', async () => {
   const { context } = env;
   const known = context.calendar.toWallTime(new Date(context.clock.now().getTime() - 86_400_000)).replace(' ', 'T');
-  const now = text(await get('viewer', '/balances'));
+  const now = (await get('viewer', '/balances')).text;
   expect(now).toMatch(/Plataforma Disponível Retido Saldo Último informado Diferença/);
   expect(now).toContain(A.slice(0, 8));
-  expect(text(await get('viewer', `/balances?at=${addDays(env.today, -40)}T00:00`))).toContain('Nada foi lançado até');
+  expect((await get('viewer', `/balances?at=${addDays(env.today, -40)}T00:00`)).text).toContain('Nada foi lançado até');
   // the ledger learnt everything a moment ago
-  expect(text(await get('viewer', `/balances?known=${known}`))).toContain('Nada foi lançado até');
+  expect((await get('viewer', `/balances?known=${known}`)).text).toContain('Nada foi lançado até');
   const wrong = await get('viewer', '/balances?at=yesterday');
   expect(wrong.status).toBe(422);
-  expect(wrong.text).toContain('value="yesterday"');
-  expect(wrong.text).toContain('id="at-fault" role="alert">Escolha o dia e a hora.');
+  expect(wrong.html).toContain('value="yesterday"');
+  expect(wrong.html).toContain('id="at-fault" role="alert">Escolha o dia e a hora.');
 });
 
 // in order of time: the newest statement is compared. Both days are read past these instants
@@ -374,7 +344,7 @@ test.each([
     const address = '/balances/statements/new';
     const at = `${addDays(env.today, stated)}${time}`;
     const day = addDays(env.today, offered);
-    const balances = (await get('accountant', `/balances?at=${at}`)).text;
+    const balances = (await get('accountant', `/balances?at=${at}`)).html;
     const cells = balances.slice(balances.indexOf(A)).matchAll(/<span class="money[^"]*">([^<]+)<\/span>/g);
     const ledger = [...cells][2]?.[1]?.replace('R$ ', '') ?? '';
     const off = ledger.replace(
@@ -382,16 +352,16 @@ test.each([
       (cents) => `,${cents === ',99' ? '98' : String(Number(cents.slice(1)) + 1).padStart(2, '0')}`,
     );
     const preview = await post('accountant', address, { platform: A, at, balance: off });
-    expect(text(preview)).toContain('O saldo informado não é o do razão.');
+    expect(preview.text).toContain('O saldo informado não é o do razão.');
     expect((await confirm('accountant', address, preview)).to).toBe('/balances/statements?done=stated');
     const { id } = await readRow(context.db, 'mismatches', ['id'], { kind: 'balance_differs' });
-    expect((await get('viewer', '/balances')).text).toContain(`href="/mismatches/${id}"`);
+    expect((await get('viewer', '/balances')).html).toContain(`href="/mismatches/${id}"`);
     const page = await get('accountant', `/mismatches/${id}`);
-    expect(text(page)).toContain(`Na plataforma ${A} , o painel do provedor tinha`);
-    const link = /href="(\/balances\/adjustments\/new\?[^"]+)"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect(page.text).toContain(`Na plataforma ${A} , o painel do provedor tinha`);
+    const link = /href="(\/balances\/adjustments\/new\?[^"]+)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     const form = await get('accountant', link);
-    expect(form.text).toContain(`<option value="${A}" selected>`);
-    expect(form.text).toMatch(new RegExp(`value="${day}"`));
+    expect(form.html).toContain(`<option value="${A}" selected>`);
+    expect(form.html).toMatch(new RegExp(`value="${day}"`));
     const amount = new URLSearchParams(link.split('?')[1]).get('amount') ?? '';
     const adjusted = await post('accountant', '/balances/adjustments/new', {
       platform: A,
@@ -418,28 +388,28 @@ test('accepting takes a second step that shows the entries and the day, and a no
   });
   await makeReport(context, changed.date_created.slice(0, 10));
   const page = await get('operator', `/mismatches/${id}`);
-  const actual = /name="actual" value="([^"]+)"/.exec(page.text)?.[1]?.replaceAll('&quot;', '"') ?? '';
+  const actual = /name="actual" value="([^"]+)"/.exec(page.html)?.[1]?.replaceAll('&quot;', '"') ?? '';
   const { answer: second, rows } = await added(() =>
     post('operator', `/mismatches/${id}/accept`, { actual, note: '' }),
   );
   expect(rows).toEqual({});
   expect(second.status).toBe(200);
-  expect(text(second)).toContain('Recebimentos');
-  expect(text(second)).toContain('R$ 819,00');
-  expect(text(second)).toContain(`nova revisão: ${changed.date_created.slice(0, 10).split('-').reverse().join('/')}`);
+  expect(second.text).toContain('Recebimentos');
+  expect(second.text).toContain('R$ 819,00');
+  expect(second.text).toContain(`nova revisão: ${changed.date_created.slice(0, 10).split('-').reverse().join('/')}`);
   const bare = await post('operator', `/mismatches/${id}/accept`, { actual, step: 'confirm' });
   expect(bare.status).toBe(422);
-  expect(bare.text).toContain('id="note-fault" role="alert">Escreva o que');
+  expect(bare.html).toContain('id="note-fault" role="alert">Escreva o que');
   for (const step of ['', 'confirm']) {
     const unseen = await added(() => post('operator', `/mismatches/${id}/accept`, { note: 'x', step }));
     expect([unseen.answer.status, unseen.rows], 'accepting says what the person saw').toEqual([422, {}]);
   }
   const resolve = await added(() => post('operator', `/mismatches/${id}/resolve`, { note: 'a nossa' }));
   expect(resolve.rows).toEqual({});
-  expect(text(resolve.answer)).toContain('A diferença fica como está');
-  expect(resolve.answer.text).toContain('>a nossa</textarea>');
+  expect(resolve.answer.text).toContain('A diferença fica como está');
+  expect(resolve.answer.html).toContain('>a nossa</textarea>');
   expect((await post('operator', `/mismatches/${id}/resolve`, { step: 'confirm' })).status).toBe(422);
-  const shown = second.text.match(/class="entry"/g)?.length;
+  const shown = second.html.match(/class="entry"/g)?.length;
   const done = await added(() =>
     post('operator', `/mismatches/${id}/accept`, { actual, note: 'confirmado', step: 'confirm' }),
   );
@@ -452,16 +422,16 @@ test('a decision about evidence that has changed since its page is not taken: th
   const { context, paid } = env;
   await applyObservations(context, [observe({ ...paid, amount: '1300.00' }, context.clock.now())]);
   const { id } = await readRow(context.db, 'mismatches', ['id'], { transaction_id: paid.id, kind: 'amount_differs' });
-  const seen = hiddenFields((await get('operator', `/mismatches/${id}`)).text);
+  const seen = hiddenFields((await get('operator', `/mismatches/${id}`)).html);
   await applyObservations(context, [observe({ ...paid, amount: '9300.00' }, context.clock.now())]);
   for (const action of ['resolve', 'accept']) {
     const typed = { actual: seen.actual ?? '', note: 'são só R$ 65,44', step: 'confirm' };
     const { answer, rows } = await added(() => post('operator', `/mismatches/${id}/${action}`, typed));
     expect([action, answer.status, rows]).toEqual([action, 409, { audit: 1 }]);
-    expect(text(answer)).toContain('Mudou depois da página que você viu: agora é isto.');
-    expect(text(answer)).toContain('R$ 9.300,00');
-    expect(answer.text).toContain('são só R$ 65,44</textarea>');
-    expect(hiddenFields(answer.text).actual).toContain('9300.00');
+    expect(answer.text).toContain('Mudou depois da página que você viu: agora é isto.');
+    expect(answer.text).toContain('R$ 9.300,00');
+    expect(answer.html).toContain('são só R$ 65,44</textarea>');
+    expect(hiddenFields(answer.html).actual).toContain('9300.00');
   }
   expect((await post('operator', `/mismatches/${id}/acknowledge`, { actual: seen.actual ?? '' })).status).toBe(303);
 });
@@ -497,7 +467,7 @@ test('a platform gets a name in the console, and its pages show the id once besi
   const address = '/balances/platforms';
   expect((await post('viewer', address, { platform: A, name: 'Loja Centro' })).status).toBe(403);
   const refused = await post('accountant', address, { platform: A, name: 'fale com maria@exemplo.com' });
-  expect([refused.status, refused.text]).toEqual([
+  expect([refused.status, refused.html]).toEqual([
     422,
     expect.stringContaining('não pode ter documento, telefone ou e-mail'),
   ]);
@@ -506,14 +476,14 @@ test('a platform gets a name in the console, and its pages show the id once besi
     to: `${address}?done=named`,
   });
   const same = await post('accountant', address, { platform: B, name: 'loja centro' });
-  expect([same.status, same.text]).toEqual([422, expect.stringContaining('Outra plataforma já tem este nome')]);
+  expect([same.status, same.html]).toEqual([422, expect.stringContaining('Outra plataforma já tem este nome')]);
   for (const role of ['viewer', 'operator'] as const) {
-    expect((await get(role, '/balances')).text).toContain('<b>Loja Centro</b> <');
-    expect((await get(role, address)).text).toContain(A);
-    expect((await get(role, '/')).text).toContain('<b>Loja Centro</b> <span class="id short"');
+    expect((await get(role, '/balances')).html).toContain('<b>Loja Centro</b> <');
+    expect((await get(role, address)).html).toContain(A);
+    expect((await get(role, '/')).html).toContain('<b>Loja Centro</b> <span class="id short"');
   }
   const { id, platform } = env.paid;
-  const shown = (await get('operator', `/transactions/${id}`)).text;
+  const shown = (await get('operator', `/transactions/${id}`)).html;
   expect(shown.includes('<b>Loja Centro</b>')).toBe(platform === A);
 });
 
@@ -523,8 +493,8 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const address = '/balances/fees/new';
   const typed = { platform: '', operation: 'cashin', fixed: '0,10', percent: '0,50', from: `${month}-01`, to: '' };
   const preview = await post('accountant', address, typed);
-  expect(text(preview)).toContain('Parte do valor, em % 0,50');
-  expect(text(preview)).toMatch(/\S+ de \d+ não teve pagamentos que este contrato cobre/);
+  expect(preview.text).toContain('Parte do valor, em % 0,50');
+  expect(preview.text).toMatch(/\S+ de \d+ não teve pagamentos que este contrato cobre/);
   expect((await confirm('accountant', address, preview)).to).toBe('/balances/fees?done=contract_stated');
   await adjustBooks(env.context, {
     ...{ platform: A, day: `${month}-01`, kind: 'fee', amountCents: -1_990n, note: 'mensalidade', actor: 'test' },
@@ -551,12 +521,12 @@ test('an accountant states a contract, and Tarifas says what the month was charg
     ...{ difference: formatAmount(difference), uncovered: paid.length - priced.length },
   });
   expect(rows.length).toBeGreaterThan(1);
-  const page = text(await get('viewer', `/balances/fees?month=${month}`));
+  const page = (await get('viewer', `/balances/fees?month=${month}`)).text;
   expect(page).toContain('Pagamentos fora do contrato');
   expect(page).not.toContain('Informar um contrato');
   const [stated] = await env.context.db.selectFrom('commission_contracts').select(['id', 'actor']).execute();
   const { name } = await readRow(env.context.db, 'tokens', ['name'], { id: stated?.actor ?? '' });
-  const listed = text(await get('accountant', `/balances/fees?month=${month}`));
+  const listed = (await get('accountant', `/balances/fees?month=${month}`)).text;
   expect(listed).toMatch(/Contratos informados.* Todas .*R\$ 0,10 0,50 % .*Em vigor/);
   expect(listed).toContain(` Contabilidade ${name} Sair `);
   const byHand = by_hand.map(({ amount = '' }) => BigInt(amount.replace('.', '')));
@@ -566,7 +536,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   expect(listed).toContain(`Total ${paid.length} ${formatMoney(whole)}`);
   const file = `/balances/fees?month=${month}&format=`;
   const charges = by_hand.reduce((all, { amount = '' }) => all + BigInt(amount.replace('.', '')), charged);
-  const csv = (await get('accountant', `${file}csv`)).text.trim().split('\r\n');
+  const csv = (await get('accountant', `${file}csv`)).html.trim().split('\r\n');
   const titles = 'Plataforma;Operação;Pagamentos;Cobrado;Pelo contrato;Diferença;Fora do contrato;Sem contrato';
   expect(csv[0]).toBe(titles);
   expect(csv.slice(1).filter((line) => line.includes(';Lançadas por pessoas;'))).toEqual(
@@ -593,22 +563,22 @@ test('an accountant states a contract, and Tarifas says what the month was charg
     const cut = sheetOf(await readWorkbook(made), 'Pagamentos fora do contrato').rows[0]?.[1]?.value;
     expect(cut).toContain(`Aqui estão 1 de ${total.differing}.`);
   });
-  expect(text(await get('viewer', `/balances/fees?month=${month}`))).toContain('A diferença inclui o arredondamento');
+  expect((await get('viewer', `/balances/fees?month=${month}`)).text).toContain('A diferença inclui o arredondamento');
   const paidBefore = transactionOf('cashin', 1_000n, [['paid', `${addDays(`${month}-01`, -1)} 10:00:00`]]);
   await applyTransactions(env.context, [paidBefore]);
   const again = await post('accountant', address, typed);
-  expect(text(again)).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
+  expect(again.text).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
   expect((await post('accountant', address, { ...typed, percent: '101,00', fixed: '-1,00' })).status).toBe(422);
-  expect(text(await post('accountant', address, { ...typed, percent: '' }))).toContain('Parte do valor, em % 0,00');
-  expect(text(await post('accountant', address, { ...typed, fixed: '' }))).toContain('Valor fixo, em R$ R$ 0,00');
+  expect((await post('accountant', address, { ...typed, percent: '' })).text).toContain('Parte do valor, em % 0,00');
+  expect((await post('accountant', address, { ...typed, fixed: '' })).text).toContain('Valor fixo, em R$ R$ 0,00');
   const blank = await post('accountant', address, { ...typed, percent: '', fixed: '' });
-  expect(blank.text).toMatch(/id="percent-fault" role="alert">De 0 a 100 %/);
+  expect(blank.html).toMatch(/id="percent-fault" role="alert">De 0 a 100 %/);
   const undo = `/balances/fees/${stated?.id}/undo`;
-  expect((await get('accountant', `/balances/fees?month=${month}`)).text).toContain(`href="${undo}"`);
+  expect((await get("accountant", `/balances/fees?month=${month}`)).html).toContain(`href="${undo}"`);
   expect((await get('viewer', undo)).status).toBe(403);
   const previewed = await post('accountant', undo, {});
-  expect(text(previewed)).toContain('Parte do valor, em % 0,50');
+  expect(previewed.text).toContain('Parte do valor, em % 0,50');
   expect((await confirm('accountant', undo, previewed)).to).toBe('/balances/fees?done=contract_withdrawn');
-  expect(text(await get('accountant', `/balances/fees?month=${month}`))).toContain('Retirado');
+  expect((await get('accountant', `/balances/fees?month=${month}`)).text).toContain('Retirado');
   expect((await post('accountant', undo, {})).status).toBe(422);
 });

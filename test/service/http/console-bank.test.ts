@@ -1,29 +1,22 @@
 /** The bank's statements by console, API and command: the same operations, for accountants; viewers see no texts. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { OFX_BYTES_MAX } from '../../../src/imports/ofx/read-ofx-elements.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
-import { hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { formTokenOf, hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
 import { readRows } from '../../support/read-rows.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 
 const PAGE = '/balances/bank';
 const FORM = '/balances/imports';
-const home = temporaryDirectory();
-let env: ConsoleEnvironment;
-let day: string;
-beforeAll(async () => {
-  env = await openConsoleEnvironment({ SECRET_KEY });
-  day = addDays(env.today, -20);
-});
-afterAll(async () => {
-  home[Symbol.dispose]();
-  await env[Symbol.asyncDispose]();
-});
+const home = closeAfterAll(temporaryDirectory());
+const env = closeAfterAll(await openConsoleEnvironment({ SECRET_KEY }));
+const day = addDays(env.today, -20);
 
 type Role = 'viewer' | 'operator' | 'accountant';
 
@@ -35,7 +28,7 @@ async function upload(
 ) {
   const session = await openConsoleSession(env, role);
   const form = new FormData();
-  form.set('form_token', token ?? /name="form_token" value="([^"]+)"/.exec((await session.get('/')).html)?.[1] ?? '');
+  form.set('form_token', token ?? formTokenOf((await session.get('/')).html));
   form.set('kind', 'bank');
   form.set('file', new Blob(file === undefined ? [] : [file]), file === undefined ? '' : 'extrato.ofx');
   const headers = { cookie: session.cookie, origin: env.url };
@@ -126,7 +119,7 @@ test('a wrong upload stores nothing, and the page says what is wrong by line', a
 
 test('a form of many parts is refused before it is parsed, however its boundary is written', async () => {
   const session = await openConsoleSession(env, 'accountant');
-  const token = /name="form_token" value="([^"]+)"/.exec((await session.get('/')).html)?.[1] ?? '';
+  const token = formTokenOf((await session.get('/')).html);
   // Node's parser finds the boundary within a line too; a token may hold any letter, but no dot.
   const part = (name: string, value: string) =>
     `--x.y\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { countWebhookDays } from '../../../src/reconciliation/numbers/count-webhook-days.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 
 /** A platform id that is a person's CPF. */
 const CPF = '11144477735';
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   await setPlatformName(env.context, { platform: env.paid.platform ?? '', name: 'Loja Centro', actor: 'test' });
   const entered = { platform: CPF, day: env.today, kind: 'other', amount: '1.00', note: 'tarifa', new_platform: true };
   expect((await env.api('admin', 'POST', '/adjustments', entered)).status).toBe(201);
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 const formatted = (day: string): string => day.split('-').toReversed().join('/');
 

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runTick } from '../../../jobs/run-tick.ts';
 import { openSession } from '../../../src/access/sessions.ts';
 import { DISABLED } from '../../../src/merchants/disabled-reasons.ts';
 import { ProviderError } from '../../../src/provider/provider-error.ts';
 import { message, storeError } from '../../../src/texts/messages.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { formTokenOf } from '../../support/open-console-session.ts';
 import { inFile } from '../../support/write-temporary-file.ts';
 
-let env: ConsoleEnvironment;
-let session: string;
-beforeAll(async () => {
-  env = await openConsoleEnvironment();
-  session = `confere_session=${await openSession(env.context, env.tokens.admin)}`;
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openConsoleEnvironment());
+const session = `confere_session=${await openSession(env.context, env.tokens.admin)}`;
 
 async function read(address: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${env.url}${address}`, {
@@ -95,7 +92,7 @@ test('an address with a person’s name is not repeated in the page', async () =
 
 test('findings of the checks, errors of runs and why a merchant is disabled are in the page’s language', async () => {
   const { db } = env.context;
-  const form_token = /name="form_token" value="([^"]+)"/.exec((await read('/')).page)?.[1] ?? '';
+  const form_token = formTokenOf((await read('/')).page);
   const check = async (language: string) => {
     const headers = { cookie: `${session}; confere_language=${language}`, origin: env.url };
     const body = new URLSearchParams({ form_token });
@@ -177,7 +174,7 @@ test('findings of the checks, errors of runs and why a merchant is disabled are 
 });
 
 test('what is wrong with a file is in the page’s language, and in English by the API and the command', async () => {
-  const form_token = /name="form_token" value="([^"]+)"/.exec((await read('/')).page)?.[1] ?? '';
+  const form_token = formTokenOf((await read('/')).page);
   const file = 'dia;"valor\n';
   const upload = async (language: string) => {
     const body = new FormData();
@@ -197,7 +194,7 @@ test('what is wrong with a file is in the page’s language, and in English by t
 });
 
 test('requests at the same time each keep their language, through a posted form too', async () => {
-  const form_token = /name="form_token" value="([^"]+)"/.exec((await read('/')).page)?.[1] ?? '';
+  const form_token = formTokenOf((await read('/')).page);
   const post = async (language: string) => {
     const response = await fetch(`${env.url}/balances/adjustments/new`, {
       method: 'POST',

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createSecretKey } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
 import { sign } from '../../../src/callbacks/render/sign.ts';
 import { html } from '../../../src/http/console/parts/html.ts';
@@ -8,24 +8,17 @@ import { createMerchant, updateMerchant } from '../../../src/merchants/change-me
 import { findMerchantByPullToken, issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { readCredentials, rotateSecret } from '../../../src/merchants/secrets.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
 import { readRows } from '../../support/read-rows.ts';
 
 const MINUTE_MS = 60_000;
-type Session = Awaited<ReturnType<typeof openConsoleSession>>;
 
-let env: ConsoleEnvironment;
-let admin: Session;
-let operator: Session;
-let viewer: Session;
-beforeAll(async () => {
-  env = await openConsoleEnvironment();
-  admin = await openConsoleSession(env, 'admin');
-  operator = await openConsoleSession(env, 'operator');
-  viewer = await openConsoleSession(env, 'viewer');
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openConsoleEnvironment());
+const admin = await openConsoleSession(env, 'admin');
+const operator = await openConsoleSession(env, 'operator');
+const viewer = await openConsoleSession(env, 'viewer');
 
 const countMerchants = async (): Promise<number> =>
   (await env.context.db.selectFrom('merchants').select('seq').execute()).length;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
@@ -6,8 +6,9 @@ import { closeMonth } from '../../../src/reports/months/close-month.ts';
 import { reopenMonth } from '../../../src/reports/months/reopen-month.ts';
 import { FILE_FORMATS } from '../../../src/reports/plan/report-plan.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { readMismatchRows } from '../../support/read-ledger-state.ts';
 
@@ -17,7 +18,7 @@ const READ_AT = new Date('2025-12-05T12:00:00Z');
 /** A platform that is somebody's document. */
 const DOCUMENT = '11144477735';
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 type Session = Awaited<ReturnType<typeof openConsoleSession>>;
 let [viewer, accountant, operator, admin]: Session[] = [];
 const paid = transactionOf('cashin', 10_000n, [['paid', '2025-10-10 10:00:00']], {
@@ -25,7 +26,6 @@ const paid = transactionOf('cashin', 10_000n, [['paid', '2025-10-10 10:00:00']],
 });
 
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   await applyTransactions(env.context, [paid, transactionOf('cashin', 500n, [['paid', '2025-11-02 10:00:00']])]);
   await recordReadDays(env.context, '2025-10-02', '2025-11-30', READ_AT);
   await sealNow(env.context);
@@ -33,7 +33,6 @@ beforeAll(async () => {
     (['viewer', 'accountant', 'operator', 'admin'] as const).map((role) => openConsoleSession(env, role)),
   );
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 const [as, differs] = [
   (session: Session | undefined): Session => {

@@ -1,27 +1,23 @@
 /** The console while something is wrong: a backlog of callbacks, a process that is gone, a restored database. */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { raiseAlerts } from '../../../src/alerts/raise-alerts.ts';
 import { confirmRestore } from '../../../src/backup/confirm-restore.ts';
 import { recordRestore } from '../../../src/backup/record-restore.ts';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { recordHeartbeat } from '../../../src/runtime/heartbeat.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { startSide } from '../../support/start-side.ts';
 
 const BACKLOG = 60_000;
 
-let env: ConsoleEnvironment;
-let ops: Awaited<ReturnType<typeof openConsoleSession>>;
+const env = closeAfterAll(await openConsoleEnvironment());
 
-beforeAll(async () => {
-  env = await openConsoleEnvironment();
-  ops = await openConsoleSession(env, 'operator');
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const ops = await openConsoleSession(env, 'operator');
 
 /** The line of the processes that are gone. */
 async function readLost(): Promise<string | undefined> {

@@ -1,19 +1,18 @@
 /** The console without script: what its markup alone lets people do. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { webhookIdOf } from '../../../src/domain/ids.ts';
 import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let admin: Awaited<ReturnType<typeof openConsoleSession>>;
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   await makeReport(env.context, env.today);
   admin = await openConsoleSession(env, 'admin');
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 /** The value of a tag's attribute; undefined without it. */
 function attribute(tag: string, name: string): string | undefined {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
@@ -7,21 +7,20 @@ import { BUILD_LIMITS } from '../../../src/reports/serve/build-once.ts';
 import { COMPARE_LIMITS } from '../../../src/reports/serve/compare-revisions.ts';
 import { listReports } from '../../../src/reports/serve/list-reports.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe } from '../../support/make-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { readRows } from '../../support/read-rows.ts';
 
 const A = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let operator: Awaited<ReturnType<typeof openConsoleSession>>;
 let viewer: typeof operator;
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   await sealNow(env.context);
   [operator, viewer] = [await openConsoleSession(env, 'operator'), await openConsoleSession(env, 'viewer')];
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 const dayBefore = (days: number): Day => addDays(env.today, -days);
 const inBrazil = (day: Day): string => day.split('-').reverse().join('/');

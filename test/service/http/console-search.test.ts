@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { expect, test } from 'vitest';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { logIn } from '../../support/open-console-session.ts';
 
-let env: ConsoleEnvironment;
-beforeAll(async () => {
-  env = await openConsoleEnvironment();
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openConsoleEnvironment());
 
 const PERSONAL = { document: '123.456.789-09', name: 'Maria Aparecida', extra: '<script>alert(1)</script>' };
 

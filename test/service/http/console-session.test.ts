@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openDatabase } from '../../../embedded/open-database.ts';
 import { parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
 import { revokeToken } from '../../../src/access/tokens.ts';
@@ -6,15 +6,13 @@ import type { Database } from '../../../src/database/tables.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { formTokenOf } from '../../support/open-console-session.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { openTcpProxy } from '../../support/open-tcp-proxy.ts';
 
-let env: ConsoleEnvironment;
-beforeAll(async () => {
-  env = await openConsoleEnvironment();
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openConsoleEnvironment());
 
 test('every response of the console forbids inline code, framing and other hosts', async () => {
   for (const address of ['/login', '/', '/nothing-of-the-console', '/console/console.css']) {
@@ -186,5 +184,5 @@ async function logIn(
 
 async function formToken(cookie: string): Promise<string> {
   const page = await (await fetch(`${env.url}/`, { headers: { cookie } })).text();
-  return /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  return formTokenOf(page);
 }

@@ -12,14 +12,13 @@ import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
-import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import type { ProviderClient } from '../../../src/provider/client.ts';
 import { readUnproven } from '../../../src/reconciliation/numbers/read-coverage.ts';
 import { raiseRunAlert } from '../../../src/reconciliation/runs/alert-runs.ts';
 import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
-import { openBooks } from '../../support/open-books.ts';
+import { openBooks, stateBalance } from '../../support/open-books.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 

@@ -1,23 +1,22 @@
 import { sql } from 'kysely';
 import { request } from 'undici';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findSession, openSession } from '../../../src/access/sessions.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 
 const HOUR_MS = 3_600_000;
 
-let env: ConsoleEnvironment;
-beforeAll(async () => {
-  env = await openConsoleEnvironment({
+const env = closeAfterAll(
+  await openConsoleEnvironment({
     PUBLIC_URL: 'https://confere.example',
     TRUST_PROXY: '127.0.0.0/8',
     WEBHOOK_ALLOW: '203.0.113.0/24,2001:db8::/32',
-  });
-});
-afterAll(() => env[Symbol.asyncDispose]());
+  }),
+);
 
 async function ask(path: string, headers: Record<string, string>, url = env.url) {
   const { statusCode, headers: answered, body } = await request(`${url}${path}`, { headers });

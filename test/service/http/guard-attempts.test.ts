@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findSession } from '../../../src/access/sessions.ts';
 import { findCaller } from '../../../src/access/tokens.ts';
 import type { Context } from '../../../src/context.ts';
@@ -9,16 +9,13 @@ import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { createLog } from '../../../src/log.ts';
 import { authFailures } from '../../../src/metrics/metrics.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openTestContext, TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { ADMIN_TOKEN } from '../../support/start-serve.ts';
 
 /** Trusts a proxy's header, so that a test can choose its address. */
-let env: ConsoleEnvironment;
-beforeAll(async () => {
-  env = await openConsoleEnvironment({ TRUST_PROXY: '1' });
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openConsoleEnvironment({ TRUST_PROXY: '1' }));
 
 const GUESS = `cft_${'a'.repeat(43)}`;
 

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { API_OPERATIONS } from '../../../src/http/openapi/operations.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { callApi } from '../../support/call-api.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
 /** Names that every plain object has, or that change its prototype. */
 const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'];
@@ -12,18 +13,16 @@ const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueO
 /** Names that have been faults: they come in every place, the others in one. */
 const WORST = NAMES.slice(0, 2);
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let pullToken = '';
 let portalToken = '';
 
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   const merchant = await env.context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
   pullToken = await issuePullToken(env.context, merchant.id);
   const { token } = await createToken(env.context, { name: 'portal', role: 'merchant', merchant: merchant.id });
   portalToken = token;
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 const CHANGES = API_OPERATIONS.filter(({ method, path }) => method !== 'get' && path.startsWith('/api/v1/'));
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
@@ -6,6 +6,7 @@ import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hideRows, holdReads, loseCommit, watchWrites } from '../../support/failing-database.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
@@ -15,17 +16,11 @@ import { readRows } from '../../support/read-rows.ts';
 type Asked = { key?: string; body?: unknown; method?: string; token?: string; url?: string; type?: string };
 type Answered = { status: number; replayed: string | null; text: string; headers: Headers };
 
-let env: TestEnvironment;
-let url: string;
-let admin: string;
+const env = closeAfterAll(await openEnvironment());
 let count = 0;
 
-beforeAll(async () => {
-  env = await openEnvironment();
-  url = await serve(env.context);
-  admin = (await createToken(env.context, { name: 'admin', role: 'admin' })).token;
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const url = await serve(env.context);
+const admin = (await createToken(env.context, { name: 'admin', role: 'admin' })).token;
 
 async function serve(context: TestEnvironment['context']): Promise<string> {
   const server = env.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));

@@ -1,21 +1,18 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openDatabase } from '../../../embedded/open-database.ts';
 import { parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { watchReads } from '../../support/failing-database.ts';
-import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
+import { openApiEnvironment } from '../../support/open-api-environment.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { ADMIN_TOKEN } from '../../support/start-serve.ts';
 
-let environment: ApiEnvironment;
-beforeAll(async () => {
-  environment = await openApiEnvironment();
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openApiEnvironment());
 
 test('a request whose connection is killed while it reads is answered 503, and the next one 200', async () => {
   const target = parseDatabaseUrl(environment.env.DATABASE_URL ?? '');

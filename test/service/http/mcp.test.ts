@@ -2,29 +2,28 @@ import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createToken, revokeToken } from '../../../src/access/tokens.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { listenHttp } from '../../../src/http/connections/serve-http.ts';
 import { createMcpApp } from '../../../src/http/mcp/create-mcp-app.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { expectOrders } from '../../support/expect-orders.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { INHERITED_VARIABLES } from '../../support/run-command.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../../bin/confere');
-let environment: ConsoleEnvironment;
+const environment = closeAfterAll(await openConsoleEnvironment());
 let url: URL;
 
 beforeAll(async () => {
-  environment = await openConsoleEnvironment();
   await expectOrders(environment);
   const { context } = environment;
   const server = environment.use(await listenHttp(context.config, createMcpApp(context), TEST_HTTP_LIMITS));
   url = new URL(`http://127.0.0.1:${server.port}/mcp`);
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 type Answer = Record<string, unknown>;
 type Assistant = AsyncDisposable & { client: Client; id: string; ask(name: string, given?: object): Promise<Answer> };

@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { METRIC_READERS } from '../../../src/commands/serve/metric-readers.ts';
 import type { Context } from '../../../src/context.ts';
 import { countPaidToday } from '../../../src/http/console/overview/read-overview.ts';
 import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { countReads } from '../../support/count-reads.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 
 /** Rows of each table, nearly all of them finished. */
 const ROWS = 20_000;
@@ -20,9 +21,8 @@ const A_DAY = PLATFORMS * 8_640;
 /** When the n-th run or window was made: one in three minutes. */
 const AT = `${NOW} - INTERVAL (${ROWS} - n) * 3 MINUTE`;
 
-let env: TestEnvironment;
+const env = closeAfterAll(await openEnvironment({ PROVIDER_RATE: '600/m' }));
 beforeAll(async () => {
-  env = await openEnvironment({ PROVIDER_RATE: '600/m' });
   const digit = `(${[...'0123456789'].map((digit) => `SELECT ${digit} d`).join(' UNION ALL ')})`;
   const number = 'a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d';
   for (const text of [
@@ -63,7 +63,6 @@ beforeAll(async () => {
     await sql.raw(text).execute(env.context.db);
   await sealNow(env.context);
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 // announcements are left out: they read the changes of two days, once a minute
 const readers = Object.entries(METRIC_READERS).filter(([reader]) => reader !== 'announcements');

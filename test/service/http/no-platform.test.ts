@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { findContract } from '../../../src/ledger/journal/read-contracts.ts';
 import { completeFilter, matchesFilter } from '../../../src/merchants/match-filter.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { PLATFORM } from '../../support/make-provider-rows.ts';
-import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
+import { openApiEnvironment } from '../../support/open-api-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
-let env: ApiEnvironment;
+const env = closeAfterAll(await openApiEnvironment());
 const unnamed = [
   makeShownTransaction(['paid']),
   makeShownTransaction(['pending']),
@@ -14,13 +15,11 @@ const unnamed = [
 ];
 const other = makeShownTransaction(['paid'], { platform: PLATFORM });
 beforeAll(async () => {
-  env = await openApiEnvironment();
   await applyObservations(
     env.context,
     [...unnamed, other].map((row) => observeNow(env.context, row)),
   );
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 async function find(query: string): Promise<unknown[]> {
   const { status, json } = await env.call('GET', `/transactions?${query}`);

@@ -1,5 +1,5 @@
 /** What is at stake in a mismatch, asked at every place that says it. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { formatAmount, parseSum } from '../../../src/domain/money.ts';
 import { MISMATCH_TITLES } from '../../../src/http/console/mismatches/explain-mismatch.ts';
@@ -8,8 +8,9 @@ import { refreshMismatchAlerts } from '../../../src/mismatches/alert-mismatches.
 import { readMismatchMetrics } from '../../../src/mismatches/read-mismatch-metrics.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { centsOf, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf } from '../reports/read-workbook.ts';
 
@@ -24,12 +25,11 @@ type Mismatch = {
   amount: string | null;
   transaction_id: string | null;
 };
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let sheets: ReadSheet[];
 let open: Mismatch[];
 
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   const at = `${env.today} 00:00:00`;
   const shown = Array.from(
     { length: PAYMENTS },
@@ -55,7 +55,6 @@ beforeAll(async () => {
   sheets = await readWorkbook((await openReport(context, { day: env.today, format: 'xlsx' })).file);
   open = await listOpen();
 }, 60_000);
-afterAll(() => env[Symbol.asyncDispose]());
 
 const call = <T>(method: string, address: string, body?: object) => env.api<T>('admin', method, address, body);
 

@@ -1,18 +1,15 @@
 /** A rule stands in the room that owns it: each door refuses the same, in the same words, and changes nothing. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { NOTE_CHARS_MAX } from '../../../src/access/check-note.ts';
 import { TOKEN_NAME_CHARS_MAX } from '../../../src/access/tokens.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { MERCHANT_LIMITS } from '../../../src/merchants/check-merchant.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { SECRET_KEY } from '../../support/start-serve.ts';
 
-let env: ConsoleEnvironment;
-beforeAll(async () => {
-  env = await openConsoleEnvironment({ SECRET_KEY });
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openConsoleEnvironment({ SECRET_KEY }));
 
 const call = (role: 'admin' | 'accountant' | 'operator', address: string, body: object) =>
   env.api(role, 'POST', address, body);

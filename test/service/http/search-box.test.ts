@@ -1,29 +1,24 @@
 /** The search box of the console: what each text finds, who may find it, and what its address shows. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/operations/authorize-search.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe } from '../../support/make-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 import { readWorkbook } from '../reports/read-workbook.ts';
 
 type Session = Awaited<ReturnType<typeof openConsoleSession>>;
 
-let env: ConsoleEnvironment;
-let operator: Session;
-let viewer: Session;
-beforeAll(async () => {
-  env = await openConsoleEnvironment();
-  operator = await openConsoleSession(env, 'operator');
-  viewer = await openConsoleSession(env, 'viewer');
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openConsoleEnvironment());
+const operator = await openConsoleSession(env, 'operator');
+const viewer = await openConsoleSession(env, 'viewer');
 
 const localDay = () => env.today.split('-').reverse().join('/');
 

@@ -1,22 +1,23 @@
 /** Exports of a search that fail: before the first byte, and in the middle. */
 import { PassThrough } from 'node:stream';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { ConfereError } from '../../../src/domain/errors.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { createLog } from '../../../src/log.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { watchWrites } from '../../support/failing-database.ts';
 import { observe } from '../../support/make-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 
 /** More than the first page of an export. */
 const ROWS = 1_100;
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let url: string;
 let cookie: string;
 /** Called before each audit, which precedes each page. */
@@ -26,7 +27,6 @@ const logged: string[] = [];
 lines.on('data', (line: Buffer) => logged.push(line.toString()));
 
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   const now = env.context.clock.now();
   const rows = Array.from({ length: ROWS }, (_, index) => {
     const id = `0f0e0d0c-0000-4000-8000-${String(index).padStart(12, '0')}`;
@@ -41,7 +41,6 @@ beforeAll(async () => {
 afterEach(() => {
   onAudit = () => undefined;
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 const tooWide = (): never => {
   throw new ConfereError('invalid_request', 'the search takes too long', { fields: { from: ['narrow the days'] } });

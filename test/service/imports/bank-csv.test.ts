@@ -1,18 +1,15 @@
 /** A bank's own CSV: its columns are mapped once for an account, and read by them alone; what is unclear is a fault by its line. */
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { ImportRefusedError } from '../../../src/imports/import-kind.ts';
 import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
 import { setBankAccount } from '../../../src/ledger/stated/bank-accounts.ts';
 import type { BankCsv } from '../../../src/ledger/stated/check-bank-csv.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { importBank } from '../../support/import-bank.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 
-let env: TestEnvironment;
+const env = closeAfterAll(await openEnvironment());
 let made = 0;
-beforeAll(async () => {
-  env = await openEnvironment();
-});
-afterAll(() => env[Symbol.asyncDispose]());
 
 const ITAU: BankCsv = {
   ...{ separator: ';', header: ['Data', 'Histórico', 'Docto', 'Valor (R$)', 'Saldo'] },

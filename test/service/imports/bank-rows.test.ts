@@ -1,17 +1,14 @@
 /** Rows of a bank that are no movements, or not with that amount or day: they are asked about or refused, never booked in silence. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Answers } from '../../../src/imports/import-kind.ts';
 import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { importBank } from '../../support/import-bank.ts';
 import { makeOfx } from '../../support/make-ofx.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { readRow } from '../../support/read-rows.ts';
 
-let environment: TestEnvironment;
-beforeAll(async () => {
-  environment = await openEnvironment();
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openEnvironment());
 
 let accounts = 0;
 /** Imports a file of an account of its own. @returns its amounts and texts, or the faults. */

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { KyselyPlugin } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Caller, createToken } from '../../../src/access/tokens.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
@@ -15,17 +15,14 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { renderDecisionWorkbook } from '../../../src/operations/export-mismatches.ts';
 import { callApi } from '../../support/call-api.ts';
-import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openApiEnvironment } from '../../support/open-api-environment.ts';
 import { numRuns } from '../../support/property.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 import { fillIn, type ReadSheet, readWorkbook } from '../reports/read-workbook.ts';
 
-let env: ApiEnvironment;
-beforeAll(async () => {
-  env = await openApiEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openApiEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' }));
 
 let made = 0;
 type Row = { id: string; seen?: string; decision?: string; which?: string; note?: string };

@@ -1,10 +1,11 @@
 /** Files as banks and Excel write them, by command, API and console: no row is left out in silence. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
 import { callApi } from '../../support/call-api.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
@@ -25,15 +26,8 @@ const LEFT_OUT = [
   { row: 7, why: 'total' },
 ];
 
-const home = temporaryDirectory();
-let env: ConsoleEnvironment;
-beforeAll(async () => {
-  env = await openConsoleEnvironment({ SECRET_KEY });
-});
-afterAll(async () => {
-  home[Symbol.dispose]();
-  await env[Symbol.asyncDispose]();
-});
+const home = closeAfterAll(temporaryDirectory());
+const env = closeAfterAll(await openConsoleEnvironment({ SECRET_KEY }));
 
 const post = (query: string, body: string | Buffer) =>
   callApi({ url: `${env.url}/api/v1/imports/bank`, token: env.tokens.accountant }, 'POST', query, body);

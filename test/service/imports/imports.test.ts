@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { listPlatformNames } from '../../../src/database/list-platform-names.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { importFile } from '../../../src/imports/import-file.ts';
@@ -13,26 +13,19 @@ import { listBankMatches } from '../../../src/ledger/bank/list-bank-matches.ts';
 import { summarizeBank } from '../../../src/ledger/bank/summarize-bank.ts';
 import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { importBank } from '../../support/import-bank.ts';
 import type { MadeLine } from '../../support/make-ofx.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
-import { hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { formTokenOf, hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
 import { packWorkbook } from '../../support/pack-zip.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 
 const ADDRESS = '/balances/imports';
-const home = temporaryDirectory();
-let env: ConsoleEnvironment;
-let header: string;
-beforeAll(async () => {
-  env = await openConsoleEnvironment({ SECRET_KEY });
-  header = 'plataforma;dia;tipo;valor;observação';
-});
-afterAll(async () => {
-  home[Symbol.dispose]();
-  await env[Symbol.asyncDispose]();
-});
+const home = closeAfterAll(temporaryDirectory());
+const env = closeAfterAll(await openConsoleEnvironment({ SECRET_KEY }));
+const header = 'plataforma;dia;tipo;valor;observação';
 
 const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -367,7 +360,7 @@ test('the console previews a file without script, imports it once it is confirme
   expect((await accountant.download(`${ADDRESS}/adjustments/template.xlsx`)).name).toBe('confere-adjustments.xlsx');
 
   const form = new FormData();
-  form.set('form_token', /name="form_token" value="([^"]+)"/.exec(page.html)?.[1] ?? '');
+  form.set('form_token', formTokenOf(page.html));
   form.set('kind', 'adjustments');
   form.set('file', new File([`${header}\n${env.paid.platform};${env.today};tarifa;-7,77;visto\n`], 'a.csv'));
   const send = (body: FormData) =>

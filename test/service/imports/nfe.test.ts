@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
@@ -7,18 +7,17 @@ import { listExpected } from '../../../src/expected/list-expected.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { importFile, previewImport } from '../../../src/imports/import-file.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { keyOfInvoice, type MadeInvoice, makeCancellation, makeInvoice } from '../../support/make-invoice.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { packZip } from '../../support/pack-zip.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment());
 let context: Context;
 beforeAll(async () => {
-  environment = await openEnvironment();
   ({ context } = environment);
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 const BY = { actor: 'tk_accountant', allowEqual: false };
 const importXml = (...files: string[]) => {

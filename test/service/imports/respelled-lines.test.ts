@@ -1,20 +1,19 @@
 /** One line of a bank, written in two ways by two downloads: it is asked about, and never stored twice in silence. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import type { Answers } from '../../../src/imports/import-kind.ts';
 import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { importBank } from '../../support/import-bank.ts';
 import type { MadeLine, MadeStatement } from '../../support/make-ofx.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment());
 let day: string;
 beforeAll(async () => {
-  environment = await openEnvironment();
   const { context } = environment;
   day = addDays(context.calendar.dayOf(context.clock.now()), -20);
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 let accounts = 0;
 /** An account of its own for each test. */

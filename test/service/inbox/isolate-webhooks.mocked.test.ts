@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import type { ClaimedItem } from '../../../src/inbox/items/claim-items.ts';
 import { createDeferredWebhooks } from '../../../src/inbox/split/defer-webhooks.ts';
 import { isolateWebhooks, type SplitTogether } from '../../../src/inbox/split/isolate-webhooks.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { makeShownTransaction, readMismatchRows } from '../../support/read-ledger-state.ts';
@@ -32,11 +33,7 @@ vi.mock('../../../src/inbox/items/claim-items.ts', async (original) => {
   return { ...real, claimItems };
 });
 
-let environment: InboxEnvironment;
-beforeAll(async () => {
-  environment = await openInboxEnvironment();
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openInboxEnvironment());
 afterEach(async () => {
   reads.broken = true;
   await sql`DROP TRIGGER IF EXISTS refuse_items`.execute(environment.context.db);

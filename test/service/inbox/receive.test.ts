@@ -1,19 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { writeArrivals } from '../../../src/inbox/receive/write-arrivals.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { loseCommit } from '../../support/failing-database.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
-import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
+import { openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { makeShownTransaction, readMismatchRows } from '../../support/read-ledger-state.ts';
 
-let env: InboxEnvironment;
-beforeAll(async () => {
-  env = await openInboxEnvironment();
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openInboxEnvironment());
 
 const PAID = ['pending@0', 'paid@1'];
 

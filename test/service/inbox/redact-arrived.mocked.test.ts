@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { storeRefusedRows } from '../../../src/ledger/apply/store-refused-rows.ts';
-import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { makeShownTransaction } from '../../support/read-ledger-state.ts';
 
 const UNREADABLE = 'cannot be redacted';
@@ -17,15 +18,13 @@ vi.mock('../../../src/domain/person/redact-text.ts', async (original) => {
 });
 
 const DOCUMENT = '12345678909';
-let environment: InboxEnvironment;
+const environment = closeAfterAll(await openInboxEnvironment());
 beforeAll(async () => {
-  environment = await openInboxEnvironment();
   await environment.context.db
     .insertInto('forgotten_people')
     .values({ document_hash: hashDocument(environment.context.keys, DOCUMENT), forgotten_at: new Date() })
     .execute();
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 beforeEach(() => {
   broken.on = true;
 });

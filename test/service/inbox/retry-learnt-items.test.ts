@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { watch } from '../../../jobs/watch.ts';
 import { retryLearntItems } from '../../../src/inbox/verify/retry-learnt-items.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { makeShownTransaction, readMismatchRows } from '../../support/read-ledger-state.ts';
 
-let environment: InboxEnvironment;
-beforeAll(async () => {
-  environment = await openInboxEnvironment();
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openInboxEnvironment());
 
 const make = (more: Partial<ShownTransaction> = {}) =>
   makeShownTransaction(['pending@0', 'paid@1'], { id: randomUUID(), ...more });

@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { LEASE_MS } from '../../../src/inbox/items/claim-items.ts';
 import { reprocessWebhook } from '../../../src/inbox/items/quarantine.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { holdReads, loseDatabase } from '../../support/failing-database.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
-import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
+import { openInboxEnvironment } from '../../support/open-inbox-environment.ts';
 import { makeShownTransaction, readMismatchRows } from '../../support/read-ledger-state.ts';
 import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
-let environment: InboxEnvironment;
-beforeAll(async () => {
-  environment = await openInboxEnvironment();
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openInboxEnvironment());
 
 const PAID = ['pending@0', 'paid@1'];
 

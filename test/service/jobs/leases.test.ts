@@ -1,26 +1,25 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { WORK } from '../../../jobs/main.ts';
 import { retryAbandonedTicks, runTick, type TickOutcome, type Work } from '../../../jobs/run-tick.ts';
 import type { Context } from '../../../src/context.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { listRecorded } from '../../../src/tlog/recorded.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { readRow } from '../../support/read-rows.ts';
 
 const DUE = new Date('2026-03-01T06:00:00Z');
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment());
 let first: Context;
 let second: Context;
 
 beforeAll(async () => {
-  environment = await openEnvironment();
   first = environment.context;
   second = await environment.replica();
   environment.timers.freeze();
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 /** A job of two steps: it begins, waits for `release`, and does its second step unless its signal aborted. */
 function createJob(name: string, steps: string[]) {

@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { FIXED_DAYS } from '../../../src/retention/ended-rows.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { makeCheckpoint } from '../../../src/tlog/checkpoints.ts';
 import { writeNightly } from '../../../src/tlog/recorded.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { readRow } from '../../support/read-rows.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
@@ -15,16 +16,8 @@ import { temporaryDirectory } from '../../support/start-serve.ts';
 const DAY_MS = 86_400_000;
 /** The defaults. */
 const DAYS = { attempts: 90, ticks: 30, alerts: 180, ...FIXED_DAYS };
-const home = temporaryDirectory();
-let environment: CallbackEnvironment;
-
-beforeAll(async () => {
-  environment = await openCallbackEnvironment({ DATA_DIR: home.path });
-});
-afterAll(async () => {
-  await environment[Symbol.asyncDispose]();
-  home[Symbol.dispose]();
-});
+const home = closeAfterAll(temporaryDirectory());
+const environment = closeAfterAll(await openCallbackEnvironment({ DATA_DIR: home.path }));
 
 /** @returns how many rows of each kind were deleted. */
 async function retain(signal = environment.context.signal): Promise<Record<string, number>> {

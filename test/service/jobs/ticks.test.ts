@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { findDueTime, startJobScheduler } from '../../../jobs/main.ts';
 import { reconcileDays } from '../../../jobs/reconcile-days.ts';
 import { retryAbandonedTicks, runTick } from '../../../jobs/run-tick.ts';
 import type { Context } from '../../../src/context.ts';
 import { listJobs } from '../../../src/timetable/list-jobs.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
-import {
-  openReconciliationEnvironment,
-  type ReconciliationEnvironment,
-} from '../../support/open-reconciliation-environment.ts';
+import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
 import { readRows } from '../../support/read-rows.ts';
 
 const DUE = new Date('2026-03-01T06:00:00Z');
-let environment: ReconciliationEnvironment;
+const environment = closeAfterAll(await openReconciliationEnvironment());
 let replicas: [Context, Context];
 
 beforeAll(async () => {
-  environment = await openReconciliationEnvironment();
   replicas = [await environment.replica(), await environment.replica()];
-});
-afterAll(async () => {
-  await environment[Symbol.asyncDispose]();
 });
 
 async function tickOf(job: string) {

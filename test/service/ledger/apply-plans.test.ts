@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { readStoredDigests } from '../../../src/ledger/apply/drop-unchanged.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { countReads } from '../../support/count-reads.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 
 const OPEN = 50_000;
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment());
 beforeAll(async () => {
-  environment = await openEnvironment();
   const digit = sql`(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6
     UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)`;
   // as one fault of the provider's leaves them: every row of a day refused
@@ -22,7 +22,6 @@ beforeAll(async () => {
     environment.context.db,
   );
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 test(`an apply beside ${OPEN} open mismatches reads those of its own transactions alone`, async () => {
   const { context } = environment;

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Observation } from '../../../src/domain/observation.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { storeRefusedRows } from '../../../src/ledger/apply/store-refused-rows.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import {
   makeShownTransaction,
   observeNow,
@@ -13,9 +14,8 @@ import {
   readMismatchRows,
 } from '../../support/read-ledger-state.ts';
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment());
 beforeAll(async () => {
-  environment = await openEnvironment();
   const url = 'https://shop.example/hook';
   await createMerchant(environment.context, { name: 'a', url, eventsSince: new Date(0) });
   await createMerchant(environment.context, {
@@ -25,7 +25,6 @@ beforeAll(async () => {
     filter: { statuses: ['paid'] },
   });
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 const callbacksOf = (id: string) =>
   environment.context.db

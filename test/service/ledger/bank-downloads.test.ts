@@ -1,22 +1,21 @@
 /** Downloads of one account that overlap, in any order and with FITIDs of any kind: what is stored is what the account did. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { keepContents } from '../../../src/ledger/bank/keep-contents.ts';
 import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { importBank } from '../../support/import-bank.ts';
 import type { MadeLine } from '../../support/make-ofx.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
-import { chooseSeed, numRuns } from '../../support/property.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
+import { chooseSeed, drawFrom, numRuns } from '../../support/property.ts';
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment());
 let first: string;
 beforeAll(async () => {
-  environment = await openEnvironment();
   const { context } = environment;
   first = addDays(context.calendar.dayOf(context.clock.now()), -30);
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 type Moved = { day: string; at: number; amount: string; memo: string; id: string };
 const DAYS = 4;
@@ -62,7 +61,7 @@ const summary = (lines: { day: string; amount: string; memo: string }[]): string
   lines.map(({ day, amount, memo }) => `${day} ${amount} ${memo.replace(/\s+/g, ' ')}`).sort();
 
 test('no line is doubled, lost or swapped', async () => {
-  const random = createRandom(chooseSeed(20_261_126));
+  const random = drawFrom(chooseSeed(20_261_126));
   const { context } = environment;
   for (let account = 0; account < numRuns(12, 600); account++) {
     const truth = makeTruth(random);
@@ -149,15 +148,6 @@ function shuffle<T>(list: T[], random: (limit: number) => number): T[] {
     .map((one) => ({ one, at: random(1_000) }))
     .sort((a, b) => a.at - b.at)
     .map(({ one }) => one);
-}
-
-/** A small generator of numbers below a limit, from a seed. */
-function createRandom(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
 }
 
 test('1,500 lines of one day and amount are compared with as many, and not each with each', async () => {

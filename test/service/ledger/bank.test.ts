@@ -19,7 +19,7 @@ import { importBank } from '../../support/import-bank.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type MadeLine, type MadeStatement, makeOfx } from '../../support/make-ofx.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
-import { chooseSeed, numRuns } from '../../support/property.ts';
+import { chooseSeed, drawFrom, numRuns } from '../../support/property.ts';
 
 const E2E = 'E18236120202610151530s1234abcd00';
 const NONE = { count: 0, amount: '0.00' };
@@ -465,7 +465,7 @@ describe('the summary', () => {
   });
 
   it('adds up to the cent after any entries, imports, matches, reversals and undone matches', async () => {
-    const random = createRandom(chooseSeed(20_261_123));
+    const random = drawFrom(chooseSeed(20_261_123));
     const { context } = environment;
     const adjustments: string[] = [];
     for (let round = 0; round < numRuns(30, 400); round++) {
@@ -506,12 +506,3 @@ describe('the summary', () => {
     }
   });
 });
-
-/** A small generator of numbers below a limit, from a seed. */
-function createRandom(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
-}

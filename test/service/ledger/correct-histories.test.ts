@@ -1,5 +1,5 @@
 /** Histories that come later, or in another order. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { renderBodies } from '../../../src/callbacks/render/render-bodies.ts';
 import type { Context } from '../../../src/context.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -8,20 +8,16 @@ import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { readBalances } from '../../../src/seal/read-balances.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, readLedgerState, readMismatchRows } from '../../support/read-ledger-state.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
-const home = temporaryDirectory();
-let environment: TestEnvironment;
-beforeAll(async () => {
-  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
-});
-afterAll(async () => {
-  await environment[Symbol.asyncDispose]();
-  home[Symbol.dispose]();
-});
+const home = closeAfterAll(temporaryDirectory());
+const environment = closeAfterAll(
+  await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path }),
+);
 
 const CREATED = '2026-11-19 23:00:00';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import {
@@ -10,16 +10,16 @@ import {
 } from '../../../src/ledger/read/read-money-series.ts';
 import { readBalances } from '../../../src/seal/read-balances.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 
 const [P, Q] = ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'a3bb189e-8bf9-4888-9912-ace4e6543002'];
-let env: TestEnvironment;
+const env = closeAfterAll(await openEnvironment());
 let today: Day;
 let days: Day[];
 
 beforeAll(async () => {
-  env = await openEnvironment();
   today = env.context.calendar.dayOf(env.context.clock.now());
   days = [5, 4, 3, 2, 1].map((back) => addDays(today, -back));
   const [, d4 = '', d3 = '', d2 = ''] = days;
@@ -40,7 +40,6 @@ beforeAll(async () => {
     pay('6', 'cashout', '3.00', Q, [['in_process', `${d2} 12:00:00`]]),
   );
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 test('a series by day shows what was paid and what was refunded on each, and the balance at its end', async () => {
   const points = await readMoneySeries(env.context, { from: days[0] ?? '', to: today });

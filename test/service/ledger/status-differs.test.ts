@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Source } from '../../../src/domain/observation.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
@@ -7,23 +7,19 @@ import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, readLedgerState, readMismatchRows } from '../../support/read-ledger-state.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const LIST: Source = { kind: 'list', run: { seq: 1, id: 'run_1' }, page: 1 };
 const by = { actor: 'tok_1', note: 'as they wrote' };
 
-const home = temporaryDirectory();
-let environment: TestEnvironment;
-beforeAll(async () => {
-  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
-});
-afterAll(async () => {
-  await environment[Symbol.asyncDispose]();
-  home[Symbol.dispose]();
-});
+const home = closeAfterAll(temporaryDirectory());
+const environment = closeAfterAll(
+  await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path }),
+);
 
 /** A refund that the provider takes back, and observations at it this many seconds after the first one. */
 async function takenBack(more: Partial<ShownTransaction> = {}) {

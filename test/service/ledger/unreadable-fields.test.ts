@@ -1,22 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Source } from '../../../src/domain/observation.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { describeTransaction } from '../../../src/ledger/read/describe-transaction.ts';
 import { searchTransactions } from '../../../src/ledger/read/search-transactions.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { propertyOptions } from '../../support/property.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 
-let environment: TestEnvironment;
-beforeAll(async () => {
-  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' }));
 
 let observations = 0;
 /** Applies an observation that is later than all before it. */

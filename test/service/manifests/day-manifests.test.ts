@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { claimProbe } from '../../../src/callbacks/queue/claim-callbacks.ts';
 import { readDeliveryMerchants } from '../../../src/callbacks/queue/read-delivery-merchants.ts';
@@ -22,10 +22,10 @@ import { appendToLog } from '../../../src/tlog/append.ts';
 import { makeCheckpoint } from '../../../src/tlog/checkpoints.ts';
 import { rotateManifestKey } from '../../../src/tlog/keys.ts';
 import { callApi } from '../../support/call-api.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { recordReadDays } from '../../support/make-report-transactions.ts';
 import {
   type AppliedTransaction,
-  type CallbackEnvironment,
   openCallbackEnvironment,
   type TransactionFacts,
 } from '../../support/open-callback-environment.ts';
@@ -44,7 +44,7 @@ const DOCS = path.resolve(import.meta.dirname, '../../../docs');
 const SCRIPTS = { 'verify-day.mjs': process.execPath, 'verify-day.php': 'php' };
 const TYPE = 'pix.day.manifest';
 
-let env: CallbackEnvironment;
+const env = closeAfterAll(await openCallbackEnvironment());
 let server: MerchantServer;
 let origin: string;
 const shops: Record<string, Shop> = {};
@@ -52,7 +52,6 @@ const shops: Record<string, Shop> = {};
 let day: Day;
 
 beforeAll(async () => {
-  env = await openCallbackEnvironment();
   const app = env.use(await serveHttp(env.context, createApp(env.context), TEST_HTTP_LIMITS));
   origin = `http://127.0.0.1:${app.port}`;
   server = env.use(await openMerchantServer());
@@ -73,7 +72,6 @@ beforeAll(async () => {
   await sealNow(env.context);
   day = await endDay();
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 function factsOf(name: string): TransactionFacts {
   return { platform: name };

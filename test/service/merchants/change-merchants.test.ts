@@ -1,17 +1,14 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createMerchant, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { ROTATION_MS, readCredentials, rotateSecret } from '../../../src/merchants/secrets.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { loseCommit } from '../../support/failing-database.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { readRows } from '../../support/read-rows.ts';
 
-let env: CallbackEnvironment;
-beforeAll(async () => {
-  env = await openCallbackEnvironment();
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openCallbackEnvironment());
 
 /** The secrets that sign for a merchant, newest first, as shown to it. */
 async function readLive(seq: number): Promise<string[]> {

@@ -1,11 +1,12 @@
 /** Owners and ages of mismatches: who decides each, for how long it has waited, and how much is at stake. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../../../src/access/tokens.ts';
 import { forgetUser, recordUser } from '../../../src/access/users.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
-import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openApiEnvironment } from '../../support/open-api-environment.ts';
 
 const DAY_MS = 86_400_000;
 /** By age in days and amount in cents; the number of each is its place here. */
@@ -17,10 +18,9 @@ const RAISED = [
   [0, 100n],
 ] as const;
 
-let env: ApiEnvironment;
+const env = closeAfterAll(await openApiEnvironment());
 let ids: string[];
 beforeAll(async () => {
-  env = await openApiEnvironment();
   const { context } = env;
   for (const [number, [days, amountCents]] of RAISED.entries()) {
     const at = new Date(context.clock.now().getTime() - days * DAY_MS - 60_000);
@@ -34,7 +34,6 @@ beforeAll(async () => {
   const rows = await context.db.selectFrom('mismatches').select('id').orderBy('seq').execute();
   ids = rows.map(({ id }) => id);
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 const assign = (owner: unknown, number = 0) => env.call('POST', `/mismatches/${ids[number]}/assign`, { owner });
 const token = async (role: 'viewer' | 'operator' = 'operator') =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
 import type { FoundMismatch, MismatchKind } from '../../../src/domain/mismatch.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -6,17 +6,14 @@ import { alertBaseline } from '../../../src/mismatches/alert-baseline.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import type { ShownTransaction } from '../../support/make-observations.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 import { readRows } from '../../support/read-rows.ts';
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' }));
 let seconds = 0;
-beforeAll(async () => {
-  environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-});
-afterAll(() => environment[Symbol.asyncDispose]());
 
 /** Shows rows to the ledger, each observation later than the ones before. */
 async function observe(...rows: ShownTransaction[]) {

@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { auditWithinLimit } from '../../../src/access/audit.ts';
 import { findSession, SESSION_MS } from '../../../src/access/sessions.ts';
 import { userIdOf } from '../../../src/access/users.ts';
-import { type OidcEnvironment, openOidcEnvironment, PEOPLE } from '../../support/open-oidc-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openOidcEnvironment, PEOPLE } from '../../support/open-oidc-environment.ts';
 import { CLIENT } from '../../support/open-test-issuer.ts';
 import { openVisitor } from '../../support/open-visitor.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
@@ -10,11 +11,7 @@ import { ADMIN_TOKEN } from '../../support/start-serve.ts';
 
 type Row = { actor: string; actor_name: string | null; action: string; detail: string | null };
 
-let env: OidcEnvironment;
-beforeAll(async () => {
-  env = await openOidcEnvironment();
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openOidcEnvironment());
 afterEach(async () => {
   env.issuer.accounts = { ...PEOPLE };
 });

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mayActAs, ROLES, type Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { recordUser } from '../../../src/access/users.ts';
@@ -24,18 +24,15 @@ import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { SUBJECTS } from '../../../src/operations/catalogue.ts';
 import { askAddressChange } from '../../../src/portal/address-changes.ts';
 import { callApi } from '../../support/call-api.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY } from '../../support/start-serve.ts';
 
-let env: ConsoleEnvironment;
-beforeAll(async () => {
-  env = await openConsoleEnvironment({ SECRET_KEY });
-  owner = (await createToken(env.context, { name: 'Ana', role: 'operator' })).id;
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openConsoleEnvironment({ SECRET_KEY }));
+const owner = (await createToken(env.context, { name: 'Ana', role: 'operator' })).id;
 
 /** One change by each door; a change without a route has no door of the API. `form`: its address and fields; none: the console has no such form. */
 type Doors = {
@@ -53,7 +50,6 @@ type Prepare = () => Doors | Promise<Doors>;
 const SINCE = '2026-01-01T00:00:00Z';
 let made = 0;
 let taken = 0;
-let owner: string;
 const day = () => env.today;
 const platform = () => `platform-${++made}`;
 const adjust = (of: string) =>

@@ -11,14 +11,10 @@ import { mailAddressChanges } from '../../../src/portal/mail-address-changes.ts'
 import { NOTICE_EVERY_MS } from '../../../src/portal/note-own-changes.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { callApi } from '../../support/call-api.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
-import { type MailSink, openMailSink } from '../../support/open-mail-sink.ts';
-import {
-  type Behaviour,
-  type Call,
-  type MerchantServer,
-  openMerchantServer,
-} from '../../support/open-merchant-server.ts';
+import { openMailSink } from '../../support/open-mail-sink.ts';
+import { type Behaviour, type Call, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { createMerchantToken } from '../../support/open-scopes.ts';
 import { openSurfaces, type Surfaces } from '../../support/open-surfaces.ts';
 
@@ -26,13 +22,11 @@ type Change = { id: string; waits_for: string[] };
 
 let env: CallbackEnvironment;
 let surfaces: Surfaces;
-let sink: MailSink;
-let shop: MerchantServer;
+const sink = closeAfterAll(await openMailSink());
+const shop = closeAfterAll(await openMerchantServer());
 let paths = 0;
 
 beforeAll(async () => {
-  sink = await openMailSink();
-  shop = await openMerchantServer();
   const SMTP_URL = `smtp://127.0.0.1:${sink.port}`;
   env = await openCallbackEnvironment({
     SMTP_URL,
@@ -44,11 +38,7 @@ beforeAll(async () => {
   env.use({ [Symbol.asyncDispose]: () => mailing });
   env.deliverHere();
 });
-afterAll(async () => {
-  await env[Symbol.asyncDispose]();
-  await shop[Symbol.asyncDispose]();
-  await sink[Symbol.asyncDispose]();
-});
+afterAll(() => env[Symbol.asyncDispose]());
 
 /** Answers a challenge as the documentation says, and takes other messages. */
 const answers: Behaviour =

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readPreviewedEvents } from '../../../src/callbacks/manage/read-previewed-events.ts';
 import { defaultEventsSince, setMerchantState, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { eraseFromMerchants } from '../../../src/merchants/erase-from-merchants.ts';
 import { completeFilter, type FilterInput } from '../../../src/merchants/match-filter.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { createMerchantToken, openScopeOf } from '../../support/open-scopes.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
 const [OURS, THEIRS] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
 
-let env: CallbackEnvironment;
-beforeAll(async () => {
-  env = await openCallbackEnvironment();
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openCallbackEnvironment());
 
 /** A merchant that fetches its events, so that nothing has to be sent; its backfill of nothing is done. */
 async function addMerchant(

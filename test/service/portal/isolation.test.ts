@@ -14,6 +14,7 @@ import { createMerchant, removeMerchant, setMerchantState } from '../../../src/m
 import { listRoutes } from '../../support/list-routes.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { formTokenOf } from '../../support/open-console-session.ts';
 import { createMerchantToken } from '../../support/open-scopes.ts';
 import { readRow } from '../../support/read-rows.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
@@ -194,7 +195,7 @@ const sessions = new Map<Shop, Session>();
 async function logIn({ token }: Shop): Promise<Session> {
   const cookie = `confere_portal=${await openMerchantSession(env.context, token)}`;
   const { text } = await send('get /portal', '/portal', { cookie });
-  return { cookie, form: { form_token: /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '' } };
+  return { cookie, form: { form_token: formTokenOf(text) } };
 }
 
 /** What a merchant, or nobody, gets of a route of the portal. */

@@ -1,27 +1,26 @@
 /** The page of a merchant's orders shows those of its sources, and none that another merchant sent. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { payOne } from '../../support/expect-orders.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { readRow } from '../../support/read-rows.ts';
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let [ana, bia, none]: Shop[] = [];
 type Shop = Awaited<ReturnType<typeof openShop>>;
 
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   // by a mistake, both have one source
   ana = await openShop('ana', ['ana', 'both']);
   bia = await openShop('bia', ['bia', 'both']);
   none = await openShop('none', []);
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 async function openShop(name: string, sources: string[]) {
   const { context } = env;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { inventExample } from '../../../src/callbacks/render/invent-example.ts';
@@ -11,36 +11,31 @@ import { CALLBACK_MESSAGES } from '../../../src/http/openapi/callback-messages.t
 import { updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { EXAMPLE_TYPES, MESSAGE_TYPES } from '../../../src/operations/merchants/message-types.ts';
 import { callApi } from '../../support/call-api.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
-import { asSent, hiddenFields } from '../../support/open-console-session.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { asSent, formTokenOf, hiddenFields } from '../../support/open-console-session.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
-import { type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
+import { openMerchantServer } from '../../support/open-merchant-server.ts';
 import { createMerchantToken } from '../../support/open-scopes.ts';
 
 const PATH = '/pix/receive?key=abc123';
 type Example = { type: string; test?: boolean; data: { transaction?: { name: string } } };
 
-let env: CallbackEnvironment;
-let shop: MerchantServer;
+const env = closeAfterAll(await openCallbackEnvironment());
+const shop = closeAfterAll(await openMerchantServer());
 let url: string;
 let token: string;
 let cookie: string;
 let id: string;
 
 beforeAll(async () => {
-  env = await openCallbackEnvironment();
-  shop = await openMerchantServer();
   const server = env.use(await serveHttp(env.context, createApp(env.context), TEST_HTTP_LIMITS));
   url = `http://127.0.0.1:${server.port}`;
   const { merchant } = await env.addMerchant(`${shop.url}${PATH}`);
   id = merchant.id;
   token = await createMerchantToken(env.context, merchant.id);
   cookie = `confere_portal=${await openMerchantSession(env.context, token)}`;
-});
-afterAll(async () => {
-  await env[Symbol.asyncDispose]();
-  await shop[Symbol.asyncDispose]();
 });
 
 async function show(address: string, language = 'pt-BR') {
@@ -138,7 +133,7 @@ describe('an example of each message', () => {
     const asked = await fetch(`${url}/portal/examples`, {
       method: 'POST',
       headers: { cookie, origin: url },
-      body: new URLSearchParams({ form_token: /name="form_token" value="([^"]+)"/.exec(own.html)?.[1] ?? '' }),
+      body: new URLSearchParams({ form_token: formTokenOf(own.html) }),
     });
     const preview = await asked.text();
     expect(preview).toMatch(

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 
 /** Platforms whose ids are a person's document and a person's name. */
@@ -10,9 +11,8 @@ const PERSONAL = ['11144477735', 'maria-silva'];
 const UNKNOWN = 'joana-souza';
 const KNOWN = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   for (const platform of PERSONAL) {
     const by = { platform, day: env.today, kind: 'fee' as const, note: 'tarifa', actor: 'test', newPlatform: true };
     await adjustBooks(env.context, { ...by, amountCents: 100n });
@@ -20,7 +20,6 @@ beforeAll(async () => {
   await sealNow(env.context);
   await makeReport(env.context, env.today);
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 /** The addresses that take a platform, with how they answer one of them, without the platform itself. */
 async function ask(role: 'viewer' | 'operator', platform: string): Promise<[string, number, string][]> {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { findPerson, NO_PERSON_VALUES } from '../../../src/privacy/find-person.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
 const CPF = '31415926535';
@@ -35,11 +36,7 @@ function encodeAll(text: string): string {
   return text.replaceAll(/[./-]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
 }
 
-let environment: TestEnvironment;
-beforeAll(async () => {
-  environment = await openEnvironment();
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openEnvironment());
 
 describe.each([
   { plain: CPF, dotted: '314.159.265-35', near: '31415926536' },

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { REMOVED } from '../../../src/domain/person/redact-text.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { cpfOf, digitsFrom, punctuate } from '../../support/spell-documents.ts';
 import { findValues } from './find-values.ts';
@@ -38,7 +39,7 @@ const BODIES: [string, string | Buffer, string][] = [
 /** A document that nobody forgets stays as it came. */
 const KEPT = JSON.stringify({ dados: base64('CPF 529.982.247-25'), n: 2 });
 
-let environment: ConsoleEnvironment;
+const environment = closeAfterAll(await openConsoleEnvironment());
 const mention: ShownTransaction = {
   ...{ id: '0f0e0d0c-0000-4000-8000-00000000aaaa', operation: 'cashin', status: 'pending', amount: '1.00' },
   ...{
@@ -54,13 +55,11 @@ const theirs: ShownTransaction = {
 };
 
 beforeAll(async () => {
-  environment = await openConsoleEnvironment();
   for (const one of [mention, theirs]) {
     await applyObservations(environment.context, [observe(one, environment.context.clock.now())]);
   }
   await sendAll();
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 async function send(body: string | Buffer): Promise<string> {
   return (await environment.webhook(body)).json.id as string;

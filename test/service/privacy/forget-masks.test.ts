@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { logIn } from '../../support/open-console-session.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { cpfOf } from '../../support/spell-documents.ts';
@@ -22,12 +23,11 @@ const EXTRAS = [`55${CPF}`, `000${CPF}`, `2026${CPF}01`, 'cli 390-533-447'];
 const E2E_ID = 'E1234567820261120123439053344799';
 const PLATFORM = 'loja zuzimara quixabeira';
 
-let environment: ConsoleEnvironment;
+const environment = closeAfterAll(await openConsoleEnvironment());
 let transactions: ShownTransaction[];
 let webhookIds: string[];
 
 beforeAll(async () => {
-  environment = await openConsoleEnvironment();
   const { context, today } = environment;
   transactions = REFERENCES.map((reference, index) => ({
     ...{ id: randomUUID(), operation: 'cashin', status: 'paid', amount: '10.00', date_created: `${today} 00:00:02` },
@@ -48,7 +48,6 @@ beforeAll(async () => {
   while ((await splitWebhooks(context, 0)).more);
   await makeReport(context, today);
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 async function send(body: object): Promise<string> {
   return String((await environment.webhook(body)).json.id);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 
 /** Longer than a slice of a loop; a page of long texts takes as long a text. The clock is moved: none waits. */
@@ -27,7 +28,7 @@ let passedMs = 0;
 const now = performance.now.bind(performance);
 vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let cookie = '';
 let isOver = false;
 
@@ -37,7 +38,6 @@ function count(): void {
 }
 
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   for (let n = 0; n < MERCHANTS; n++)
     await createMerchant(env.context, { name: `Loja ${n}`, url: 'http://127.0.0.1:9/' });
   await makeReport(env.context, env.today);
@@ -47,7 +47,6 @@ beforeAll(async () => {
 afterAll(async () => {
   isOver = true;
   vi.restoreAllMocks();
-  await env[Symbol.asyncDispose]();
 });
 
 test.each([

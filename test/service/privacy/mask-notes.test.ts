@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { acknowledgeMismatch } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe } from '../../support/make-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { logIn } from '../../support/open-console-session.ts';
 import { readRow } from '../../support/read-rows.ts';
 import { readWorkbook, rowsOf, sheetOf } from '../reports/read-workbook.ts';
@@ -13,11 +14,10 @@ import { readWorkbook, rowsOf, sheetOf } from '../reports/read-workbook.ts';
 const NOTE = 'falei com Zuzimara, CPF 111.444.777-35';
 /** Another extra, which is a document. */
 const EXTRA = '11144477735';
-let environment: ConsoleEnvironment;
+const environment = closeAfterAll(await openConsoleEnvironment());
 let id: string;
 
 beforeAll(async () => {
-  environment = await openConsoleEnvironment();
   const { context } = environment;
   await applyObservations(context, [observe({ ...environment.paid, extra: EXTRA }, context.clock.now())]);
   ({ id } = await readRow(context.db, 'mismatches', ['id'], {
@@ -26,7 +26,6 @@ beforeAll(async () => {
   }));
   await acknowledgeMismatch(context, id, { actor: 'admin', note: NOTE });
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 type Mismatch = { id: string; note: string; expected: { extra: string }; actual: { extra: string } };
 

@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { logIn } from '../../support/open-console-session.ts';
 
 /** A platform id that is a person's CPF. */
 const PLATFORM = '11144477735';
 const PLURALS = ['openings', 'adjustments', 'statements', 'commissions', 'reconciliations'] as const;
 
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let runId: string;
 
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   const entered = { platform: PLATFORM, new_platform: true };
   const day = env.today;
   await post('openings', { ...entered, day, balance: '0.00' });
@@ -20,7 +20,6 @@ beforeAll(async () => {
   await post('commissions', { platform: PLATFORM, operation: 'cashin', fixed: '0.10', basis_points: 0, from: day });
   ({ id: runId } = await post<{ id: string }>('reconciliations', { from: day, to: day, platform: PLATFORM }));
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 test.each([...PLURALS, 'one reconciliation'])(
   'a platform that is a document is withheld from viewers in %s',

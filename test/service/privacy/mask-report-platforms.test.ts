@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { applyTransactions, PLATFORM_A, transactionOf } from '../../support/make-report-transactions.ts';
-import { openBooks } from '../../support/open-books.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openBooks, stateBalance } from '../../support/open-books.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { readWorkbook, rowsOf, runHledger, sheetOf } from '../reports/read-workbook.ts';
 
 const DAY = '2026-03-11';
@@ -17,10 +17,9 @@ const CNPJ = '11.222.333/0001-81';
 const CNPJ_ESCAPED = '11.222.333~2f~0001-81';
 const SPELLINGS = [CPF, PUNCTUATED, CNPJ, CNPJ_ESCAPED];
 
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 
 beforeAll(async () => {
-  books = await openEnvironment();
   const { context } = books;
   const paid = (platform: string) => transactionOf('cashin', 1_000n, [['paid', `${DAY} 10:00:00`]], { platform });
   await applyTransactions(context, [...[CPF, PUNCTUATED, CNPJ, PLATFORM_A].map(paid)]);
@@ -36,7 +35,6 @@ beforeAll(async () => {
   }
   await makeReport(context, DAY);
 });
-afterAll(() => books[Symbol.asyncDispose]());
 
 async function open(format: 'xlsx' | 'csv' | 'journal', wanted: { platform?: string; masked: boolean }) {
   return await openReport(books.context, { day: DAY, format, ...wanted });

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createMerchant, removeMerchant, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { logIn } from '../../support/open-console-session.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
@@ -21,10 +22,9 @@ const NAMED = {
   },
 };
 
-let environment: ConsoleEnvironment;
+const environment = closeAfterAll(await openConsoleEnvironment({ SECRET_KEY }));
 let id: string;
 beforeAll(async () => {
-  environment = await openConsoleEnvironment({ SECRET_KEY });
   const { merchant } = await createMerchant(environment.context, NAMED);
   ({ id } = merchant);
   // undelivered, so that the overview names the merchant
@@ -35,7 +35,6 @@ beforeAll(async () => {
     .limit(1)
     .execute();
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 async function readAll(role: Role): Promise<string[]> {
   const cookie = await logIn(environment.url, environment.tokens[role]);

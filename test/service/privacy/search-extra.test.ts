@@ -1,23 +1,20 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/operations/authorize-search.ts';
 import { callApi } from '../../support/call-api.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe } from '../../support/make-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { logIn } from '../../support/open-console-session.ts';
 import { readRows } from '../../support/read-rows.ts';
 import { listCpfsLike, punctuate } from '../../support/spell-documents.ts';
 
 const PLACES = ['/api/v1/transactions', '/api/v1/webhooks', '/transactions', '/inbox'];
-let environment: ConsoleEnvironment;
-beforeAll(async () => {
-  environment = await openConsoleEnvironment();
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openConsoleEnvironment());
 
 it('does not let a viewer try documents by the extra that repeats them', async () => {
   const viewer = await arrive('viewer');

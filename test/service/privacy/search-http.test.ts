@@ -1,45 +1,31 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
-import { createToken } from '../../../src/access/tokens.ts';
-import { type HttpServer, serveHttp } from '../../../src/http/connections/serve-http.ts';
-import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/operations/authorize-search.ts';
 import { indexParties } from '../../../src/privacy/index-parties.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
+import { openSurfaces } from '../../support/open-surfaces.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
 const DOCUMENT = '12345678909';
 const row = makeShownTransaction(['paid'], { document: DOCUMENT, name: 'Maria Conceição', amount: '1234.56' });
-let environment: TestEnvironment;
-let server: HttpServer;
-const tokens = new Map<Role, string>();
+const environment = closeAfterAll(await openEnvironment());
+const { api } = await openSurfaces(environment);
 
 beforeAll(async () => {
-  environment = await openEnvironment({ PORT: '0' });
-  server = await serveHttp(environment.context, createApp(environment.context));
-  for (const role of ['viewer', 'operator'] as const) {
-    tokens.set(role, (await createToken(environment.context, { role, name: role })).token);
-  }
   await applyObservations(environment.context, [
     observeNow(environment.context, row),
     observeNow(environment.context, makeShownTransaction(['paid'])),
   ]);
   await indexParties(environment.context);
 });
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await environment[Symbol.asyncDispose]();
-});
 
-type Answer = { status: number; json: { transactions: Record<string, unknown>[]; errors: Record<string, string[]> } };
+type Answer = { transactions: Record<string, unknown>[]; errors: Record<string, string[]> };
 
-async function search(role: Role, query: Record<string, string>): Promise<Answer> {
-  const address = `http://127.0.0.1:${server.port}/api/v1/transactions?${new URLSearchParams(query).toString()}`;
-  const answer = await fetch(address, { headers: { authorization: `Bearer ${tokens.get(role)}` } });
-  return { status: answer.status, json: (await answer.json()) as Answer['json'] };
-}
+const search = (role: Role, query: Record<string, string>) =>
+  api<Answer>(role, 'GET', `/transactions?${new URLSearchParams(query).toString()}`);
 
 const readAudit = () => environment.context.db.selectFrom('audit').selectAll().orderBy('seq').execute();
 
@@ -103,10 +89,8 @@ describe('the search over HTTP', () => {
   it.each(['', `/${row.id}`])('shows nothing that could not be written down: %s', async (place) => {
     await sql`RENAME TABLE audit TO audit_away`.execute(environment.context.db);
     try {
-      const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/transactions${place}`, {
-        headers: { authorization: `Bearer ${tokens.get('operator')}` },
-      });
-      expect([answer.status, await answer.text()]).toEqual([500, expect.not.stringContaining('Maria')]);
+      const answer = await api('operator', 'GET', `/transactions${place}`);
+      expect([answer.status, answer.text]).toEqual([500, expect.not.stringContaining('Maria')]);
     } finally {
       await sql`RENAME TABLE audit_away TO audit`.execute(environment.context.db);
     }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { selectCallbacks } from '../../../src/callbacks/manage/read-callbacks.ts';
@@ -14,6 +14,7 @@ import { buildSearch, SEARCH_MS_MAX, searchTransactions } from '../../../src/led
 import type { SearchCursor, TransactionQuery } from '../../../src/ledger/read/transaction-query.ts';
 import { indexParties } from '../../../src/privacy/index-parties.ts';
 import { EXPORT_ROWS_MAX } from '../../../src/reports/serve/export-found.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { numbersTo } from '../../support/create-test-database.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
@@ -22,13 +23,7 @@ const ROWS = 30_000;
 const PAGE = 50;
 const CPF = '123.456.789-09';
 
-let environment: TestEnvironment;
-beforeAll(async () => {
-  environment = await openEnvironment();
-});
-afterAll(async () => {
-  await environment[Symbol.asyncDispose]();
-});
+const environment = closeAfterAll(await openEnvironment());
 
 const search = (query: Partial<TransactionQuery>) =>
   searchTransactions(environment.context.db, environment.context.keys, { by: 'created', limit: PAGE, ...query });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { rangeOfWord } from '../../../src/database/keys/index-person.ts';
 import { foldName } from '../../../src/domain/person/fold-person.ts';
 import { WORD_CHARS_MAX, WORD_CHARS_MIN } from '../../../src/domain/person/split-words.ts';
@@ -12,14 +12,11 @@ import { startBudget } from '../../../src/ledger/read/search-budget.ts';
 import { INSIDE_DAYS_MAX, searchTransactions } from '../../../src/ledger/read/search-transactions.ts';
 import type { SearchCursor, TransactionQuery } from '../../../src/ledger/read/transaction-query.ts';
 import { indexParties, WORDS_MAX } from '../../../src/privacy/index-parties.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
-let environment: TestEnvironment;
-beforeAll(async () => {
-  environment = await openEnvironment();
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openEnvironment());
 
 type Shown = Parameters<typeof makeShownTransaction>[1];
 const read = (query: Partial<TransactionQuery>, budget?: ReturnType<typeof startBudget>) =>

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { acknowledgeMismatch } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { logIn } from '../../support/open-console-session.ts';
 import { numRuns } from '../../support/property.ts';
 import { anyCpf, anySpelling, anyValue, listCpfsLike, punctuate } from '../../support/spell-documents.ts';
@@ -22,7 +23,7 @@ const CREATED = '00:00:02';
 type Spelling = (document: string) => string;
 type Person = { cpf: string; spelled: Record<string, Spelling>; shown: ShownTransaction };
 
-let environment: ConsoleEnvironment;
+const environment = closeAfterAll(await openConsoleEnvironment());
 let people: Person[];
 let cookie: Record<'viewer' | 'operator', string>;
 
@@ -39,7 +40,6 @@ const anyPerson = fc.record({
 });
 
 beforeAll(async () => {
-  environment = await openConsoleEnvironment();
   const { context, today } = environment;
   people = fc.sample(anyPerson, { numRuns: numRuns(3, 60), seed: SEED }).map(({ id, cpf, spelled }) => {
     const say = (name: keyof typeof spelled) => spelled[name](cpf);
@@ -83,7 +83,6 @@ beforeAll(async () => {
   await makeReport(context, today);
   cookie = { viewer: await openCookie('viewer'), operator: await openCookie('operator') };
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 async function learn(show: (person: Person) => ShownTransaction): Promise<void> {
   const observations = people.map((one) => observe(show(one), environment.context.clock.now()));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { closeMonth } from '../../../src/reports/months/close-month.ts';
@@ -7,16 +7,16 @@ import { readMonthClose } from '../../../src/seal/read-month-closes.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { writeMonthLeaf } from '../../../src/tlog/append.ts';
 import { hashLeaf } from '../../../src/tlog/merkle.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 
 const MONTH = '2025-10';
 const BY = { actor: 'tk_accountant' };
 
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 let context: Context;
 beforeAll(async () => {
-  books = await openEnvironment();
   ({ context } = books);
   for (const day of ['2025-10-09', '2025-10-10']) {
     await applyTransactions(context, [transactionOf('cashin', 10_000n, [['paid', `${day} 10:00:00`]])]);
@@ -26,7 +26,6 @@ beforeAll(async () => {
   await closeMonth(context, { month: MONTH, ...BY });
   await sealNow(context);
 });
-afterAll(() => books[Symbol.asyncDispose]());
 
 const listBreaks = async () => (await checkBooks(context)).breaks.map(({ scope, says }) => `${scope}: ${says}`);
 const readRow = () => context.db.selectFrom('month_closes').selectAll().where('seq', '=', 1).executeTakeFirstOrThrow();

@@ -1,19 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
+import { createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
 import { createAgent } from '../../../src/provider/send-request.ts';
-import { makeRow, PLATFORM } from '../../support/make-provider-rows.ts';
+import { CHARGE, makeRow } from '../../support/make-provider-rows.ts';
 import { type Fault, PROVIDER_KEY, type SeenRequest, TestProvider } from '../../support/test-provider.ts';
-
-const CHARGE: CashinRequest = {
-  name: 'Maria',
-  email: 'm@exemplo.com.br',
-  phone: '+5511999990000',
-  description: 'Pedido 1',
-  document: '52998224725',
-  amountCents: 1005n,
-  platform: PLATFORM,
-  reference: 'ord-create',
-};
 
 let provider: TestProvider;
 let client: ProviderClient;

@@ -6,12 +6,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Context } from '../../../src/context.ts';
 import { type HttpLimits, type HttpServer, serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { BODIES_PER_SOURCE_MAX } from '../../../src/http/receiver/read-body.ts';
 import { routeWebhooks } from '../../../src/http/receiver/route-webhooks.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTestContext } from '../../support/open-environment.ts';
 import { WEBHOOK_SECRET } from '../../support/start-serve.ts';
@@ -36,19 +36,17 @@ const LIMITS: HttpLimits = {
 const HASTY: HttpLimits = { ...LIMITS, headersTimeoutMs: 150, requestTimeoutMs: 300 };
 const DISCARD_MS = 100;
 
-let context: Context;
+const context = closeAfterAll(await openTestContext());
 let server: HttpServer;
 let hasty: HttpServer;
 
 beforeAll(async () => {
-  context = await openTestContext();
   server = await serveHttp(context, createApp(context), LIMITS);
   hasty = await serveHttp(context, createApp(context), HASTY);
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await hasty[Symbol.asyncDispose]();
-  await context[Symbol.asyncDispose]();
 });
 
 function collectGarbage(): void {

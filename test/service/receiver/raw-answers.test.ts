@@ -11,6 +11,7 @@ import type { Context } from '../../../src/context.ts';
 import { type HttpServer, serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import type { Receiver } from '../../../src/inbox/receive/receive.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openEnvironment, openTestContext, TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { WEBHOOK_SECRET } from '../../support/start-serve.ts';
 
@@ -117,16 +118,12 @@ it('an unexpected error is answered 500 and logged with its route, with and with
   }
 });
 
-let opened: Context;
+const opened = closeAfterAll(await openTestContext({ WEBHOOK_AUTH: 'path' }));
 let byPath: HttpServer;
 beforeAll(async () => {
-  opened = await openTestContext({ WEBHOOK_AUTH: 'path' });
   byPath = await serve(opened);
 });
-afterAll(async () => {
-  await byPath[Symbol.asyncDispose]();
-  await opened[Symbol.asyncDispose]();
-});
+afterAll(() => byPath[Symbol.asyncDispose]());
 
 it.each([
   ['POST', '/webhooks/pix/<token>', '200'],

@@ -11,27 +11,18 @@ import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';
 import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
-import { chooseSeed, numRuns } from '../../support/property.ts';
+import { chooseSeed, createRandom, numRuns } from '../../support/property.ts';
 import { urlOf } from '../../support/start-serve.ts';
 
 const PAST = new Date(Date.now() - 60_000);
 const ROWS = 300;
-
-/** Numbers from 0 to 1 that a seed repeats. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
-  };
-}
 
 const KILLS = numRuns(20, 150);
 /** Of one run: each is to end. */
 const ROUNDS_MAX = 60;
 
 test('runs whose connections are killed at random, over and over, complete: none fails, and no payment is lost', async () => {
-  const random = randomOf(chooseSeed(7));
+  const random = createRandom(chooseSeed(7));
   const target = await createTestDatabase();
   await using environment = await openReconciliationEnvironment({ DATABASE_URL: urlOf(target) });
   const { context, client, provider } = environment;

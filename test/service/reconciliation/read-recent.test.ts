@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WORK } from '../../../jobs/main.ts';
-import type { Context } from '../../../src/context.ts';
-import { createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
+import { createProviderClient } from '../../../src/provider/client.ts';
 import { findReadingOfToday, readProvenWindows } from '../../../src/reconciliation/numbers/read-coverage.ts';
-import { findRun, type PresentedRun } from '../../../src/reconciliation/numbers/read-runs.ts';
-import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
-import { executeRun } from '../../../src/reconciliation/runs/process-runs.ts';
+import type { PresentedRun } from '../../../src/reconciliation/numbers/read-runs.ts';
 import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
 import { WHOLE_EVERY_MS } from '../../../src/reconciliation/windows/read-recent-window.ts';
 import { dayAgo, makeDay, makeRow, type ProviderRow } from '../../support/make-provider-rows.ts';
@@ -13,6 +10,7 @@ import { openEnvironment } from '../../support/open-environment.ts';
 import {
   openReconciliationEnvironment,
   type ReconciliationEnvironment,
+  workWith,
 } from '../../support/open-reconciliation-environment.ts';
 import { DEEP } from '../../support/property.ts';
 import { readRow } from '../../support/read-rows.ts';
@@ -29,18 +27,6 @@ let seconds = 0;
 /** Times of new rows: later than those of a day's first rows, in the order in which they are made. */
 function nextWall(): string {
   return `${TODAY} ${new Date((81_000 + seconds++) * 1000).toISOString().slice(11, 19)}`;
-}
-
-/** Executes a queued run. */
-function workWith(context: Context, client: ProviderClient): (id: string) => Promise<PresentedRun> {
-  return async (id) => {
-    const run = await claimRun(context, { id });
-    if (!run) throw new Error(`run ${id} could not be claimed`);
-    await executeRun(context, client, run);
-    const done = await findRun(context.db, id);
-    if (!done) throw new Error(`run ${id} is gone`);
-    return done;
-  };
 }
 
 /** Queues the runs of a tick of JOB_RECONCILE_RECENT, and executes them. */

@@ -1,23 +1,17 @@
 /** The map of our accounts to the customer's chart: by command, API and console. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
 import { readRows } from '../../support/read-rows.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 
-const home = temporaryDirectory();
-let env: ConsoleEnvironment;
-beforeAll(async () => {
-  env = await openConsoleEnvironment({ SECRET_KEY });
-});
-afterAll(async () => {
-  home[Symbol.dispose]();
-  await env[Symbol.asyncDispose]();
-});
+const home = closeAfterAll(temporaryDirectory());
+const env = closeAfterAll(await openConsoleEnvironment({ SECRET_KEY }));
 
 async function run(text: string | Buffer, ...args: string[]) {
   const file = path.join(home.path, 'map.csv');

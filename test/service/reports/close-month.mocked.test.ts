@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { closeMonth } from '../../../src/reports/months/close-month.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 
 /** What other processes do just before and just after a cut is taken. */
 const around = vi.hoisted(() => ({ before: async () => {}, after: async () => {} }));
@@ -25,13 +26,11 @@ const OCTOBER = { month: '2025-10', actor: 'tk_accountant' };
 const READ_AT = new Date('2025-12-05T12:00:00Z');
 const late = transactionOf('cashin', 20_000n, [['paid', '2025-10-31 10:00:00']]);
 
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 beforeAll(async () => {
-  books = await openEnvironment();
   await applyTransactions(books.context, [transactionOf('cashin', 10_000n, [['paid', '2025-10-10 10:00:00']])]);
   await recordReadDays(books.context, '2025-10-01', '2025-10-30', READ_AT);
 });
-afterAll(() => books[Symbol.asyncDispose]());
 
 test('a day that a run proves after the cut is unproven: the cut lacks what the run found', async () => {
   const { context } = books;

@@ -4,12 +4,7 @@ import { transact } from '../../../src/database/transact.ts';
 import { monthOf } from '../../../src/domain/calendar.ts';
 import type { FoundMismatch } from '../../../src/domain/mismatch.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
-import {
-  compareStatements,
-  readNewestStatements,
-  stateBalance,
-  storeStatement,
-} from '../../../src/ledger/stated/state-balance.ts';
+import { compareStatements, readNewestStatements, storeStatement } from '../../../src/ledger/stated/state-balance.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { closeMonth } from '../../../src/reports/months/close-month.ts';
@@ -24,7 +19,7 @@ import {
   recordReadDays,
   transactionOf,
 } from '../../support/make-report-transactions.ts';
-import { openBooks } from '../../support/open-books.ts';
+import { openBooks, stateBalance } from '../../support/open-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 
 const [SEPTEMBER, OCTOBER, NOVEMBER] = ['2025-09', '2025-10', '2025-11'];

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
@@ -15,6 +15,7 @@ import { closeMonth } from '../../../src/reports/months/close-month.ts';
 import { reopenMonth } from '../../../src/reports/months/reopen-month.ts';
 import type { FileFormat } from '../../../src/reports/plan/report-plan.ts';
 import { exportRange, type WantedRange } from '../../../src/reports/serve/export-range.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import {
   applyTransactions,
   generateTransactions,
@@ -25,7 +26,7 @@ import {
   withLaterEvents,
 } from '../../support/make-report-transactions.ts';
 import { openBooks } from '../../support/open-books.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { numRuns } from '../../support/property.ts';
 import { addLateEvent } from './add-late-event.ts';
 import { BOOKING_FORMATS, BOOKING_MAP, readBookings } from './read-bookings.ts';
@@ -49,7 +50,7 @@ const ADJUSTMENTS = 'Ajustes de meses anteriores';
 
 const toCents = (text: string): bigint => BigInt(Math.round(Number(text) * 100));
 
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 let context: Context;
 /** The person that enters the adjustments. */
 let actor: string;
@@ -63,7 +64,6 @@ const analysed = transactionOf('cashin', 74_000n, [['pending', '2025-10-16 09:00
 let commitLate: () => Promise<void>;
 
 beforeAll(async () => {
-  books = await openEnvironment();
   ({ context } = books);
   actor = (await createToken(context, { name: 'Ana Souza', role: 'accountant' })).id;
   await openBooks(context, {
@@ -84,7 +84,6 @@ beforeAll(async () => {
   await applyTransactions(context, [transactionOf('cashin', 900n, [['paid', '2025-11-20 10:00:00']])]);
   await closeMonth(context, { month: OCTOBER, ...BY });
 }, 120_000);
-afterAll(() => books[Symbol.asyncDispose]());
 
 async function adjust(day: string, amountCents: bigint): Promise<void> {
   const by = { platform: PLATFORM_A, kind: 'fee' as const, note: 'tarifa', actor };

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
-import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import {
   applyTransactions,
   generateTransactions,
@@ -15,12 +15,12 @@ import {
   transactionOf,
   withLaterEvents,
 } from '../../support/make-report-transactions.ts';
-import { openBooks as openLedger } from '../../support/open-books.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openBooks as openLedger, stateBalance } from '../../support/open-books.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { centsOf, lineOf, readWorkbook, rowsOf, runHledger, sheetOf } from './read-workbook.ts';
 
 const DAY = '2026-03-11';
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 const odd = transactionOf('cashin', 12_345_678n, [['paid', '2026-03-11 15:00:00']], {
   reference: '=1+1;"x"',
   name: 'José\r\nda Silva',
@@ -28,7 +28,6 @@ const odd = transactionOf('cashin', 12_345_678n, [['paid', '2026-03-11 15:00:00'
 });
 
 beforeAll(async () => {
-  books = await openEnvironment();
   await applyTransactions(books.context, [...generateTransactions(200, ['2026-03-09', '2026-03-10', DAY], 13), odd]);
   const held = transactionOf('cashout', 4_000n, [['pending', '2026-03-10 20:00:00']]);
   await applyTransactions(books.context, [held]);
@@ -37,7 +36,6 @@ beforeAll(async () => {
   ]);
   await makeReport(books.context, DAY);
 });
-afterAll(() => books[Symbol.asyncDispose]());
 
 test('the CSV has the bytes of the contract, and its net adds up to what the day moved', async () => {
   const { file } = await openReport(books.context, { day: DAY, format: 'csv' });

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import type { ObservedTransaction } from '../../../src/domain/observation.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
-import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import {
   applyTransactions,
-  createRandom,
   generateTransactions,
   PLATFORM_A,
   PLATFORM_B,
@@ -19,9 +18,9 @@ import {
   transactionOf,
   withLaterEvents,
 } from '../../support/make-report-transactions.ts';
-import { openBooks as openLedger } from '../../support/open-books.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
-import { chooseSeed, numRuns } from '../../support/property.ts';
+import { openBooks as openLedger, stateBalance } from '../../support/open-books.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
+import { chooseSeed, createRandom, numRuns } from '../../support/property.ts';
 import { readRow } from '../../support/read-rows.ts';
 import { addLateEvent } from './add-late-event.ts';
 import { centsOf, lineOf, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
@@ -29,14 +28,12 @@ import { centsOf, lineOf, readWorkbook, rowsOf, sheetOf, sumCents } from './read
 const BEFORE = '2026-03-10';
 const DAY = '2026-03-11';
 const AFTER = new Date('2026-03-12T09:00:00Z');
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 let context: Context;
 
 beforeAll(async () => {
-  books = await openEnvironment();
   ({ context } = books);
 });
-afterAll(() => books[Symbol.asyncDispose]());
 
 /** Each cause has a day of its own, so the revision of one does not depend on another. */
 let next = 0;

@@ -4,8 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { applyTransactions, generateTransactions } from '../../support/make-report-transactions.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { DEEP, numRuns } from '../../support/property.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../../src/main.ts');
@@ -13,17 +14,15 @@ const DAY = '2026-03-11';
 const TRANSACTIONS = numRuns(400, 1_200);
 /** In KiB, for that many: the first sheet, and in the deep run a later one and the CSV, the packed workbook. */
 const LIMITS = DEEP ? [4, 40, 100, 200] : [4, 67];
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 let directory: string;
 
 beforeAll(async () => {
-  books = await openEnvironment();
   directory = mkdtempSync(path.join(tmpdir(), 'confere-full-'));
   await applyTransactions(books.context, generateTransactions(TRANSACTIONS, [DAY], 3));
 });
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
-  await books[Symbol.asyncDispose]();
 });
 
 /** Runs `confere export` with a limit on the size of each file, in KiB: a write beyond it fails, as on a full disk. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { addDays, type Day, listDays } from '../../../src/domain/calendar.ts';
@@ -13,6 +13,7 @@ import { listReports } from '../../../src/reports/serve/list-reports.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { PT_BR } from '../../../src/texts/reports/texts-pt-br.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { countReads } from '../../support/count-reads.ts';
 import { numbersTo } from '../../support/create-test-database.ts';
 import {
@@ -25,18 +26,17 @@ import {
   withLaterEvents,
 } from '../../support/make-report-transactions.ts';
 import { openBooks as openLedger } from '../../support/open-books.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { centsOf, lineOf, type ReadSheet, readWorkbook, sheetOf } from './read-workbook.ts';
 
 const DAYS = listDays('2026-03-09', '2026-03-12');
 const [FIRST = '', , MIDDLE = '', LAST = ''] = DAYS;
 const ENTRIES = 10_000;
 const PLATFORMS = [undefined, PLATFORM_A, PLATFORM_B, 'none'] as const;
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 let context: Context;
 
 beforeAll(async () => {
-  books = await openEnvironment();
   ({ context } = books);
   const nameless = transactionOf('cashin', 12_345n, [['paid', `${MIDDLE} 10:00:00`]], { platform: null });
   await applyTransactions(context, [...generateTransactions(300, [addDays(FIRST, -1), ...DAYS], 5), nameless]);
@@ -50,7 +50,6 @@ beforeAll(async () => {
   await raise('balance_differs', PLATFORM_A);
   for (const day of DAYS) await makeReport(context, day);
 }, 120_000);
-afterAll(() => books[Symbol.asyncDispose]());
 
 async function raise(kind: 'stuck' | 'list_unstable' | 'balance_differs', scope: string): Promise<void> {
   const row = await context.db.selectFrom('transactions').select('seq').where('id', '=', scope).executeTakeFirst();

@@ -1,41 +1,31 @@
 import { createHash } from 'node:crypto';
 import express from 'express';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
-import { createToken } from '../../../src/access/tokens.ts';
 import { authenticate } from '../../../src/http/access/authorize.ts';
 import { createAuthGuard } from '../../../src/http/access/guard-auth-attempts.ts';
-import { type HttpServer, serveHttp } from '../../../src/http/connections/serve-http.ts';
-import { createApp } from '../../../src/http/create-app.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { mountOperations } from '../../../src/http/mount-operations.ts';
 import { makeOneReport, startReport, waitFor } from '../../../src/operations/books/reports.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { applyTransactions, generateTransactions } from '../../support/make-report-transactions.ts';
 import { logIn } from '../../support/open-console-session.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
+import { openSurfaces } from '../../support/open-surfaces.ts';
 import { readRows } from '../../support/read-rows.ts';
 
 const DAY = '2026-03-11';
-let books: TestEnvironment;
-let server: HttpServer;
-const tokens = new Map<Role, string>();
+const books = closeAfterAll(await openEnvironment());
+const { url, tokens } = await openSurfaces(books);
 
 beforeAll(async () => {
-  books = await openEnvironment({ PORT: '0' });
-  server = await serveHttp(books.context, createApp(books.context));
-  for (const role of ['viewer', 'operator'] as const) {
-    tokens.set(role, (await createToken(books.context, { role, name: role })).token);
-  }
   await applyTransactions(books.context, generateTransactions(60, [DAY], 2));
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await books[Symbol.asyncDispose]();
 });
 
 async function call(role: Role, path: string, body?: object): Promise<Response> {
-  return await fetch(`http://127.0.0.1:${server.port}/api/v1${path}`, {
-    headers: { authorization: `Bearer ${tokens.get(role)}`, 'content-type': 'application/json' },
+  return await fetch(`${url}/api/v1${path}`, {
+    headers: { authorization: `Bearer ${tokens[role]}`, 'content-type': 'application/json' },
     ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
   });
 }
@@ -94,10 +84,9 @@ test('a viewer gets a file with masked names, marked in its name and built once'
 
 test('the console serves the same files, masked for a viewer, and the audit names reader and file', async () => {
   await call('operator', '/reports', { day: DAY });
-  const url = `http://127.0.0.1:${server.port}`;
   const before = await lastAudit();
   for (const role of ['operator', 'viewer'] as const) {
-    const cookie = await logIn(url, tokens.get(role) ?? '');
+    const cookie = await logIn(url, tokens[role]);
     const name = `confere-${DAY}-r1${role === 'viewer' ? '-masked' : ''}.csv`;
     const answer = await fetch(`${url}/reports/${DAY}-r1.csv`, { headers: { cookie } });
     expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`);
@@ -138,7 +127,7 @@ test('a request for a report that outlasts our wait is audited too', async () =>
     const before = await lastAudit();
     const answer = await fetch(`http://127.0.0.1:${listening.port}/reports`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${tokens.get('operator')}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${tokens.operator}`, 'content-type': 'application/json' },
       body: JSON.stringify({ day: '2026-03-09' }),
     });
     expect([answer.status, await answer.json()]).toEqual([202, { day: '2026-03-09', state: 'being_made' }]);

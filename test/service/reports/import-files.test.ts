@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { listDays } from '../../../src/domain/calendar.ts';
 import { setAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
@@ -10,6 +10,7 @@ import type { MappedAccount } from '../../../src/ledger/stated/check-accounts.ts
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange, type WantedRange } from '../../../src/reports/serve/export-range.ts';
 import { useReport } from '../../../src/reports/serve/use-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import {
   applyTransactions,
   generateTransactions,
@@ -18,7 +19,7 @@ import {
   transactionOf,
 } from '../../support/make-report-transactions.ts';
 import { openBooks } from '../../support/open-books.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { BOOKING_FORMATS, BOOKING_MAP, readBookings } from './read-bookings.ts';
 import { centsOf, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 import { readOfx, runReader } from './run-reader.ts';
@@ -32,17 +33,15 @@ const odd = transactionOf('cashin', 12_345_678n, [['paid', `${MIDDLE} 23:59:59`]
   name: 'José “Zé” & <Filhos> Ő \u{1F600}\r\n Comércio de Alimentos e Bebidas Ltda',
   platform: ODD_PLATFORM,
 });
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 
 beforeAll(async () => {
-  books = await openEnvironment();
   const { context } = books;
   await applyTransactions(context, [...generateTransactions(300, listDays('2026-03-07', '2026-03-13'), 21), odd]);
   const by = { platform: PLATFORM_A, actor: 'test' };
   await openBooks(context, { ...by, day: MIDDLE, balanceCents: 900_000n });
   await adjustBooks(context, { ...by, day: MIDDLE, kind: 'fee', amountCents: -1_234n, note: 'tarifa' });
 }, 120_000);
-afterAll(() => books[Symbol.asyncDispose]());
 
 async function write(wanted: Partial<WantedRange> & Pick<WantedRange, 'format'>): Promise<string> {
   let file = '';

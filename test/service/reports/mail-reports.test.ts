@@ -1,25 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { mailReports } from '../../../src/reports/revisions/mail-reports.ts';
 import { makeDueReports } from '../../../src/reports/revisions/make-due-reports.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
-import { type MailSink, openMailSink } from '../../support/open-mail-sink.ts';
+import { openMailSink } from '../../support/open-mail-sink.ts';
 
 const MINUTE_MS = 60_000;
-let sink: MailSink;
 let isDown = false;
 
-beforeAll(async () => {
-  sink = await openMailSink({
+const sink = closeAfterAll(
+  await openMailSink({
     onMailFrom: (_address, _session, callback) =>
       callback(isDown ? Object.assign(new Error('not now'), { responseCode: 451 }) : null),
-  });
-});
-afterAll(() => sink[Symbol.asyncDispose]());
+  }),
+);
 
 async function openMailing(): Promise<TestEnvironment> {
   sink.mails.length = 0;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
@@ -7,8 +7,9 @@ import { putExpected } from '../../../src/expected/put-expected.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { openSurfaces, type Surfaces } from '../../support/open-surfaces.ts';
 import { SECRET_KEY } from '../../support/start-serve.ts';
 
@@ -17,10 +18,9 @@ const [OCTOBER, NOVEMBER] = ['2025-10', '2025-11'];
 const DOCUMENT = '11144477735';
 const READ_AT = new Date('2025-12-05T12:00:00Z');
 
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment({ SECRET_KEY }));
 let surfaces: Surfaces;
 beforeAll(async () => {
-  books = await openEnvironment({ SECRET_KEY });
   const { context } = books;
   surfaces = await openSurfaces(books);
   const one = (day: string) =>
@@ -29,7 +29,6 @@ beforeAll(async () => {
   await recordReadDays(context, '2025-10-02', '2025-11-30', READ_AT);
   await sealNow(context);
 });
-afterAll(() => books[Symbol.asyncDispose]());
 
 type Json = Record<string, unknown>;
 

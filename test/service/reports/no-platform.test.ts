@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
@@ -6,6 +6,7 @@ import { checkBooks } from '../../../src/proof/check-books.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import {
   applyTransactions,
   PLATFORM_A,
@@ -13,12 +14,12 @@ import {
   withLaterEvents,
 } from '../../support/make-report-transactions.ts';
 import { openBooks as openLedger } from '../../support/open-books.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { centsOf, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 
 const DAY = '2026-03-11';
 const at = (time: string): string => `${DAY} ${time}`;
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 let context: Context;
 
 const none = { platform: null };
@@ -31,13 +32,11 @@ const other = transactionOf('cashin', 50_00n, [['pending', at('14:00:00')]], { p
 const OF_NONE = [open, held, literal].map((one) => one.id);
 
 beforeAll(async () => {
-  books = await openEnvironment();
   ({ context } = books);
   await applyTransactions(context, [paid, open, held, literal, other]);
   await transact(context.db, (trx) => raise(trx));
   await makeReport(context, DAY);
 });
-afterAll(() => books[Symbol.asyncDispose]());
 
 async function raise(trx: Parameters<typeof raiseMismatches>[0]): Promise<void> {
   const seqs = await trx.selectFrom('transactions').select(['seq', 'id']).execute();

@@ -1,29 +1,28 @@
 /** The proof of a payment: what it says of a list that was read whole, and that it concludes nothing from any other. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { findNamed } from '../../../src/ledger/read/find-named.ts';
 import type { PaymentProof } from '../../../src/operations/rows/payment-proof.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { recordReadDays } from '../../support/make-report-transactions.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
 type Both = { 'pt-BR': string; en: string };
 type Answer = PaymentProof & { text: Both; headline: Both; errors?: Record<string, string[]> };
 
 const NAME = 'Zélia Prado';
-let env: ConsoleEnvironment;
+const env = closeAfterAll(await openConsoleEnvironment());
 let day: Day;
 let payment: ShownTransaction;
 beforeAll(async () => {
-  env = await openConsoleEnvironment();
   day = addDays(env.today, -20);
   payment = of('0f0e0d0c-0000-4000-8000-0000000000aa', `${day} 14:30:07`);
   await apply(payment);
   await sealNow(env.context);
 });
-afterAll(() => env[Symbol.asyncDispose]());
 
 function of(id: string, at: string, more: Partial<ShownTransaction> = {}): ShownTransaction {
   const e2e_id = `E12345678${at.slice(0, 16).replace(/\D/g, '')}${id.slice(-11)}`;

@@ -1,25 +1,24 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { listPlatformNames } from '../../../src/database/list-platform-names.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { applyTransactions, PLATFORM_A, PLATFORM_B, transactionOf } from '../../support/make-report-transactions.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { lineOf, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 
 const DAY = '2026-03-11';
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 
 beforeAll(async () => {
-  books = await openEnvironment();
   await applyTransactions(books.context, [
     transactionOf('cashin', 1_000n, [['paid', `${DAY} 10:00:00`]]),
     transactionOf('cashin', 2_000n, [['paid', `${DAY} 11:00:00`]], { platform: PLATFORM_B }),
     transactionOf('cashout', 500n, [['pending', `${DAY} 12:00:00`]]),
   ]);
 });
-afterAll(() => books[Symbol.asyncDispose]());
 
 const give = (name: string | null, platform = PLATFORM_A): Promise<boolean> =>
   setPlatformName(books.context, { platform, name, actor: 'test' });

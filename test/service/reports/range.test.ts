@@ -1,12 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type Day, listDays } from '../../../src/domain/calendar.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange, parseRange, type WantedRange } from '../../../src/reports/serve/export-range.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import {
   applyTransactions,
   generateTransactions,
@@ -14,7 +15,7 @@ import {
   transactionOf,
 } from '../../support/make-report-transactions.ts';
 import { openBooks as openLedger } from '../../support/open-books.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { compareRange, readDays } from './compare-range.ts';
 import {
   centsOf,
@@ -29,10 +30,9 @@ import {
 
 const RANGE = { from: '2026-03-08', to: '2026-03-12' };
 const MIDDLE = '2026-03-10';
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 
 beforeAll(async () => {
-  books = await openEnvironment();
   const { context } = books;
   const days = listDays('2026-03-07', '2026-03-13').filter((day) => day !== '2026-03-09');
   await applyTransactions(context, [
@@ -45,7 +45,6 @@ beforeAll(async () => {
   await openLedger(context, { ...by, day: MIDDLE, balanceCents: 900_000n });
   await adjustBooks(context, { ...by, day: MIDDLE, kind: 'fee', amountCents: -1_234n, note: 'tarifa' });
 }, 120_000);
-afterAll(() => books[Symbol.asyncDispose]());
 
 /** Exports a range and reads it; the file itself is deleted. */
 async function read(wanted: Partial<WantedRange> = {}) {

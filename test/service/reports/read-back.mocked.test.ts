@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { inSnapshot } from '../../../src/database/in-snapshot.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
@@ -17,6 +17,7 @@ import { findRevision } from '../../../src/reports/revisions/present-report.ts';
 import { withDrafts } from '../../../src/reports/revisions/publish-drafts.ts';
 import { exportRange, type WantedRange } from '../../../src/reports/serve/export-range.ts';
 import { openReport, planRebuild } from '../../../src/reports/serve/open-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import {
   applyTransactions,
   generateTransactions,
@@ -26,7 +27,7 @@ import {
   transactionOf,
 } from '../../support/make-report-transactions.ts';
 import { openBooks as openLedger } from '../../support/open-books.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { readRows } from '../../support/read-rows.ts';
 
 /** A fault of the writer: in the first row of sheets, or in any cell. */
@@ -80,10 +81,9 @@ vi.mock('../../../src/reports/xlsx/render-cell.ts', async (original) => {
 
 const DAY = '2026-03-11';
 const RANGE = { from: '2026-03-10', to: '2026-03-12' };
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 
 beforeAll(async () => {
-  books = await openEnvironment();
   const { context } = books;
   await applyTransactions(context, [
     ...generateTransactions(200, ['2026-03-10', DAY, '2026-03-12'], 11),
@@ -120,7 +120,6 @@ const LATE = '0f0e0d0c-0000-4000-8000-00000000aaaa';
 afterEach(() => {
   Object.assign(writer, { dropsRow: () => false, addsCent: () => false, losesChanges: false, cell: undefined });
 });
-afterAll(() => books[Symbol.asyncDispose]());
 
 type Wanted = Parameters<typeof planRebuild>[2] & { rowsPerSheetMax?: number };
 

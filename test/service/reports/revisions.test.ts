@@ -7,7 +7,6 @@ import { expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
-import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { makeDueReports } from '../../../src/reports/revisions/make-due-reports.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
@@ -23,6 +22,7 @@ import {
   transactionOf,
   withLaterEvents,
 } from '../../support/make-report-transactions.ts';
+import { stateBalance } from '../../support/open-books.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 import { numRuns } from '../../support/property.ts';
 import { readRow } from '../../support/read-rows.ts';

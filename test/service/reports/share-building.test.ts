@@ -10,7 +10,7 @@ import {
   utimesSync,
 } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { VERSION } from '../../../src/domain/version.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -20,22 +20,21 @@ import { DERIVED_LIMITS, evictDerivedFiles } from '../../../src/reports/serve/ev
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { useReport } from '../../../src/reports/serve/use-report.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
 const DAY = '2026-03-10';
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment());
 let directory: string;
 beforeAll(async () => {
-  environment = await openEnvironment();
   directory = path.join(environment.dataDir, 'reports');
   await applyObservations(environment.context, [
     observeNow(environment.context, makeShownTransaction(['paid@1'], { platform: 'p' })),
   ]);
   await makeReport(environment.context, DAY);
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 const derived = () => readdirSync(directory).filter((name) => /-r1-/.test(name) && !name.endsWith('.sha256'));
 

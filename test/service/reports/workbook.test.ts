@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import {
   applyTransactions,
   generateTransactions,
@@ -8,7 +9,7 @@ import {
   PLATFORM_B,
   transactionOf,
 } from '../../support/make-report-transactions.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import {
   centsOf,
   checkChart,
@@ -24,7 +25,7 @@ import {
 } from './read-workbook.ts';
 
 const DAY = '2026-03-11';
-let books: TestEnvironment;
+const books = closeAfterAll(await openEnvironment());
 let file: string;
 let sheets: ReadSheet[];
 const invented = generateTransactions(300, ['2026-03-10', DAY, '2026-03-12'], 7);
@@ -44,13 +45,11 @@ const edges = [
 const all = [...invented, ...edges];
 
 beforeAll(async () => {
-  books = await openEnvironment();
   await applyTransactions(books.context, all);
   await makeReport(books.context, DAY);
   ({ file } = await openReport(books.context, { day: DAY, format: 'xlsx' }));
   sheets = await readWorkbook(file);
 }, 120_000);
-afterAll(() => books[Symbol.asyncDispose]());
 
 let recalculated: Promise<ReadSheet[][]> | undefined;
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { KyselyPlugin, Transaction } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { countBackfill } from '../../../src/callbacks/backfill/count-backfill.ts';
 import type { Context } from '../../../src/context.ts';
 import type { Database } from '../../../src/database/tables.ts';
@@ -14,18 +14,17 @@ import { listPages } from '../../../src/reconciliation/numbers/read-pages.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { readDiskSizes, readTableSizes, recordSizes } from '../../../src/retention/measure-sizes.ts';
 import { describeSaid } from '../../../src/texts/messages.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
 const DAY_MS = 86_400_000;
-let environment: CallbackEnvironment;
+const environment = closeAfterAll(await openCallbackEnvironment());
 let context: Context;
 
 beforeAll(async () => {
-  environment = await openCallbackEnvironment();
   ({ context } = environment);
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 const ago = (days: number) => new Date(context.clock.now().getTime() - days * DAY_MS);
 const dayAgo = (days: number) => context.calendar.dayOf(ago(days));

@@ -1,15 +1,11 @@
 import { type Kysely, type KyselyPlugin, sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Context } from '../../../src/context.ts';
+import { expect, test } from 'vitest';
 import type { Database } from '../../../src/database/tables.ts';
 import { createPoll, type Question } from '../../../src/runtime/poll.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openTestContext } from '../../support/open-environment.ts';
 
-let context: Context;
-beforeAll(async () => {
-  context = await openTestContext();
-});
-afterAll(() => context[Symbol.asyncDispose]());
+const context = closeAfterAll(await openTestContext());
 
 const stored: Question = () => [context.db.selectFrom('settings').select('name')];
 const absent: Question = () => [context.db.selectFrom('webhooks').select('seq')];

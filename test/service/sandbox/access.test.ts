@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { errorResponseSchema, transactionResponseSchema } from '../../../sandbox/http/response-schemas.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { API_KEY } from '../../support/start-serve.ts';
-import { CASHIN, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
+import { CASHIN, startTestSandbox } from '../../support/start-test-sandbox.ts';
 
 const LIST = '/api/v1/transactions';
 const CASHIN_PATH = '/api/v1/transaction/pix/cashin';
 
-let sandbox: TestSandbox;
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-});
-afterAll(() => sandbox[Symbol.asyncDispose]());
+const sandbox = closeAfterAll(await startTestSandbox());
 
 describe('authentication and headers', () => {
   it.each([

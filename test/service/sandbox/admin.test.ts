@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formatCents, parseCents } from '../../../sandbox/domain/money.ts';
 import { addDays } from '../../../sandbox/domain/wall-clock.ts';
 import type { StoryCounts } from '../../../sandbox/http/admin/create-story.ts';
 import type { BooksDay } from '../../../sandbox/http/admin/read-books.ts';
-import {
-  type Shown,
-  startTestSandbox,
-  startWebhookReceiver,
-  type TestSandbox,
-} from '../../support/start-test-sandbox.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { type Shown, startTestSandbox, startWebhookReceiver } from '../../support/start-test-sandbox.ts';
 
-let sandbox: TestSandbox;
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-});
-afterAll(() => sandbox[Symbol.asyncDispose]());
+const sandbox = closeAfterAll(await startTestSandbox());
 
 async function put(...transactions: object[]): Promise<Shown[]> {
   const { status, json } = await sandbox.request('POST', '/sandbox/transactions', { transactions });

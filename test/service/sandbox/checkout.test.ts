@@ -4,14 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { parsePix } from 'pix-utils';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CASHIN, type Shown, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
+import { describe, expect, it } from 'vitest';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { CASHIN, type Shown, startTestSandbox } from '../../support/start-test-sandbox.ts';
 
-let sandbox: TestSandbox;
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-});
-afterAll(() => sandbox[Symbol.asyncDispose]());
+const sandbox = closeAfterAll(await startTestSandbox());
 
 async function create(fields: object = {}): Promise<Shown> {
   const { json } = await sandbox.request('POST', '/api/v1/transaction/pix/cashin', { ...CASHIN, ...fields });

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { transactionResponseSchema } from '../../../sandbox/http/response-schemas.ts';
-import { CASHIN, CASHOUT, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { CASHIN, CASHOUT, startTestSandbox } from '../../support/start-test-sandbox.ts';
 
 const CASHIN_PATH = '/api/v1/transaction/pix/cashin';
 const CASHOUT_PATH = '/api/v1/transaction/pix/cashout';
 
-let sandbox: TestSandbox;
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-});
-afterAll(() => sandbox[Symbol.asyncDispose]());
+const sandbox = closeAfterAll(await startTestSandbox());
 
 describe('creating a cashin', () => {
   it('answers the transaction in an array, pending, with one event and what was sent as it was sent', async () => {

@@ -1,20 +1,17 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   errorResponseSchema,
   listResponseSchema,
   transactionResponseSchema,
 } from '../../../sandbox/http/response-schemas.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { anyCharacter, propertyOptions } from '../../support/property.ts';
-import { CASHIN, CASHOUT, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
+import { CASHIN, CASHOUT, startTestSandbox } from '../../support/start-test-sandbox.ts';
 
 // bench/sandbox-fuzz.ts does the same for a minute
 
-let sandbox: TestSandbox;
-beforeAll(async () => {
-  sandbox = await startTestSandbox();
-});
-afterAll(() => sandbox[Symbol.asyncDispose]());
+const sandbox = closeAfterAll(await startTestSandbox());
 
 const anything = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 300 }),

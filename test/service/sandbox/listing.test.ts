@@ -1,19 +1,19 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { listResponseSchema } from '../../../sandbox/http/response-schemas.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { propertyOptions } from '../../support/property.ts';
-import { PLATFORM, type Shown, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
+import { PLATFORM, type Shown, startTestSandbox } from '../../support/start-test-sandbox.ts';
 
 const OTHER = '5f6c2f0a-7f7e-4b0a-8f0f-9d1c6a2b3c02';
 const STATUSES = ['pending', 'paid', 'denied', 'canceled', 'refund', 'in_process', 'in_analysis', 'expired'];
 const NAMES = ['José Antônio', 'jose silva', 'Maria 100% Ltda', 'Ana_Clara', 'Zé'];
 const PEOPLE = ['52998224725', '11222333000181'];
 
-let sandbox: TestSandbox;
+const sandbox = closeAfterAll(await startTestSandbox());
 let all: Shown[];
 
 beforeAll(async () => {
-  sandbox = await startTestSandbox();
   const transactions = Array.from({ length: 730 }, (_, i) => ({
     operation: i % 3 === 0 ? 'cashout' : 'cashin',
     status: STATUSES[i % STATUSES.length],
@@ -28,7 +28,6 @@ beforeAll(async () => {
   await sandbox.request('POST', '/sandbox/transactions', { transactions });
   all = await readAll('');
 });
-afterAll(() => sandbox[Symbol.asyncDispose]());
 
 async function readPage(query: string) {
   const { status, json } = await sandbox.request('GET', `/api/v1/transactions?${query}`);

@@ -1,17 +1,16 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM } from '../../browser/browser.ts';
-import { CASHIN, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { CASHIN, startTestSandbox } from '../../support/start-test-sandbox.ts';
 
-let sandbox: TestSandbox;
+const sandbox = closeAfterAll(await startTestSandbox());
 let browser: Browser;
 beforeAll(async () => {
-  sandbox = await startTestSandbox();
   browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 });
 afterAll(async () => {
   await browser.close();
-  await sandbox[Symbol.asyncDispose]();
 });
 
 /** @param isOwnTime false: `page.clock` controls the page's time too. */

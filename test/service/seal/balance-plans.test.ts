@@ -1,5 +1,5 @@
 import { type Kysely, type KyselyPlugin, type SqlBool, sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../../src/database/tables.ts';
 import { WINDOW_EVENTS } from '../../../src/reports/plan/read-event-window.ts';
 import { readAccountBalances, readOpened } from '../../../src/reports/read/read-accounts.ts';
@@ -14,8 +14,9 @@ import { findLateEntries } from '../../../src/seal/find-late-entries.ts';
 import { type AsOf, readBalances } from '../../../src/seal/read-balances.ts';
 import { readNewestSeal } from '../../../src/seal/read-seals.ts';
 import { readSpanSums } from '../../../src/seal/read-span-sums.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { countReads } from '../../support/count-reads.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { dropTriggers } from '../../support/read-ledger-state.ts';
 
 /** Twenty an hour, two postings each, for sixty-two days and a half. */
@@ -30,12 +31,10 @@ const PER_SEAL = 100;
 const SEALS = ENTRIES / PER_SEAL;
 const AT = '2026-02-13 17:59:59';
 
-let environment: TestEnvironment;
+const environment = closeAfterAll(await openEnvironment());
 beforeAll(async () => {
-  environment = await openEnvironment();
   await load();
 });
-afterAll(() => environment[Symbol.asyncDispose]());
 
 test('a balance reads the sums before its hour and the postings of its hour, each off its index, and nothing else', async () => {
   const steps = await analyze('now');

@@ -1,18 +1,14 @@
 import { hash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Context } from '../../../src/context.ts';
+import { expect, test } from 'vitest';
 import { type Arrival, insertArrivals, insertMissingArrivals } from '../../../src/inbox/receive/insert-arrivals.ts';
 import { writeSpooled } from '../../../src/inbox/receive/write-spooled.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { countReadsOn } from '../../support/count-reads.ts';
 import { openTestContext } from '../../support/open-environment.ts';
 import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
-let context: Context;
-beforeAll(async () => {
-  context = await openTestContext();
-});
-afterAll(() => context[Symbol.asyncDispose]());
+const context = closeAfterAll(await openTestContext());
 
 /** One body's arrivals, by how many milliseconds they came after the first. */
 function arriveAt(...ms: number[]): Arrival[] {

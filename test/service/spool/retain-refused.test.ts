@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../embedded/open-database.ts';
 import type { Context } from '../../../src/context.ts';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
@@ -16,17 +16,13 @@ import { decodeSegment } from '../../../src/inbox/spool/spool-format.ts';
 import { describeError } from '../../../src/log.ts';
 import { spoolCutOff, spoolKeptFiles } from '../../../src/metrics/metrics.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
-let environment: TestEnvironment;
-let context: Context;
-beforeAll(async () => {
-  environment = await openEnvironment();
-  context = environment.context;
-});
-afterAll(() => environment[Symbol.asyncDispose]());
+const environment = closeAfterAll(await openEnvironment());
+const context = environment.context;
 
 const body = (): Buffer => Buffer.from(JSON.stringify({ transaction_id: randomUUID(), status: 'paid' }));
 /** More than its column takes: what stands for a row that the database refuses for what it holds. */

@@ -1,22 +1,18 @@
 /** The log's leaves and tree as the sealer writes them. */
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
-import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { sealLedger, sealNow } from '../../../src/seal/seal-ledger.ts';
 import { LEAVES_MAX, queueLeaf, writeSealLeaf } from '../../../src/tlog/append.ts';
 import { hashLeaf, hashRange, pushLeaf, type Range, rootOf } from '../../../src/tlog/merkle.ts';
 import { appendLeaves, findLeaf, openTree, readHashes, readRoot, readSize } from '../../../src/tlog/tree.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTestContext } from '../../support/open-environment.ts';
 import { dropTriggers } from '../../support/read-ledger-state.ts';
 
-let context: Context;
-beforeAll(async () => {
-  context = await openTestContext();
-});
-afterAll(() => context[Symbol.asyncDispose]());
+const context = closeAfterAll(await openTestContext());
 
 const write = (target: string) => audit(context, { actor: 'command', action: 'test', target });
 const leaves = () =>

@@ -1,7 +1,7 @@
 /** Checkpoints: signed once a minute at most, recorded in the database and in DATA_DIR. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
 import { sealLedger, sealNow } from '../../../src/seal/seal-ledger.ts';
 import { CHECKPOINT_LIMITS, makeCheckpoint, readVerifiers } from '../../../src/tlog/checkpoints.ts';
@@ -9,14 +9,11 @@ import { listPublicKeys, rotateManifestKey } from '../../../src/tlog/keys.ts';
 import { isSignedNote, parseCheckpoint } from '../../../src/tlog/note.ts';
 import { beginOrigin, nameRestored, readOrigin, requireOrigin } from '../../../src/tlog/origins.ts';
 import { readRoot } from '../../../src/tlog/tree.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 
-let env: TestEnvironment;
-beforeAll(async () => {
-  env = await openEnvironment({ PUBLIC_URL: 'https://confere.example.com' });
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openEnvironment({ PUBLIC_URL: 'https://confere.example.com' }));
 
 const write = (target: string) => audit(env.context, { actor: 'command', action: 'test', target });
 

@@ -1,5 +1,5 @@
 /** The log as it is served: its checkpoint, its tiles, and proofs that others verify. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
@@ -10,17 +10,13 @@ import { makeCheckpoint } from '../../../src/tlog/checkpoints.ts';
 import { hashLeaf, hashTile } from '../../../src/tlog/merkle.ts';
 import { parseCheckpoint } from '../../../src/tlog/note.ts';
 import { appendLeaves } from '../../../src/tlog/tree.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from '../../support/open-environment.ts';
 import { ADMIN_TOKEN } from '../../support/start-serve.ts';
 import { rootOfInclusion } from '../../support/verify-tree.ts';
 
-let env: TestEnvironment;
-let url: string;
-beforeAll(async () => {
-  env = await openEnvironment();
-  url = await serve(env.context);
-});
-afterAll(() => env[Symbol.asyncDispose]());
+const env = closeAfterAll(await openEnvironment());
+const url = await serve(env.context);
 
 async function serve(context: TestEnvironment['context']): Promise<string> {
   const server = env.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
+import { LANGUAGES } from '../../../src/domain/language/language.ts';
 import type { AlertFacts } from '../../../src/texts/alerts/alert-facts.ts';
 import { ALERT_KINDS } from '../../../src/texts/alerts/alert-kinds.ts';
-import { ALERT_LOCALES, ALERT_TEXTS, describeAlert, summarize } from '../../../src/texts/alerts/describe-alert.ts';
+import { ALERT_TEXTS, describeAlert, summarize } from '../../../src/texts/alerts/describe-alert.ts';
 
 const calendar = createCalendar('America/Sao_Paulo');
 const SINCE = '2026-11-22T21:05:07.000Z';
@@ -40,7 +41,7 @@ const shown = (name: string, facts: AlertFacts | null, locale: 'pt-BR' | 'en' = 
     ...{ raisedAt: new Date(SINCE), endedAt: null },
   });
 
-describe.each(ALERT_LOCALES)('in %s', (locale) => {
+describe.each(LANGUAGES)('in %s', (locale) => {
   test.each(ALERT_KINDS)('%s has a title, a next step, and a text without a hole', (kind) => {
     const { title, todo, text } = shown(kind, FACTS, locale);
     expect(title).not.toBe(kind);
@@ -116,5 +117,5 @@ test('an alert leads to what it is about', () => {
   const group = { count: 2, cause: 'critical 2026-11-22T21Z' };
   expect(path('stuck', group, 'mm_1')).toBe('/mismatches?kind=stuck&cause=critical+2026-11-22T21Z');
   expect(path('stuck', { ...group, count: 1 }, 'mm_1')).toBe('/mismatches/mm_1');
-  expect(Object.keys(ALERT_TEXTS)).toEqual([...ALERT_LOCALES]);
+  expect(Object.keys(ALERT_TEXTS)).toEqual([...LANGUAGES]);
 });

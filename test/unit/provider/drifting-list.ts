@@ -1,6 +1,7 @@
 import type { ListPage } from '../../../src/provider/client.ts';
 import type { ListClient } from '../../../src/provider/list/run-pass.ts';
 import { type ParsedRow, parseTransaction } from '../../../src/provider/parse-transaction.ts';
+import { createRandom } from '../../support/property.ts';
 
 export const OLD = '2026-03-01 10:00:00';
 const NEW = '2026-03-02 12:00:00';
@@ -54,7 +55,7 @@ export function createDriftingList(quirks: Quirks): {
   /** Applies the changes of this many answers. */
   drift(times: number): void;
 } {
-  const random = mulberry(quirks.seed);
+  const random = createRandom(quirks.seed);
   const list = Array.from({ length: quirks.rows }, (_, number) => rowOf(number, OLD));
   const held = list.map((row) => (row.ok ? row.transaction.id : ''));
   const asked: number[] = [];
@@ -120,15 +121,4 @@ function shuffle(list: ParsedRow[], random: () => number): void {
     const [a, b] = [list[index], list[other]];
     if (a && b) [list[index], list[other]] = [b, a];
   }
-}
-
-/** mulberry32: small, and the same everywhere. */
-function mulberry(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }

@@ -19,8 +19,7 @@ const LIST = { title: 'Auditoria', address: '/audit' } as const;
 
 /** The audit log, for admins. */
 export function auditPages(context: Context): Router {
-  const router = createRouter();
-  router.get('/audit', requireRole(...auditRows.roles), async (request, response) => {
+  return createRouter().get('/audit', requireRole(...auditRows.roles), async (request, response) => {
     const { filters, draft } = readFilters(request.query, query);
     const fields = [
       inputField(draft, { name: 'actor', label: 'Quem (id)' }),
@@ -61,7 +60,6 @@ export function auditPages(context: Context): Router {
       next,
     });
   });
-  return router;
 }
 
 /** The actor's name, if it is known, linked to all their actions, above the id. */

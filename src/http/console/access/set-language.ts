@@ -10,13 +10,11 @@ import { readNext } from './show-login.ts';
 
 /** The form in each page's foot: keeps the language, and leads back to the page. It needs no session. */
 export function languageForm(context: Context): Router {
-  const router = createRouter();
-  router.post('/language', (request, response) => {
+  return createRouter().post('/language', (request, response) => {
     checkOrigin(context, request);
     const chosen = readFormField(request, 'language');
     if (!isLanguage(chosen)) throw refuse('language_unknown');
     setLanguageCookie(context, response, chosen);
     response.redirect(303, readNext(readFormField(request, 'next')));
   });
-  return router;
 }

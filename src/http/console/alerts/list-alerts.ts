@@ -35,8 +35,7 @@ function titles(): Record<string, string> {
 
 /** The list of alerts. Without a filter it has those that fire. */
 export function alertListPages(context: Context): Router {
-  const router = createRouter();
-  router.get('/alerts', async (request, response) => {
+  return createRouter().get('/alerts', async (request, response) => {
     const isFiltered = ['state', 'kind', 'severity'].some((name) => request.query[name] !== undefined);
     const { filters, draft } = readFilters(isFiltered ? request.query : { state: 'firing' }, query);
     const fields = [
@@ -58,7 +57,6 @@ export function alertListPages(context: Context): Router {
       next,
     });
   });
-  return router;
 }
 
 /** The texts of an alert in the language of the request. @param names of platforms, as the caller may see them. */

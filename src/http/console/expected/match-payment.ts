@@ -20,8 +20,7 @@ const UNTYPED = { values: {}, faults: {} };
 
 /** The route of the form on a payment's own page: the order is named by its number. */
 export function matchPaymentForm(context: Context): Router {
-  const router = createRouter();
-  router.post(
+  return createRouter().post(
     '/transactions/:id/match',
     requireRole(...matchOne.roles),
     async (request: Request<{ id: string }>, response) => {
@@ -37,7 +36,6 @@ export function matchPaymentForm(context: Context): Router {
       response.redirect(303, `${EXPECTED.address}/${order.id}`);
     },
   );
-  return router;
 }
 
 /** Forms for a payment that is no order's: one matches it, one opens a new order, filled in with its facts. */

@@ -33,8 +33,7 @@ export const TYPE_WORDS = Object.fromEntries(MESSAGE_TYPES.map((type) => [type, 
 
 /** The list of callbacks. */
 export function callbackListPages(context: Context): Router {
-  const router = createRouter();
-  router.get('/callbacks', async (request, response) => {
+  return createRouter().get('/callbacks', async (request, response) => {
     const { filters: given, draft } = readFilters(request.query, query);
     const merchants = await readMerchantWords(context, response);
     const fields = [
@@ -59,7 +58,6 @@ export function callbackListPages(context: Context): Router {
       next,
     });
   });
-  return router;
 }
 
 /** The type of a callback, marked if it is an example. */

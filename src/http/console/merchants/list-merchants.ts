@@ -20,8 +20,7 @@ import { MERCHANT_STATE_WORDS } from '../parts/words.ts';
 
 /** The list of merchants, with the counts of their undelivered callbacks. */
 export function merchantListPages(context: Context): Router {
-  const router = createRouter();
-  router.get('/merchants', async (request, response) => {
+  return createRouter().get('/merchants', async (request, response) => {
     const { rows, next } = await readListPage(context, merchants, request, response);
     const counts = await readCallbackCounts(context.db);
     const list = table({
@@ -42,7 +41,6 @@ export function merchantListPages(context: Context): Router {
       html`<p class="actions">${buttonLink('/merchants/new', t('Novo lojista'))}</p>`;
     sendList(request, response, { title: 'Lojistas', address: '/merchants', lead, rows: list, next });
   });
-  return router;
 }
 
 /** Choices of a merchant beyond these are left out; the field takes any id. */

@@ -41,9 +41,10 @@ export function ofMerchant({ db }: Context) {
 
 /** The forms that add and change a merchant. */
 export function merchantForms(context: Context): Router {
-  const router = createRouter();
-  router.use([serveTwoStepForm(context, newMerchantForm(context)), serveTwoStepForm(context, changeForm(context))]);
-  return router;
+  return createRouter().use([
+    serveTwoStepForm(context, newMerchantForm(context)),
+    serveTwoStepForm(context, changeForm(context)),
+  ]);
 }
 
 function newMerchantForm(context: Context): TwoStepForm<MerchantInput, undefined, MadeOf<typeof addMerchant>> {

@@ -16,13 +16,11 @@ import { ofMerchant, showSecret } from './merchant-forms.ts';
 
 /** The forms that rotate a merchant's secret, and give it or revoke its pull token. */
 export function secretForms(context: Context): Router {
-  const router = createRouter();
-  router.use([
+  return createRouter().use([
     serveTwoStepForm(context, rotationForm(context)),
     serveTwoStepForm(context, pullTokenForm(context)),
     serveTwoStepForm(context, revocationForm(context)),
   ]);
-  return router;
 }
 
 const PASSED = 'Escolha um instante que ainda não passou.';

@@ -21,8 +21,7 @@ type Names = ReadonlyMap<string, string>;
 
 /** The form that gives a mismatch to somebody. */
 export function assignForm(context: Context): Router {
-  const router = createRouter();
-  router.post(
+  return createRouter().post(
     '/mismatches/:id/assign',
     requireRole(...assignOneMismatch.roles),
     async (request: Request<{ id: string }>, response) => {
@@ -33,7 +32,6 @@ export function assignForm(context: Context): Router {
       response.redirect(303, `/mismatches/${encodeURIComponent(id)}?done=assigned`);
     },
   );
-  return router;
 }
 
 /** The words for those who may own a mismatch: the reader first, nobody last. @param chosen somebody who may not be among them. */

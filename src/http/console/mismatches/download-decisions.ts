@@ -18,14 +18,12 @@ const ADDRESS = '/mismatches/decisions.xlsx';
 
 /** The workbook in which people decide; it comes back on the page of imports. */
 export function decisionPages(context: Context): Router {
-  const router = createRouter();
-  router.get(ADDRESS, async (request, response) => {
+  return createRouter().get(ADDRESS, async (request, response) => {
     const filter = parseQuery(request, decisionFilters);
     const wanted = { filter, caller: getCaller(response), language: language(), via: 'console' } as const;
     const template = await renderDecisionWorkbook(context, wanted);
     sendTemplate(response, { kind: 'decisions', format: 'xlsx', template });
   });
-  return router;
 }
 
 /** Links to the workbook, with the filters of the list that it takes. */

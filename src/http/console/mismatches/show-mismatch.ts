@@ -26,8 +26,7 @@ import { renderEvidence } from './render-evidence.ts';
 
 /** The page of a mismatch: its meaning, what to do, and the forms of `handle-mismatch.ts`. */
 export function mismatchPages(context: Context): Router {
-  const router = createRouter();
-  router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
+  return createRouter().get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
     const found = await findMismatch(context, request.params.id);
     if (!found) throw refuse('mismatch_unknown');
     const mismatch = await showMismatch(context, found, { caller: getCaller(response), via: 'console' });
@@ -47,7 +46,6 @@ ${mismatch.state !== 'resolved' && (await renderAssign(context, response, mismat
 <section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, response, mismatch)}</section>`;
     sendPage(request, response, { title, body });
   });
-  return router;
 }
 
 function renderFacts(

@@ -45,8 +45,7 @@ const unknown = (): Html => html`<span class="nothing">${t('desconhecido')}</spa
 
 /** The page of a run: its state, its numbers, the mismatches it raised, its windows. */
 export function runPages(context: Context): Router {
-  const router = createRouter();
-  router.get('/reconciliations/:id', async (request: Request<{ id: string }>, response) => {
+  return createRouter().get('/reconciliations/:id', async (request: Request<{ id: string }>, response) => {
     const found = await findRun(context.db, request.params.id);
     if (!found) throw refuse('run_unknown');
     const run = presentPlatform(getCaller(response), found);
@@ -69,7 +68,6 @@ ${said && html`<p class="fault">${say(said)}</p>`}
       ...(isOpen ? { refreshS: REFRESH_S } : {}),
     });
   });
-  return router;
 }
 
 function describeOutcome(run: PresentedRun): Part {

@@ -22,8 +22,7 @@ const OLDER_THAN_S = 3600;
 
 /** The form that purges the quarantined webhooks of one reason. */
 export function purgeWebhooksPages(context: Context): Router {
-  const router = createRouter();
-  router.post('/inbox/purge', requireRole(...purgeManyWebhooks.roles), async (request, response) => {
+  return createRouter().post('/inbox/purge', requireRole(...purgeManyWebhooks.roles), async (request, response) => {
     const reason = readFormField(request, 'reason') ?? '';
     if (!QUARANTINE_REASONS.includes(reason)) throw refuse('form_outdated');
     const given = { reason, older_than: { text: `${OLDER_THAN_S} s`, ms: OLDER_THAN_S * 1000 } };
@@ -32,7 +31,6 @@ export function purgeWebhooksPages(context: Context): Router {
     });
     response.redirect(303, '/inbox?state=quarantined&done=purged');
   });
-  return router;
 }
 
 /** How many webhooks are quarantined for each reason, with a button that purges them. */
