@@ -83,7 +83,7 @@ ${facts([
   ['Devolvido', order.refunded === '0.00' ? null : moneyOf(order.refunded)],
   ['Diferença', order.difference === '0.00' ? null : moneyOf(order.difference)],
 ])}
-<section><h2>${t('Pagamentos')}</h2>${matchTable(order)}${candidateTable(order)}</section>
+<section><h2>${t('Pagamentos')}</h2>${(order.matches.length > 0 || order.candidates.length === 0) && matchTable(order)}${candidateTable(order)}</section>
 ${explainCompeting(context, order, competing)}
 <section><h2>${t('Fatos')}</h2>${describeFacts(order)}</section>`;
     sendPage(request, response, { title: order.number, body });
