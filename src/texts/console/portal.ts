@@ -70,6 +70,8 @@ export const PORTAL_EN = {
   'Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.':
     'Then use the link mailed to the e-mail on file, within 48 hours; a new e-mail then receives another.',
   'Depois a operação confirma: não há e-mail cadastrado.': 'Then the operators confirm: there is no e-mail on file.',
+  'Depois vale na hora: sem confirmação por e-mail, ele recebe só exemplos inventados.':
+    'Then it counts at once: without a confirmation by e-mail, it receives invented examples alone.',
   'Depois a operação confirma: este servidor não envia e-mails.':
     'Then the operators confirm: this server sends no mail.',
   'Mudança que espera': 'Change that waits',
@@ -155,6 +157,7 @@ export const PORTAL_EN = {
     'Without an address for tests, examples reach the system that handles payments.',
   'Cada um sai uma vez, assinado.': 'Each is sent once, signed.',
   'endereço de teste': 'address for tests',
+  'endereço de teste não confirmado: só exemplos inventados': 'unconfirmed address for tests: invented examples alone',
   'endereço de produção': 'production address',
   'Vão para': 'They go to',
   'a sua busca de eventos': 'your feed of events',

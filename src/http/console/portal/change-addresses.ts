@@ -44,19 +44,22 @@ ${inputField(draft, {
         ['Hoje', scope.merchant[kind] ?? EMPTY_VALUE],
         ['Depois', value ?? EMPTY_VALUE],
         ['Segredo de teste', secret && idText(secret)],
-      ])}${explain(scope, kind !== 'email' && value !== null)}`;
+      ])}${explain(scope, kind !== 'email' && value !== null, kind === 'test_url' && value !== null)}`;
     },
     done: 'address_asked',
   });
 }
 
 /** Explains the challenge, and then the mailed link, or why the operators confirm. */
-function explain({ isMailed, merchant }: MerchantScope, isChallenged = true): Html {
-  const confirms = isMailed
-    ? t('Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.')
-    : merchant.email === null
-      ? t('Depois a operação confirma: não há e-mail cadastrado.')
-      : t('Depois a operação confirma: este servidor não envia e-mails.');
+function explain({ isMailed, merchant }: MerchantScope, isChallenged = true, isTest = false): Html {
+  const confirms =
+    isTest && !isMailed
+      ? t('Depois vale na hora: sem confirmação por e-mail, ele recebe só exemplos inventados.')
+      : isMailed
+        ? t('Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.')
+        : merchant.email === null
+          ? t('Depois a operação confirma: não há e-mail cadastrado.')
+          : t('Depois a operação confirma: este servidor não envia e-mails.');
   const challenge = t(
     'Ao confirmar, uma mensagem assinada vai para o endereço novo, que responde ao desafio como a documentação diz.',
   );

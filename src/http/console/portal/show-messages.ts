@@ -76,10 +76,10 @@ export function exampleForm(form: CreatePortalForm): Router {
 
 const EXAMPLE_WORDS = Object.fromEntries(EXAMPLE_TYPES.map((type) => [type, type]));
 
-function describeTarget({ url, test_url: testUrl }: MerchantRow): Part {
+function describeTarget({ url, test_url: testUrl, test_unconfirmed: isUnconfirmed }: MerchantRow): Part {
   const to = testUrl ?? url;
   if (to === null) return t('a sua busca de eventos');
-  return html`<code>${new URL(to).host}</code> <span class="hint">${testUrl === null ? t('endereço de produção') : t('endereço de teste')}</span>`;
+  return html`<code>${new URL(to).host}</code> <span class="hint">${testUrl === null ? t('endereço de produção') : isUnconfirmed === 1 ? t('endereço de teste não confirmado: só exemplos inventados') : t('endereço de teste')}</span>`;
 }
 
 function sendForm(response: Response, type: string | undefined) {
