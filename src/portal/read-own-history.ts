@@ -1,5 +1,5 @@
 /**
- * What changed at a merchant, as its portal shows it: what its tokens did, and what operators and mailed links did to it. Rows are
+ * The changes at a merchant, as its portal shows them: what its tokens did, and what operators and mailed links did to it. Rows are
  * the audit's, which names operators: a merchant reads only that they were operators. Row numbers are left out: they would
  * show how many changes others made.
  */
@@ -128,7 +128,7 @@ function presentAbout({ target, detail }: Row, { addresses, callbacks }: About) 
   const address = addresses.get(target);
   const words = (detail ?? '').split(' ');
   return {
-    /** Of a change of address, while it is kept. */
+    /** The address of a change, while it is kept. */
     kind: ADDRESS_KINDS.find((kind: AddressKind) => words.includes(kind)) ?? null,
     ...{ value: address?.value ?? null, old_value: address?.old_value ?? null },
     expected_payment_id: target.startsWith('ep_') ? target : null,

@@ -160,7 +160,7 @@ beforeAll(async () => {
     ['merchant', `/merchants/${merchant?.id}`, 'Café & Cia <b>'],
     ['merchant-new', '/merchants/new', 'Novo lojista'],
     ['merchant-edit', `/merchants/${merchant?.id}/edit`, 'Editar lojista'],
-    ['merchant-replay', `/merchants/${merchant?.id}/replay`, 'Repetir um período'],
+    ['merchant-replay', `/merchants/${merchant?.id}/replay`, 'Reenviar um período'],
     ['merchant-secret', `/merchants/${merchant?.id}/rotate-secret`, 'Trocar o segredo'],
     ['merchant-token', `/merchants/${merchant?.id}/pull-token`, 'Dar um token de busca'],
     ['merchant-address', `/merchants/${merchant?.id}/decide-address`, 'Decidir uma mudança de endereço'],

@@ -101,7 +101,7 @@ it('names the orders with which one shares a reference, what became of the payme
   );
 });
 
-it('finds messages by what the merchant has in its hands; the failed ones are those that are counted', async () => {
+it('finds messages by what the merchant can name; the failed ones are those that are counted', async () => {
   const { context } = env;
   const row = await payOne(context, { platform: 'ana', reference: 'ref-about', e2e_id: 'E2e-about', amount: '10.00' });
   await ana?.put('ana', 'a-about', { references: ['ref-about'] });

@@ -33,7 +33,7 @@ const ACTION_WORDS: Record<OwnAction, Label> = words({
   'merchant.enabled': 'envios reativados',
   'merchant.tested': 'teste ou exemplo enviado',
   'callback.redelivered': 'callback enviado de novo',
-  'callbacks.replayed': 'período repetido',
+  'callbacks.replayed': 'período reenviado',
   'merchant.pull_token_given': 'token de busca criado',
   'merchant.pull_token_revoked': 'token de busca revogado',
   'expected.put': 'pedido enviado',
@@ -42,7 +42,7 @@ const ACTION_WORDS: Record<OwnAction, Label> = words({
   'portal.login': 'entrada no portal',
 });
 
-/** Who changed what at the merchant, and when. */
+/** The page that says who changed what at the merchant, and when. */
 export function historyPage({ calendar }: PortalContext): Router {
   const router = createRouter();
   router.get(HISTORY.address, async (request: Request, response: Response) => {
@@ -87,5 +87,6 @@ function describeDetails({ kind, value, old_value: old, expected_payment_id: ord
   if (callback !== null) return html`<a href="${CALLBACKS.address}/${callback}">${shortId(callback)}</a>`;
   const addresses =
     (value ?? old) !== null && html` <span class="id">${old ?? EMPTY_VALUE} → ${value ?? EMPTY_VALUE}</span>`;
+  if (kind === null && addresses === false) return EMPTY_VALUE;
   return html`${kind !== null && describeCode(ADDRESS_WORDS, kind)}${addresses}`;
 }

@@ -56,7 +56,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       rows.length > 0 &&
       html`<p class="hint">${t('Baixar o que se vê, em todas as páginas:')} <span class="files"><a href="${encryptAddress(context, request, FILE, given)}" download>${untranslated('CSV')}</a></span></p>`;
     const empty = areSet
-      ? 'Nenhum pedido com estes filtros: tire um deles.'
+      ? 'Nenhum pedido com estes filtros: remova um deles.'
       : 'Nenhum pedido até agora: envie o primeiro como abaixo.';
     sendList(request, response, {
       ...ORDERS,
