@@ -113,7 +113,7 @@ export const PORTAL_EN = {
     'Up to 20 sources, each of small letters, digits, dot, _ and -.',
   '{n} tentativas': '{n} attempts',
   // history
-  'Histórico, o mais novo primeiro': 'History, the newest first',
+  'Histórico de mudanças': 'History of changes',
   'Nenhuma mudança até agora.': 'No change so far.',
   'um link enviado por e-mail': 'a mailed link',
   'lojista criado': 'merchant created',

@@ -53,7 +53,7 @@ export function historyPage({ calendar }: PortalContext): Router {
     }
     const { changes, next } = await getScope(response).listHistory(filters, parsePage(request));
     const rows = table({
-      caption: 'Histórico, o mais novo primeiro',
+      caption: 'Histórico de mudanças',
       rows: changes,
       empty: 'Nenhuma mudança até agora.',
       columns: [

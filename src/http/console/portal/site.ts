@@ -15,7 +15,7 @@ export const CALLBACKS = { address: '/portal/callbacks', title: 'Callbacks' } as
 export const ORDERS = { address: '/portal/orders', title: 'Pedidos' } as const;
 export const MESSAGES = { address: '/portal/messages', title: 'Mensagens' } as const;
 export const FEED = { address: '/portal/feed', title: 'Cursor e manifestos' } as const;
-export const HISTORY = { address: '/portal/history', title: 'Histórico' } as const;
+export const HISTORY = { address: '/portal/history', title: 'Histórico de mudanças' } as const;
 export const DOCS = { address: '/portal/docs', title: 'Documentação' } as const;
 const PAGES = [HOME, ORDERS, CALLBACKS, MESSAGES, FEED, HISTORY, DOCS];
 
