@@ -3,6 +3,10 @@
  * portal may have leaked, and must not redirect payers' data: a change waits until the link mailed to the e-mail on file is
  * used, or an admin confirms it. An e-mail is also proven by a link mailed to it; an address answers a signed challenge first.
  *
+ * A test address waits for nobody where no link can be mailed: it is marked as unconfirmed, and gets invented examples alone, so
+ * that a token that leaked sends nobody's data there, also once it is revoked. One that is taken away waits: examples would then
+ * reach the system that handles payments.
+ *
  * A change that waits is void once it is 48 hours old, what it replaces has changed, the token that asked is revoked, the
  * merchant is removed, or the database was restored since. While it waits, no other of its kind is asked for: the link that the
  * merchant expects would confirm another address. The table also has notices (note-own-changes.ts), which are applied from the start.
@@ -96,7 +100,11 @@ export async function askAddressChange(
       .insertInto('merchant_address_changes')
       .values({ ...row, ...mail, proven_at })
       .execute();
-    return await findWaiting(context, trx, id, merchantId);
+    const change = await findWaiting(context, trx, id, merchantId);
+    if (kind !== 'test_url' || value === null || change.isMailed) return change;
+    await trx.updateTable('merchants').set({ test_url: value, test_unconfirmed: 1 }).where('seq', '=', seq).execute();
+    await mark(trx, change, { applied_at: now });
+    return { ...change, agreed_at: now, isMailed: true };
   });
 }
 
@@ -142,7 +150,7 @@ async function apply(context: Context, trx: Transaction<Database>, change: Addre
   const set =
     kind === 'url'
       ? { url: value, old_url: brokenAt === null ? old : null, url_changed_at: now, ...HEALTHY }
-      : { [kind]: value };
+      : { [kind]: value, ...(kind === 'test_url' ? { test_unconfirmed: 0 } : {}) };
   await trx.updateTable('merchants').set(set).where('seq', '=', change.merchant_seq).execute();
   const by = { proven_at: change.proven_at ?? now, agreed_at: change.agreed_at ?? now };
   await mark(trx, change, { ...by, applied_at: now, mail: 'applied', next_attempt_at: now });

@@ -38,6 +38,7 @@ import {
   presentAddressChange,
 } from './address-changes.ts';
 import { listChanges, type OwnChanges } from './own-changes.ts';
+import { type OwnAction, readOwnHistory } from './read-own-history.ts';
 
 export type MerchantScope = ReturnType<typeof openScope>;
 /** The process, as the portal's routes and pages see it beside the scope of a request: no database. */
@@ -162,6 +163,9 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
       const { rows, next } = await listOwnCallbacks(reading.db, seq, { ...terms, ...days }, page);
       return { callbacks: rows.map(presentOwnCallback), next };
     },
+    /** A page of what changed, the newest first. @throws ConfereError `invalid_request` for a wrong cursor. */
+    listHistory: (filter: { action?: OwnAction | undefined }, page: { limit: number; after: string | undefined }) =>
+      readOwnHistory(reading.db, merchant, { ...filter, ...page }),
     /** Day manifests: the newest revision of each of the last days that has one, the newest first. */
     async listManifests() {
       const today = context.calendar.dayOf(context.clock.now());

@@ -89,12 +89,12 @@ test.each(DEEP ? [true, false] : [false])(
     await page.getByRole('heading', { name: 'Taxa de sucesso' }).waitFor();
     await page.getByText('Ver os números').first().click();
     expect(await page.getByRole('cell', { name: '100 %' }).first().isVisible()).toBe(true);
-    await page.getByRole('link', { name: 'Repetir um período' }).click();
-    await title('Repetir um período');
+    await page.getByRole('link', { name: 'Reenviar um período' }).click();
+    await title('Reenviar um período');
     await page.getByLabel('De', { exact: true }).fill(`${env.today}T00:00:00`);
     await page.getByLabel('Até antes de').fill(`${addDays(env.today, 1)}T00:00:00`);
     await see();
-    await title('Repetir um período: confira');
+    await title('Reenviar um período: confira');
     expect(await page.getByRole('main').textContent()).toMatch(/voltariam para a fila\s*1/);
     expect(shop.callsTo(path)).toHaveLength(2);
     await page.getByRole('button', { name: 'Confirmar' }).click();

@@ -146,13 +146,13 @@ test('an engineer of a merchant tests, finds, repeats, filters and rotates, on p
   await title('Aurora');
   expect(await page.content()).not.toContain('whsec_');
 
-  await link('Repetir um período');
-  await title('Repetir um período');
+  await link('Reenviar um período');
+  await title('Reenviar um período');
   await examine();
   await page.getByLabel('De', { exact: true }).fill(`${env.today}T00:00:00`);
   await page.getByLabel('Até antes de').fill(`${addDays(env.today, 2)}T00:00:00`);
   await press('Ver o que muda');
-  await title('Repetir um período: confira');
+  await title('Reenviar um período: confira');
   await press('Confirmar');
   await page.getByRole('status').filter({ hasText: 'voltaram para a fila' }).waitFor();
   await eventually('it is delivered once more', () => calls().length === 4);

@@ -88,7 +88,7 @@ export const CONSOLE: Record<string, Route> = {
   '/merchants/:id': { page: ['merchant', 'Café & Cia <b>'] },
   '/merchants/new': { page: ['merchant-new', 'Novo lojista'], roles: ADMINS, form: true },
   '/merchants/:id/edit': { page: ['merchant-edit', 'Editar lojista'], roles: ADMINS, form: true },
-  '/merchants/:id/replay': { page: ['merchant-replay', 'Repetir um período'], roles: OPERATORS, form: true },
+  '/merchants/:id/replay': { page: ['merchant-replay', 'Reenviar um período'], roles: OPERATORS, form: true },
   '/merchants/:id/rotate-secret': { page: ['merchant-secret', 'Trocar o segredo'], roles: ADMINS, form: true },
   '/merchants/:id/pull-token': { page: ['merchant-token', 'Dar um token de busca'], roles: ADMINS, form: true },
   '/merchants/:id/decide-address': {

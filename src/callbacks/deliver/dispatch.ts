@@ -61,10 +61,10 @@ type ToSend = Map<number, Prepared>;
 
 /** @returns the current body of each callback, and how its merchant is reached. */
 export async function readToSend(context: Context, callbacks: ClaimedCallback[]): Promise<ToSend> {
-  const [credentials, bodies] = await Promise.all([
-    readCredentials(context, context.db, [...new Set(callbacks.map((one) => one.merchantSeq))]),
-    renderBodies(context, callbacks),
-  ]);
+  const reading = readCredentials(context, context.db, [...new Set(callbacks.map((one) => one.merchantSeq))]);
+  // a test address that is unconfirmed since must not get the example that was rendered before
+  if (callbacks.some(({ source }) => source === TEST_SOURCE)) await reading;
+  const [credentials, bodies] = await Promise.all([reading, renderBodies(context, callbacks)]);
   return new Map(
     callbacks.map(({ seq, merchantSeq }) => [seq, { to: credentials.get(merchantSeq), body: bodies.get(seq) }]),
   );

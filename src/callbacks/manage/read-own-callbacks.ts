@@ -104,7 +104,7 @@ async function findCursor(db: Reader, merchantSeq: number, webhookId: string) {
   }
 }
 
-/** The condition for callbacks about what a merchant holds. @param about as `OwnCallbackQuery` has it. */
+/** The condition for callbacks about one thing that a merchant can name. @param about as `OwnCallbackQuery` has it. */
 async function findAbout(db: Reader, merchantSeq: number, about: string) {
   if (about.startsWith(WEBHOOK_ID)) return { isFew: false, condition: sql<boolean>`callbacks.webhook_id = ${about}` };
   const columns = ['id', 'e2e_id', 'reference'] as const;

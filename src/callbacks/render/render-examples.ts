@@ -3,6 +3,7 @@
  * repeats is fixed when it is made: its `event_seq` is the row number of that callback, and null where it is invented.
  */
 import type { Context } from '../../context.ts';
+import { seqsOf } from '../../domain/lists.ts';
 import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { inventExample } from './invent-example.ts';
 import type { Renderable, RenderableRow } from './renderable.ts';
@@ -22,15 +23,32 @@ export async function renderExamples(
   examples: Renderable[],
   render: RenderRows,
 ): Promise<Map<number, object>> {
-  const repeated = examples.flatMap(({ eventSeq }) => eventSeq ?? []);
+  const own = examples.filter(({ eventSeq }) => eventSeq !== null);
+  const unconfirmed = await readUnconfirmed(context, seqsOf(own));
+  const repeated = own.flatMap(({ seq, eventSeq }) => (unconfirmed.has(seq) ? [] : (eventSeq ?? [])));
   const query = context.db.selectFrom('callbacks').select(COLUMNS).where('seq', 'in', repeated);
   const bodies = repeated.length === 0 ? new Map<number, object>() : await render(await query.execute());
   return new Map(
     examples.flatMap((one) => {
-      const body = one.eventSeq === null ? invent(context, one.type, one.createdAt) : bodies.get(one.eventSeq);
+      const isInvented = one.eventSeq === null || unconfirmed.has(one.seq);
+      const body = isInvented ? invent(context, one.type, one.createdAt) : bodies.get(one.eventSeq ?? 0);
       return body ? [[one.seq, { ...body, test: true }] as const] : [];
     }),
   );
+}
+
+/** Reads which examples would go to a test address that nobody confirmed: it gets no payment's data. */
+async function readUnconfirmed({ db }: Context, seqs: number[]): Promise<Set<number>> {
+  if (seqs.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('callbacks')
+    .innerJoin('merchants', 'merchants.seq', 'merchant_seq')
+    .select('callbacks.seq')
+    .where('callbacks.seq', 'in', seqs)
+    .where('test_url', 'is not', null)
+    .where('test_unconfirmed', '=', 1)
+    .execute();
+  return new Set(seqsOf(rows));
 }
 
 /** Returns the example that a merchant would get of a type now, marked `test: true`. */

@@ -14,6 +14,8 @@ export type CallbackTables = {
     url_changed_at: Optional<Date>;
     /** Takes tests and examples; null: `url` does. */
     test_url: Optional<string>;
+    /** 1: nobody confirmed `test_url`, so it gets invented examples alone. */
+    test_unconfirmed: Generated<number>;
     /** How often its secret was rotated, the last time at `test_rotated_at`. */
     test_rotations: Generated<number>;
     test_rotated_at: Optional<Date>;

@@ -8,10 +8,10 @@ import {
   ownMerchant,
   signedManifest,
 } from '../../operations/rows/merchants.ts';
-import { ownCallback, ownCallbackWithAttempts, ownHealth } from '../../operations/rows/portal.ts';
+import { ownCallback, ownCallbackWithAttempts, ownChange, ownHealth } from '../../operations/rows/portal.ts';
 import { feedQuerySchema } from '../api/merchants/events.ts';
 import { manifestQuerySchema } from '../api/merchants/manifests.ts';
-import { ownCallbackQuerySchema } from '../api/merchants/portal.ts';
+import { ownCallbackQuerySchema, ownChangeQuerySchema } from '../api/merchants/portal.ts';
 import { describeDeclared } from './describe-declared.ts';
 
 const Merchants = describeTag('Merchants');
@@ -44,6 +44,7 @@ export const PORTAL_OPERATIONS: readonly Operation[] = [
   read(Portal.get('/portal', 'The merchant whose token it is', ownMerchant)),
   read(Portal.get('/portal/health', 'How callbacks reach it', ownHealth)),
   read(Portal.get('/portal/address-changes', 'Its changes of address that wait', addressChanges)),
+  Portal.list('/portal/changes', ownChange, ownChangeQuerySchema, 'portal'),
   Portal.list('/portal/callbacks', ownCallback, ownCallbackQuerySchema, 'portal'),
   read(Portal.get('/portal/callbacks/{id}', 'One callback: its message, and each attempt', ownCallbackWithAttempts)),
   ...describeDeclared(PORTAL),

@@ -74,7 +74,7 @@ export const askAddress = defineOwnChange({
   audit: 'merchant.address_asked',
   route: 'POST /portal/address-changes',
   summary:
-    'Ask for another address: a url answers a challenge now; the change waits for the link mailed to the e-mail on file, or an admin',
+    'Ask for another address: a url answers a challenge now; the change waits for the link mailed to the e-mail on file, or an admin. Without mail, a test_url counts at once (waits_for is empty) and gets invented examples alone',
   input: z.strictObject({
     kind: z.enum(ADDRESS_KINDS),
     value: z.string().nullable().describe('null: no test_url any more'),

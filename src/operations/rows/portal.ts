@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { NEWEST_MAX, OLDER_MAX, SAMPLE_MAX } from '../../callbacks/manage/read-delivery.ts';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
+import { ADDRESS_KINDS } from '../../portal/address-changes.ts';
+import { OWN_ACTIONS } from '../../portal/read-own-history.ts';
 import { attempt, deliveryFields } from './callbacks.ts';
 import { amount, component, instant, nullableInstant, nullableText } from './row-fields.ts';
 
@@ -20,6 +22,17 @@ export const ownCallbackWithAttempts = component('OwnCallbackWithAttempts', {
   ...ownCallbackFields,
   message: z.record(z.string(), z.unknown()).nullable().describe('the body as it would be sent now'),
   attempt_list: z.array(attempt),
+});
+
+export const ownChange = component('OwnChange', {
+  ...{ id: z.string(), at: instant, action: z.enum(OWN_ACTIONS) },
+  by: z.enum(['token', 'mailed_link', 'operators']),
+  token_name: nullableText.describe('of a token of the merchant'),
+  kind: z.enum(ADDRESS_KINDS).nullable().describe('of a change of address'),
+  value: nullableText.describe('of a change of address, for a week'),
+  old_value: nullableText,
+  expected_payment_id: nullableText,
+  callback: nullableText.describe('the webhook-id'),
 });
 
 export const ownHealth = component('OwnHealth', {

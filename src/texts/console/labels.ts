@@ -69,7 +69,7 @@ export const LABELS_EN = {
   Resposta: 'Answer',
   Resultado: 'Result',
   Retidos: 'Held',
-  Falhos: 'Failed',
+  'Com falha': 'Failed',
   Revisão: 'Revision',
   Saldo: 'Balance',
   Situação: 'Status',

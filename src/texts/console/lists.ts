@@ -22,10 +22,9 @@ export const LISTS_EN = {
   'Nada com estes filtros: tire um deles.': 'Nothing with these filters: remove one of them.',
   'Nada até agora.': 'Nothing yet.',
   // callbacks
-  'Nenhum callback com estes filtros: tire um deles.': 'No callbacks with these filters: remove one of them.',
+  'Nenhum callback com estes filtros: remova um deles.': 'No callbacks with these filters: remove one of them.',
   'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.':
     'No callbacks yet: the first goes out with the next change that the filter accepts.',
-  'Entregue ou próxima': 'Delivered or next',
   // merchants
   'Lojistas, na ordem em que entraram': 'Merchants, in the order in which they were added',
   'Nenhum lojista recebe callbacks até agora: a operação cria o primeiro com Novo lojista.':

@@ -2,7 +2,7 @@
 export const MERCHANTS_EN = {
   // actions
   Editar: 'Edit',
-  'Repetir um período': 'Replay a period',
+  'Reenviar um período': 'Replay a period',
   'Trocar o segredo': 'Rotate the secret',
   'Trocar o token de busca': 'Replace the pull token',
   'Dar um token de busca': 'Give a pull token',
@@ -89,7 +89,7 @@ export const MERCHANTS_EN = {
     'Of the newest {events} events of the last {days} days, the filter accepts {matched}.',
   'O de hoje aceita {n}: entram <b>{gained}</b>, saem <b>{lost}</b>.':
     'Today’s accepts {n}: <b>{gained}</b> are added, <b>{lost}</b> are removed.',
-  'Pelo que o razão sabe hoje de cada transação.': 'By what the ledger knows today of each transaction.',
+  'Com os dados atuais de cada transação.': 'By what the ledger knows today of each transaction.',
   'Exemplos, os mais novos primeiro': 'Examples, the newest first',
   'Nenhum evento muda de destino.': 'No event changes its destination.',
   'Nenhum destes eventos seria enviado.': 'None of these events would be sent.',

@@ -45,7 +45,7 @@ export const PAGES_EN = {
   Nº: 'No.',
   Mensagem: 'Message',
   'Não pode ser montada: o razão não tem o evento dela.': 'It cannot be rendered: the ledger does not have its event.',
-  'O corpo é montado agora, do que o razão sabe; o de uma tentativa anterior pode ter sido outro. Uma assinatura não se guarda.':
+  'O corpo é montado agora, com os dados atuais; o de uma tentativa anterior pode ter sido outro. A assinatura não é guardada.':
     'The body is rendered now, from what the ledger knows; that of an earlier attempt may have been another one. A signature is not stored.',
   Corpo: 'Body',
   corpo: 'body',

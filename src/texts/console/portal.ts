@@ -5,7 +5,7 @@ export const PORTAL_EN = {
   'Este token é de um lojista: ele abre o portal, em /portal.':
     'This token is a merchant’s: it opens the portal, at /portal.',
   'Todos os callbacks': 'All callbacks',
-  'Referência, E2E, pedido ou id': 'Reference, E2E, order or id',
+  'Referência, E2E, pedido': 'Reference, E2E, order or id',
   Testes: 'Tests',
   'sem testes': 'without tests',
   'só testes': 'tests alone',
@@ -13,27 +13,27 @@ export const PORTAL_EN = {
   '{state}: {callbacks} callbacks': '{state}: {callbacks} callbacks',
   'Filtrar o que chega': 'Filter what arrives',
   'O que a operação envia': 'What the operators send',
-  'Disso, o que você escolheu': 'Of that, what you chose',
-  'Disso, o que ele escolheu': 'Of that, what it chose',
+  'O que você escolheu receber': 'Of that, what you chose',
+  'O que o lojista escolheu receber': 'Of that, what it chose',
   'Pausado por': 'Paused by',
   'ele mesmo': 'the merchant itself',
-  'Do que a operação envia, você recebe só o que o seu filtro aceita. Um filtro mais largo envia também os eventos anteriores que agora passam.':
+  'Do que a operação envia, você recebe só o que o seu filtro aceita. Um filtro mais amplo envia também os eventos anteriores que passam a caber nele.':
     'Of what the operators send, you receive only what your filter accepts. A wider filter also sends the past events that now pass.',
   'Filtro salvo: o que já foi enfileirado segue como está.': 'The filter is saved: what is queued stays as it is.',
-  'Um segredo novo confere a assinatura dos callbacks. Instale-o no seu sistema enquanto o de hoje ainda vale.':
+  'O segredo confere a assinatura dos callbacks. Instale o novo no seu sistema enquanto o atual ainda vale.':
     'A new secret verifies the signature of callbacks. Install it in your system while today’s is still valid.',
-  'O segredo de hoje assina junto por mais 24 horas; até lá não há outra troca.':
+  'O segredo atual continua assinando por mais 24 horas; até lá não dá para trocar de novo.':
     'Today’s secret also signs for 24 more hours; until then there is no other rotation.',
-  '{address}: o segredo anterior assina junto até {at}; até lá não há troca. Se tem pressa, peça à operação.':
+  '{address}: o segredo anterior ainda assina até {at}; até lá não dá para trocar. Se tem pressa, fale com a operação.':
     '{address}: the secret before it also signs until {at}; until then there is no rotation. If it is urgent, ask the operators.',
   'As mensagens de pedidos (pix.expected.…) estão desligadas: a operação as liga.':
     'Messages about orders (pix.expected.…) are off: the operators turn them on.',
-  'De que endereço': 'Of which address',
+  'De qual endereço': 'Of which address',
   'Já guardei': 'I have kept it',
   // orders
   'Este token não tem origens de pedidos: peça à operação um que as tenha.':
     'This token has no sources of orders: ask the operators for one that has.',
-  'Nenhum pedido com estes filtros: tire um deles.': 'No order with these filters: remove one of them.',
+  'Nenhum pedido com estes filtros: remova um deles.': 'No order with these filters: remove one of them.',
   'Nenhum pedido até agora: envie o primeiro como abaixo.': 'No orders so far: send the first one as below.',
   'há pagamento que serve a mais de um pedido': 'a payment fits more than one order',
   'chegou, mas serve a mais de um pedido: não conta para nenhum':
@@ -70,10 +70,12 @@ export const PORTAL_EN = {
   'Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.':
     'Then use the link mailed to the e-mail on file, within 48 hours; a new e-mail then receives another.',
   'Depois a operação confirma: não há e-mail cadastrado.': 'Then the operators confirm: there is no e-mail on file.',
+  'Um endereço de teste vale na hora: sem confirmação por e-mail, ele recebe só exemplos fictícios.':
+    'An address for tests counts at once: without a confirmation by e-mail, it receives invented examples alone.',
   'Depois a operação confirma: este servidor não envia e-mails.':
     'Then the operators confirm: this server sends no mail.',
-  'Mudança que espera': 'Change that waits',
-  'Mudança que espera: {what}': 'Change that waits: {what}',
+  'Mudança pendente': 'Change that waits',
+  'Mudança pendente: {what}': 'Change that waits: {what}',
   Mostrar: 'Show',
   Retirar: 'Withdraw',
   'Novo valor': 'New value',
@@ -86,12 +88,12 @@ export const PORTAL_EN = {
     'It was asked for in the portal. If it was not you, refuse it and notify the operators: a token of the portal may have leaked.',
   'Este e-mail passa a receber os e-mails sobre este lojista e os links que confirmam mudanças.':
     'This e-mail will receive the mails about this merchant and the links that confirm changes.',
-  'Este link não vale mais: foi usado, venceu ou foi retirado, ou agora só a operação confirma.':
+  'Este link não vale mais: já foi usado, expirou ou foi retirado, ou agora só a operação pode confirmar.':
     'This link is void: it was used, has expired or was withdrawn, or only the operators confirm now.',
   'Decidir uma mudança de endereço': 'Decide a change of address',
   'Pedida no portal. Confirme só o que o lojista disse por outro meio: um token do portal pode ter vazado.':
     'Asked for in the portal. Confirm only what the merchant said by other means: a token of the portal may have leaked.',
-  'Nenhuma mudança espera.': 'No change waits.',
+  'Nenhuma mudança pendente.': 'No change waits.',
   'Pedido feito: nada muda até a confirmação.': 'It is asked for: nothing changes until it is confirmed.',
   'Confirmado: um link foi enviado ao e-mail novo.': 'Confirmed: a link was mailed to the new e-mail.',
   'Confirmado: a mudança está feita.': 'Confirmed: the change is made.',
@@ -110,27 +112,53 @@ export const PORTAL_EN = {
   'Até 20 origens, cada uma de letras minúsculas, algarismos, ponto, _ e -.':
     'Up to 20 sources, each of small letters, digits, dot, _ and -.',
   '{n} tentativas': '{n} attempts',
+  // history
+  'Histórico de mudanças': 'History of changes',
+  'Nenhuma mudança até agora.': 'No change so far.',
+  'um link enviado por e-mail': 'a mailed link',
+  'lojista criado': 'merchant created',
+  'dados mudados': 'data changed',
+  'filtro mudado': 'filter changed',
+  'segredo trocado': 'secret rotated',
+  'mudança de endereço pedida': 'change of address asked for',
+  'mudança de endereço retirada': 'change of address withdrawn',
+  'mudança de endereço decidida': 'change of address decided',
+  'mudança de endereço confirmada em parte': 'change of address confirmed by one side',
+  'endereço mudado': 'address changed',
+  'mudança de endereço recusada': 'change of address refused',
+  'envios pausados': 'deliveries paused',
+  'envios reativados': 'deliveries resumed',
+  'teste ou exemplo enviado': 'test or example sent',
+  'callback enviado de novo': 'callback sent again',
+  'período reenviado': 'range sent again',
+  'token de busca criado': 'pull token made',
+  'token de busca revogado': 'pull token revoked',
+  'pedido enviado': 'order sent',
+  'pedido cancelado': 'order cancelled',
+  'pedido reaberto': 'order reopened',
+  'entrada no portal': 'login to the portal',
   // messages, feed, documents
   'Cursor e manifestos': 'Cursor and manifests',
   Documentação: 'Documentation',
   'Cada exemplo é assinado e leva "test": true. O seu sistema o confere, responde 2xx e não faz nada com ele.':
     'Each example is signed and has "test": true. Your system verifies it, answers 2xx, and does nothing with it.',
-  'Um exemplo repete a sua mensagem mais nova do tipo; se não há nenhuma, é inventado. Um sistema que ainda não lê "test" trataria um exemplo como pagamento.':
+  'Um exemplo repete a sua mensagem mais recente do tipo; se não há nenhuma, é fictício. Um sistema que ainda não lê "test" trataria um exemplo como pagamento.':
     'An example repeats your newest message of the type; where there is none, it is invented. A system that does not read "test" yet would treat an example as a payment.',
   'Enviar um exemplo de cada tipo': 'Send an example of each type',
   'Enviar este exemplo': 'Send this example',
   Exemplo: 'Example',
   Esquema: 'Schema',
-  'Inventado: você ainda não tem mensagem deste tipo.': 'Invented: you have no message of this type yet.',
-  'A sua mensagem mais nova deste tipo.': 'Your newest message of this type.',
+  'Fictício: você ainda não tem mensagem deste tipo.': 'Invented: you have no message of this type yet.',
+  'A sua mensagem mais recente deste tipo.': 'Your newest message of this type.',
   'Enviar exemplos': 'Send examples',
   'Sem um endereço de teste, exemplos chegam ao sistema que trata pagamentos.':
     'Without an address for tests, examples reach the system that handles payments.',
   'Cada um sai uma vez, assinado.': 'Each is sent once, signed.',
   'endereço de teste': 'address for tests',
+  'endereço de teste não confirmado: só exemplos fictícios': 'unconfirmed address for tests: invented examples alone',
   'endereço de produção': 'production address',
-  'Vão para': 'They go to',
-  'a sua busca de eventos': 'your feed of events',
+  Destino: 'They go to',
+  'o seu feed de eventos': 'your feed of events',
   'Escolha um tipo da lista.': 'Choose a type of the list.',
   exemplo: 'example',
   'Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e ative: eles seguem então.':
@@ -138,17 +166,17 @@ export const PORTAL_EN = {
   'A operação é avisada depois de {after}, e você também, se deu um e-mail.':
     'Operators are notified after {after}, and so are you if you gave an e-mail address.',
   'Tentar agora': 'Try now',
-  'Espera uma mensagem anterior da mesma transação ou do mesmo pedido: entregue aquela, e esta segue.':
+  'Aguarda uma mensagem anterior da mesma transação ou do mesmo pedido: quando aquela for entregue, esta segue.':
     'Waits for an earlier message of the same transaction or order: deliver that one, and this follows.',
-  'espera uma mensagem anterior': 'waits for an earlier message',
+  'aguarda uma mensagem anterior': 'waits for an earlier message',
   'Exemplos na fila: recarregue a página para ver o resultado de cada um.':
     'The examples are queued: reload the page to see the outcome of each.',
   '{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help':
     '{tool} gets, verifies and triggers messages on your machine: npx ./confere-cli.tgz --help',
   'O cursor': 'The cursor',
   'Token de busca': 'Pull token',
-  'não há: peça-o à operação': 'there is none: ask the operators for it',
-  dado: 'given',
+  'não há: peça um à operação': 'there is none: ask the operators for it',
+  emitido: 'given',
   'Vale até': 'Valid until',
   'Confirmado até o cursor': 'Acknowledged up to the cursor',
   'Lido até o cursor': 'Read up to the cursor',
@@ -161,7 +189,7 @@ export const PORTAL_EN = {
   Arquivos: 'Files',
   'Para verificar um:': 'To verify one:',
   Assinado: 'Signed',
-  'Requisições demais': 'Too many requests',
-  'Vieram requisições demais em pouco tempo. Espere um pouco e recarregue a página.':
+  'Muitas requisições': 'Too many requests',
+  'Foram muitas requisições em pouco tempo. Espere um pouco e recarregue a página.':
     'Too many requests came in a short time. Wait a moment and reload the page.',
 };

@@ -265,7 +265,7 @@ test('a merchant that refuses is shown as failing, with its last error and next 
     .execute();
   expect(await isShownFailing()).toEqual([true, true]);
   const { text } = await operator.get(`/merchants/${id}`);
-  expect(text).toMatch(/Pendentes 1 Retidos 0 Falhos 0/);
+  expect(text).toMatch(/Pendentes 1 Retidos 0 Com falha 0/);
   expect(text).toMatch(/Este endereço não aceita nada há 6 min\..*depois de 30 min\./);
   expect(text).toMatch(/Último erro em 24 h HTTP 503/);
   expect(text).toMatch(/Próxima tentativa \d\d\/\d\d\/\d{4}/);

@@ -338,6 +338,7 @@ async function askPortal(): Promise<void> {
   await ask('get', '/api/v1/portal/health', { token });
   const { id } = await ask('post', '/api/v1/portal/test', { token, status: 202 });
   await ask('post', '/api/v1/portal/examples', { token, status: 202, body: { types: ['pix.cashin.paid'] } });
+  await ask('get', '/api/v1/portal/changes', { token });
   await ask('get', '/api/v1/portal/callbacks', { token });
   await ask('get', '/api/v1/portal/callbacks?merchant=x', { token, status: 422 });
   await ask('get', '/api/v1/portal/callbacks/{id}', { path: { id }, token });

@@ -427,6 +427,28 @@ test('tests and examples go to the test address with its own secret and no heade
   await env.advanceUntil('it came to the URL', () => shop.callsTo(own.path).length === 2);
 });
 
+test('without an e-mail on file, a test address counts at once and gets no payment’s data until it is confirmed', async () => {
+  const own = await addShop(null);
+  const path = newPath();
+  await env.applyTransaction(['paid'], { reference: 'of-maria' });
+  await env.advanceUntil('a real one came', () => shop.callsTo(own.path).length === 1);
+  // made while it would go to the URL, and sent again once the test address is there
+  const made = await own.call('POST', '/examples', { types: ['pix.cashin.paid'] });
+  const [{ id: before }] = (made.json as unknown as { callbacks: [{ id: string }] }).callbacks;
+  await env.advanceUntil('the example came to the URL', () => shop.callsTo(own.path).length === 2);
+  expect(shop.callsTo(own.path)[1]?.body).toContain('of-maria');
+  const { json } = await own.ask('test_url', `${shop.url}${path}`);
+  expect([json.waits_for, (await own.row()).test_url]).toEqual([[], `${shop.url}${path}`]);
+  await own.call('POST', '/examples', { types: ['pix.cashin.paid'] });
+  await own.call('POST', `/callbacks/${before}/redeliver`);
+  await env.advanceUntil(
+    'both came',
+    () => shop.callsTo(path).filter(({ json }) => json.type === 'pix.cashin.paid').length === 2,
+  );
+  for (const { body } of shop.callsTo(path)) expect(body).not.toContain('of-maria');
+  expect((await own.ask('test_url', null)).json.waits_for).toEqual(['admin']);
+});
+
 test('a merchant that fetches its events has no address to change', async () => {
   const { merchant } = await env.addMerchant('', { url: null });
   const token = await createMerchantToken(env.context, merchant.id);

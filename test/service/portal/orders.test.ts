@@ -100,7 +100,7 @@ it('names the orders with which one shares a reference, what became of the payme
   );
 });
 
-it('finds messages by what the merchant holds; the failed ones are those that are counted', async () => {
+it('finds messages by what the merchant can name; the failed ones are those that are counted', async () => {
   const { context } = env;
   const row = await payOne(context, { platform: 'ana', reference: 'ref-about', e2e_id: 'E2e-about', amount: '10.00' });
   await ana?.put('ana', 'a-about', { references: ['ref-about'] });
@@ -122,6 +122,39 @@ it('finds messages by what the merchant holds; the failed ones are those that ar
   const [, link = ''] = /href="\/portal\/callbacks\?([^"]*state=failed[^"]*)"[^>]*><b>0<\/b>/.exec(home) ?? [];
   expect(await shown(link.replaceAll('&amp;', '&'))).toEqual([]);
   expect(await shown('state=failed&tests=only')).toHaveLength(1);
+});
+
+it('shows who changed what, in pages, and nothing of other merchants', async () => {
+  const { context } = env;
+  const call = async (path: string, init: RequestInit = {}, by = ana) => {
+    await env.timers.advance(1_000);
+    const headers = { authorization: `Bearer ${by?.token}`, 'content-type': 'application/json' };
+    return (await fetch(`${env.url}/api/v1${path}`, { ...init, headers })).json() as Promise<Record<string, unknown>>;
+  };
+  const facts = { operation: 'cashin', amount: '10.00', due_day: env.today };
+  const { id } = await call('/expected-payments/ana/a-stated', { method: 'PUT', body: JSON.stringify(facts) });
+  await call('/expected-payments/ana/a-stated', { method: 'DELETE' });
+  await call('/portal/pause', { method: 'POST' });
+  await call('/portal/pause', { method: 'POST' }, bia);
+  const { id: merchant } = await readRow(context.db, 'merchants', ['id'], { name: 'ana' });
+  const admin = { authorization: `Bearer ${env.tokens.admin}` };
+  await fetch(`${env.url}/api/v1/merchants/${merchant}/enable`, { method: 'POST', headers: admin });
+  const first = await call('/portal/changes?limit=3');
+  expect(first.changes).toMatchObject([
+    { action: 'merchant.enabled', by: 'operators', token_name: null },
+    { action: 'merchant.paused', by: 'token', token_name: 'ana' },
+    { action: 'expected.cancel', by: 'token', token_name: 'ana', expected_payment_id: id },
+  ]);
+  expect((await call(`/portal/changes?limit=3&cursor=${first.next_cursor}`)).changes).toMatchObject([
+    { action: 'expected.put', expected_payment_id: id },
+    { action: 'merchant.tested', by: 'token' },
+  ]);
+  const others = (await call('/portal/changes?action=merchant.paused', {}, bia)).changes as object[];
+  expect(others).toMatchObject([{ token_name: 'bia' }]);
+  expect((await ana?.get('/portal/history'))?.text).toMatch(
+    /a operação[\s\S]*envios reativados[\s\S]*ana[\s\S]*envios pausados[\s\S]*pedido cancelado/,
+  );
+  expect(await call(`/portal/changes?cursor=${first.next_cursor}`, {}, bia)).toMatchObject({ status: 422 });
 });
 
 it('shows nothing that another merchant sent, also under one source', async () => {

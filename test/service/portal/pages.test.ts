@@ -122,11 +122,11 @@ describe('an example of each message', () => {
   it('stands in the catalogue with its schema; the first page and its buttons send them', async () => {
     const list = await show('/portal/messages');
     const host = new URL(shop.url).host;
-    expect(list.html).toMatch(new RegExp(`Vão para[\\s\\S]*<code>${host}</code>[\\s\\S]*endereço de produção`));
+    expect(list.html).toMatch(new RegExp(`Destino[\\s\\S]*<code>${host}</code>[\\s\\S]*endereço de produção`));
     for (const type of MESSAGE_TYPES) expect(list.html).toContain(`/portal/messages/${type}"`);
     const own = await show('/portal/messages/pix.cashin.paid');
     expect(own.html).toMatch(
-      /A sua mensagem mais nova deste tipo[\s\S]*&quot;Joana&quot;[\s\S]*&quot;test&quot;: true[\s\S]*&quot;properties&quot;/,
+      /A sua mensagem mais recente deste tipo[\s\S]*&quot;Joana&quot;[\s\S]*&quot;test&quot;: true[\s\S]*&quot;properties&quot;/,
     );
     expect(own.html).not.toContain('$ref');
     const sent = shop.calls.length;
@@ -144,7 +144,7 @@ describe('an example of each message', () => {
     expect((await show('/portal/callbacks')).html).toMatch(
       /<code>pix\.cashin\.paid<\/code> <span class="hint">exemplo/,
     );
-    expect((await show('/portal/messages/pix.cashout.corrected')).html).toContain('Inventado');
+    expect((await show('/portal/messages/pix.cashout.corrected')).html).toContain('Fictício');
     expect((await show('/portal/messages/pix.cashin.none')).status).toBe(404);
   });
 });
@@ -180,9 +180,9 @@ it('a message that waits for an earlier one says so, and a 410 says why nothing 
     return found[0]?.waits_for_earlier === true && isDeferred(found[0]) && found;
   });
   expect(waiting?.type).toBe('pix.cashin.paid');
-  expect((await show('/portal/callbacks')).html).toContain('espera uma mensagem anterior');
+  expect((await show('/portal/callbacks')).html).toContain('aguarda uma mensagem anterior');
   expect((await show(`/portal/callbacks/${waiting?.id}`)).html).toMatch(
-    /Espera uma mensagem anterior[\s\S]*Tentar agora/,
+    /Aguarda uma mensagem anterior[\s\S]*Tentar agora/,
   );
   expect((await show('/portal')).html).toContain('e você também, se deu um e-mail');
   shop.behaviours[PATH] = () => 410;
@@ -202,7 +202,7 @@ it('the page of the rotation says until when there is none, on the wall clock, a
   const { calendar } = env.context;
   const until = formatWallTime(calendar.toWallTime(new Date(String(json.old_secret_until))), 'pt-BR');
   const page = await show('/portal/rotate-secret');
-  expect(page.html).toMatch(new RegExp(`assina junto até <time[^>]*>${until}</time>`));
+  expect(page.html).toMatch(new RegExp(`ainda assina até <time[^>]*>${until}</time>`));
   expect(page.html).not.toContain('Ver o que muda');
   await env.timers.advance(1_000);
   const refused = await fetch(`${url}/portal/rotate-secret`, {

@@ -11,6 +11,7 @@ import { TESTS } from '../../../callbacks/manage/read-own-callbacks.ts';
 import { presentOwnMerchant } from '../../../merchants/present-merchant.ts';
 import { day } from '../../../operations/fields.ts';
 import type { MerchantScope } from '../../../portal/open-scope.ts';
+import { OWN_ACTIONS } from '../../../portal/read-own-history.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
@@ -33,6 +34,8 @@ export const ownCallbackQuerySchema = z.object({
   to: day.optional().describe('the last day of their creation'),
 });
 
+export const ownChangeQuerySchema = z.object({ action: z.enum(OWN_ACTIONS).optional() });
+
 /** Routes that a merchant reads. Mount them behind the authentication of merchants. */
 export function portalRoutes(): Router {
   const router = createRouter();
@@ -43,6 +46,10 @@ export function portalRoutes(): Router {
   });
   router.get('/portal/address-changes', async (_request, response) => {
     response.json({ address_changes: await getScope(response).listAddressChanges() });
+  });
+  router.get('/portal/changes', async (request, response) => {
+    const found = await getScope(response).listHistory(parseQuery(request, ownChangeQuerySchema), parsePage(request));
+    response.json(presentPage('changes', found.changes, found.next));
   });
   router.get('/portal/callbacks', async (request, response) => {
     const { transaction_id: transactionId, ...query } = parseQuery(request, ownCallbackQuerySchema);

@@ -36,8 +36,8 @@ export function addressForm(context: Context): Router {
     async fields(draft, item) {
       const waiting = [...(await read(item)).values()];
       const named = waiting.map(({ id, kind, value }) => [id, `${ADDRESS_WORDS[kind]}: ${value}`]);
-      if (named.length === 0) return html`<p class="empty">${t('Nenhuma mudança espera.')}</p>`;
-      return html`${choiceField(draft, { name: 'change', label: 'Mudança que espera', words: Object.fromEntries(named) })}
+      if (named.length === 0) return html`<p class="empty">${t('Nenhuma mudança pendente.')}</p>`;
+      return html`${choiceField(draft, { name: 'change', label: 'Mudança pendente', words: Object.fromEntries(named) })}
 ${choiceField(draft, { name: 'decision', label: 'Decisão', words: DECISION_WORDS })}`;
     },
     read: ({ values }) => ({
@@ -46,7 +46,7 @@ ${choiceField(draft, { name: 'decision', label: 'Decisão', words: DECISION_WORD
     }),
     async preview({ change: id, decision }, item) {
       const change = (await read(item)).get(id);
-      if (!change) return html`<p class="fault">${t('Nenhuma mudança espera.')}</p>`;
+      if (!change) return html`<p class="fault">${t('Nenhuma mudança pendente.')}</p>`;
       return html`${facts([['Decisão', DECISION_WORDS[decision]]])}${renderChange(context, change)}`;
     },
     done: 'address_decided',

@@ -49,7 +49,7 @@ export function callbackListPages(context: Context): Router {
     const { rows, next } = await readListPage(context, callbacks, request, response, { filter: given });
     const areSet = isFiltered(given);
     const empty = areSet
-      ? 'Nenhum callback com estes filtros: tire um deles.'
+      ? 'Nenhum callback com estes filtros: remova um deles.'
       : 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.';
     sendList(request, response, {
       ...LIST,
@@ -99,7 +99,7 @@ export function callbackTable(
       { title: 'Tentativas', cell: (row) => row.attempts, align: 'end' },
       ...(on === undefined ? [] : [created]),
       {
-        title: 'Entregue ou próxima',
+        title: 'Entrega',
         cell: (row) => moment(context.calendar, row.delivered_at ?? row.next_attempt_at),
       },
     ],

@@ -32,7 +32,7 @@ export function merchantListPages(context: Context): Router {
         { title: 'Estado', cell: (row) => merchantBadges(row) },
         { title: 'Pendentes', cell: (row) => countCell(counts, row.id, 'pending'), align: 'end' },
         { title: 'Retidos', cell: (row) => countCell(counts, row.id, 'held'), align: 'end' },
-        { title: 'Falhos', cell: (row) => countCell(counts, row.id, 'failed'), align: 'end' },
+        { title: 'Com falha', cell: (row) => countCell(counts, row.id, 'failed'), align: 'end' },
         { title: 'Falhando desde', cell: (row) => moment(context.calendar, row.failing_since) },
       ],
     });

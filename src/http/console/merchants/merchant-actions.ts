@@ -18,7 +18,7 @@ export function merchantActions(
   const address = `/merchants/${merchant.id}`;
   const links: (false | [name: string, text: PlainText])[] = [
     isAdmin && ['edit', 'Editar'],
-    isOperator && merchant.state === 'enabled' && ['replay', 'Repetir um período'],
+    isOperator && merchant.state === 'enabled' && ['replay', 'Reenviar um período'],
     isAdmin && ['rotate-secret', 'Trocar o segredo'],
     isAdmin && ['pull-token', hasToken ? 'Trocar o token de busca' : 'Dar um token de busca'],
     isAdmin && hasToken && ['revoke-pull-token', 'Revogar o token'],

@@ -62,7 +62,7 @@ ${facts([
 <section><h2>${t('As últimas 24 horas')}</h2>${renderHours(context, delivery)}</section>`;
 }
 
-const TALLY_WORDS = words({ pending: 'Pendentes', held: 'Retidos', failed: 'Falhos' });
+const TALLY_WORDS = words({ pending: 'Pendentes', held: 'Retidos', failed: 'Com falha' });
 
 /** `HTTP 503`, or the class of an attempt without an answer. */
 export function describeOutcome(status: number | null, errorClass: string | null): string {

@@ -53,7 +53,7 @@ export function renderFilterPreview(preview: FilterPreview, links = true): Html 
       gained: formatCount(before.gained),
       lost: formatCount(before.lost),
     });
-  return html`<section><h2>${t('O que o filtro teria aceitado')}</h2><p>${accepted} ${change} <span class="hint">${t('Pelo que o razão sabe hoje de cada transação.')}</span></p>
+  return html`<section><h2>${t('O que o filtro teria aceitado')}</h2><p>${accepted} ${change} <span class="hint">${t('Com os dados atuais de cada transação.')}</span></p>
 ${table({
   caption: 'Exemplos, os mais novos primeiro',
   rows: examples,

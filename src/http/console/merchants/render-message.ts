@@ -16,7 +16,7 @@ export function renderMessage(
   if (body === undefined)
     return html`<section><h2>${t('Mensagem')}</h2><p class="empty">${t('Não pode ser montada: o razão não tem o evento dela.')}</p></section>`;
   return html`<section><h2>${t('Mensagem')}</h2>
-<p class="hint">${t('O corpo é montado agora, do que o razão sabe; o de uma tentativa anterior pode ter sido outro. Uma assinatura não se guarda.')}</p>
+<p class="hint">${t('O corpo é montado agora, com os dados atuais; o de uma tentativa anterior pode ter sido outro. A assinatura não é guardada.')}</p>
 <pre class="raw" tabindex="0" aria-label="${t('Corpo')}">${JSON.stringify(body, null, 2)}</pre>
 ${
   headers

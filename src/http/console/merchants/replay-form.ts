@@ -39,7 +39,7 @@ export function replayParts<Item>(
   of: (range: Range, item: Item) => { merchant: MerchantRow; count: () => Promise<number> },
 ) {
   return {
-    title: 'Repetir um período',
+    title: 'Reenviar um período',
     lead: 'Envia de novo os callbacks criados num período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.',
     names: ['from', 'to', 'states'],
     initial: () => describeYesterday(context),

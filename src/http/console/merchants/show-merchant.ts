@@ -84,7 +84,7 @@ function renderFacts(context: Context, merchant: PresentedMerchant, names: Platf
     ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],
     ['Eventos desde', moment(context.calendar, merchant.events_since)],
     ['Filtro', renderFilter(merchant.filter, names)],
-    ['Disso, o que ele escolheu', isSet(merchant.own_filter) && renderFilter(merchant.own_filter, names)],
+    ['O que o lojista escolheu receber', isSet(merchant.own_filter) && renderFilter(merchant.own_filter, names)],
     ['Eventos anteriores', backfill && describeBackfill(backfill)],
   ]);
 }

@@ -253,7 +253,7 @@ function callbackSummary(counts: CallbackCounts, showsNames: boolean): Html {
       },
       { title: 'Pendentes', cell: ([, row]) => formatBounded(row.pending), align: 'end' },
       { title: 'Retidos', cell: ([, row]) => formatBounded(row.held), align: 'end' },
-      { title: 'Falhos', cell: ([, row]) => formatBounded(row.failed), align: 'end' },
+      { title: 'Com falha', cell: ([, row]) => formatBounded(row.failed), align: 'end' },
     ],
   });
 }

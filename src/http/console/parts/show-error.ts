@@ -42,8 +42,8 @@ const RUNBOOKS = new Map([
 
 const LIMITED: ErrorPage = {
   status: 429,
-  title: 'Requisições demais',
-  text: 'Vieram requisições demais em pouco tempo. Espere um pouco e recarregue a página.',
+  title: 'Muitas requisições',
+  text: 'Foram muitas requisições em pouco tempo. Espere um pouco e recarregue a página.',
 };
 
 const ERROR_PAGES: Partial<Record<ErrorCode, ErrorPage>> = {

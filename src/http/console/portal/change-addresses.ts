@@ -1,6 +1,6 @@
 import type { Response, Router } from 'express';
 import { askAddress } from '../../../operations/merchants/portal.ts';
-import { ADDRESS_KINDS } from '../../../portal/address-changes.ts';
+import { ADDRESS_KINDS, type AddressKind } from '../../../portal/address-changes.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { t } from '../../../texts/translate.ts';
 import { ofChange } from '../forms/two-step-form.ts';
@@ -44,23 +44,29 @@ ${inputField(draft, {
         ['Hoje', scope.merchant[kind] ?? EMPTY_VALUE],
         ['Depois', value ?? EMPTY_VALUE],
         ['Segredo de teste', secret && idText(secret)],
-      ])}${explain(scope, kind !== 'email' && value !== null)}`;
+      ])}${explain(scope, kind !== 'email' && value !== null, value === null ? 'url' : kind)}`;
     },
     done: 'address_asked',
   });
 }
 
-/** Explains the challenge, and then the mailed link, or why the operators confirm. */
-function explain({ isMailed, merchant }: MerchantScope, isChallenged = true): Html {
-  const confirms = isMailed
-    ? t('Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.')
-    : merchant.email === null
+/** Explains the challenge, and then the mailed link, or why the operators confirm. @param kind of the change, once it is chosen. */
+function explain({ isMailed, merchant }: MerchantScope, isChallenged = true, kind?: AddressKind): Html {
+  const byOperators =
+    merchant.email === null
       ? t('Depois a operação confirma: não há e-mail cadastrado.')
       : t('Depois a operação confirma: este servidor não envia e-mails.');
+  const confirms = isMailed
+    ? t('Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.')
+    : kind !== 'test_url' && byOperators;
+  const atOnce =
+    !isMailed &&
+    (kind ?? 'test_url') === 'test_url' &&
+    t('Um endereço de teste vale na hora: sem confirmação por e-mail, ele recebe só exemplos fictícios.');
   const challenge = t(
     'Ao confirmar, uma mensagem assinada vai para o endereço novo, que responde ao desafio como a documentação diz.',
   );
-  return html`<p class="explain">${isChallenged && challenge} ${confirms}</p>`;
+  return html`<p class="explain">${isChallenged && challenge} ${confirms} ${atOnce}</p>`;
 }
 
 /** The merchant's addresses, and the changes of them that wait. @param isOwnPage it also shows the secret of tests. */
@@ -80,7 +86,7 @@ export async function renderAddresses(
     ['Segredo de teste', secret && html`<details><summary>${t('Mostrar')}</summary>${idText(secret)}</details>`],
   ])}
 ${(await scope.listAddressChanges()).map(
-  (one) => html`<h3>${t('Mudança que espera: {what}', { what: ADDRESS_WORDS[one.kind] })}</h3>
+  (one) => html`<h3>${t('Mudança pendente: {what}', { what: ADDRESS_WORDS[one.kind] })}</h3>
 ${renderChange(context, one)}
 ${postForm(response, `${ADDRESS}/${one.id}/withdraw`, html`<div class="actions"><button class="secondary">${t('Retirar')}</button></div>`)}`,
 )}

@@ -27,20 +27,20 @@ export function filterForm(form: CreatePortalForm): Router {
     ...ofChange(chooseOwnFilter),
     address: '/portal/filter',
     title: 'Filtrar o que chega',
-    lead: 'Do que a operação envia, você recebe só o que o seu filtro aceita. Um filtro mais largo envia também os eventos anteriores que agora passam.',
+    lead: 'Do que a operação envia, você recebe só o que o seu filtro aceita. Um filtro mais amplo envia também os eventos anteriores que passam a caber nele.',
     names: FILTER_FIELDS,
     initial: ({ merchant }) => toFilterValues(parseFilter(merchant.own_filter ?? '{}')),
     fields: async (draft, { merchant }) => {
       const allowed = parseFilter(merchant.filter);
       const platforms = Object.fromEntries(allowed.platforms.map((platform) => [platform, platform]));
       return html`<h2>${t('O que a operação envia')}</h2>${renderFilter(allowed, NO_NAMES)}${sayOrdersOff(merchant)}
-<h2>${t('Disso, o que você escolheu')}</h2>${filterFields(draft, platforms)}`;
+<h2>${t('O que você escolheu receber')}</h2>${filterFields(draft, platforms)}`;
     },
     read: (draft) => ({ filter: readFilter(draft), dry_run: false }),
     preview: async ({ filter }, scope) =>
       html`${facts([
         ['O que a operação envia', renderFilter(parseFilter(scope.merchant.filter), NO_NAMES)],
-        ['Disso, o que você escolheu', renderFilter(completeFilter(filter), NO_NAMES)],
+        ['O que você escolheu receber', renderFilter(completeFilter(filter), NO_NAMES)],
       ])}${renderFilterPreview(await scope.previewFilter(filter), false)}`,
     done: 'filter_chosen',
   });

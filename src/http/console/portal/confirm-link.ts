@@ -50,7 +50,9 @@ function show(context: Context, { change, side }: AddressLink, token: string) {
 }
 
 function sendVoid(request: Request, response: Response): void {
-  const text = t('Este link não vale mais: foi usado, venceu ou foi retirado, ou agora só a operação confirma.');
+  const text = t(
+    'Este link não vale mais: já foi usado, expirou ou foi retirado, ou agora só a operação pode confirmar.',
+  );
   send(request, response, 404, html`<p>${text}</p>`);
 }
 

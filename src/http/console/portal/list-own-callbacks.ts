@@ -55,7 +55,7 @@ export function ownCallbackPages(context: PortalContext): Router {
     );
     const areSet = isFiltered(filters);
     const empty = areSet
-      ? 'Nenhum callback com estes filtros: tire um deles.'
+      ? 'Nenhum callback com estes filtros: remova um deles.'
       : 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.';
     sendList(request, response, {
       ...CALLBACKS,
@@ -71,7 +71,7 @@ const TEST_WORDS: Record<(typeof TESTS)[number], Label> = words({ none: 'sem tes
 
 function form(response: Response, draft: Draft) {
   const fields = [
-    inputField(draft, { name: 'about', label: 'Referência, E2E, pedido ou id' }),
+    inputField(draft, { name: 'about', label: 'Referência, E2E, pedido' }),
     ...(draft.values.reference ? [inputField(draft, { name: 'reference', label: 'Referência' })] : []),
     inputField(draft, { name: 'extra', label: 'Extra' }),
     ...(draft.values.transaction_id ? [inputField(draft, { name: 'transaction_id', label: 'Id da transação' })] : []),
@@ -105,9 +105,9 @@ export function ownCallbackTable(
       { title: 'Referência', cell: nameSubject },
       { title: 'Criado em', cell: (row) => moment(calendar, row.created_at) },
       {
-        title: 'Entregue ou próxima',
+        title: 'Entrega',
         cell: (row) =>
-          html`${moment(calendar, row.delivered_at ?? row.next_attempt_at)}${row.waits_for_earlier && html` <span class="hint">${t('espera uma mensagem anterior')}</span>`}`,
+          html`${moment(calendar, row.delivered_at ?? row.next_attempt_at)}${row.waits_for_earlier && html` <span class="hint">${t('aguarda uma mensagem anterior')}</span>`}`,
       },
     ],
   });

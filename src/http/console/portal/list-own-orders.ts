@@ -56,7 +56,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       rows.length > 0 &&
       html`<p class="hint">${t('Baixar o que se vê, em todas as páginas:')} <span class="files"><a href="${encryptAddress(context, request, FILE, given)}" download>${untranslated('CSV')}</a></span></p>`;
     const empty = areSet
-      ? 'Nenhum pedido com estes filtros: tire um deles.'
+      ? 'Nenhum pedido com estes filtros: remova um deles.'
       : 'Nenhum pedido até agora: envie o primeiro como abaixo.';
     sendList(request, response, {
       ...ORDERS,
@@ -83,7 +83,7 @@ ${facts([
   ['Devolvido', order.refunded === '0.00' ? null : moneyOf(order.refunded)],
   ['Diferença', order.difference === '0.00' ? null : moneyOf(order.difference)],
 ])}
-<section><h2>${t('Pagamentos')}</h2>${matchTable(order)}${candidateTable(order)}</section>
+<section><h2>${t('Pagamentos')}</h2>${(order.matches.length > 0 || order.candidates.length === 0) && matchTable(order)}${candidateTable(order)}</section>
 ${explainCompeting(context, order, competing)}
 <section><h2>${t('Fatos')}</h2>${describeFacts(order)}</section>`;
     sendPage(request, response, { title: order.number, body });

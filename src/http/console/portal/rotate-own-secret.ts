@@ -22,23 +22,24 @@ async function listWaits(scope: MerchantScope) {
 
 /** The form that gives the merchant a new secret, which is shown once. */
 export function rotateForm({ calendar }: PortalContext, form: CreatePortalForm): Router {
-  const follows = (): string => t('O segredo de hoje assina junto por mais 24 horas; até lá não há outra troca.');
+  const follows = (): string =>
+    t('O segredo atual continua assinando por mais 24 horas; até lá não dá para trocar de novo.');
   return form({
     ...ofChange(rotateOwnSecret),
     address: '/portal/rotate-secret',
     title: 'Trocar o segredo',
-    lead: 'Um segredo novo confere a assinatura dos callbacks. Instale-o no seu sistema enquanto o de hoje ainda vale.',
+    lead: 'O segredo confere a assinatura dos callbacks. Instale o novo no seu sistema enquanto o atual ainda vale.',
     names: ['of'],
     async fields(draft, scope) {
       const waits = await listWaits(scope);
       const said = waits.map(
         ({ of, until }) =>
           until &&
-          html`<p class="explain">${tHtml('{address}: o segredo anterior assina junto até {at}; até lá não há troca. Se tem pressa, peça à operação.', { address: OF_WORDS[of] ?? of, at: moment(calendar, until) })}</p>`,
+          html`<p class="explain">${tHtml('{address}: o segredo anterior ainda assina até {at}; até lá não dá para trocar. Se tem pressa, fale com a operação.', { address: OF_WORDS[of] ?? of, at: moment(calendar, until) })}</p>`,
       );
       const words = Object.fromEntries(waits.flatMap(({ of, until }) => (until ? [] : [[of, OF_WORDS[of] ?? of]])));
       const hasChoice = scope.merchant.test_url !== null && Object.keys(words).length > 0;
-      return html`${said}${hasChoice && choiceField(draft, { name: 'of', label: 'De que endereço', words })}${
+      return html`${said}${hasChoice && choiceField(draft, { name: 'of', label: 'De qual endereço', words })}${
         Object.keys(words).length > 0 && html`<p>${follows()}</p>`
       }`;
     },
@@ -48,7 +49,7 @@ export function rotateForm({ calendar }: PortalContext, form: CreatePortalForm):
       const { merchant } = scope;
       const until = await scope.readRotationWait(of);
       if (until) throw refuse('secret_rotated_lately', { until: until.toISOString() });
-      return html`${merchant.test_url !== null && facts([['De que endereço', OF_WORDS[of]]])}<p class="explain">${follows()} ${t('O novo aparece uma só vez.')}</p>`;
+      return html`${merchant.test_url !== null && facts([['De qual endereço', OF_WORDS[of]]])}<p class="explain">${follows()} ${t('O novo aparece uma só vez.')}</p>`;
     },
     shown({ secret, oldUntil }, { merchant }) {
       const until = tHtml('O segredo anterior assina junto até {at}.', { at: moment(calendar, oldUntil) });

@@ -25,6 +25,7 @@ import { addressForm } from './change-addresses.ts';
 import { filterForm } from './choose-filter.ts';
 import { confirmLink } from './confirm-link.ts';
 import { ownCallbackPages } from './list-own-callbacks.ts';
+import { historyPage } from './list-own-history.ts';
 import { orderPages } from './list-own-orders.ts';
 import { openOwnOrders } from './own-orders.ts';
 import { createPortalForms } from './portal-form.ts';
@@ -88,6 +89,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     exampleForm(form),
     messagePages(),
     feedPages(context),
+    historyPage(context),
     documentPages(),
     orderPages(context, openOwnOrders(context)),
     ownCallbackPages(context),

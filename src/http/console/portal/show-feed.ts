@@ -21,7 +21,7 @@ export function feedPages({ calendar, config }: PortalContext): Router {
     const next = `GET ${config.PUBLIC_URL}/api/v1/events?after=${merchant.pulled_position}&limit=200`;
     const body = html`<h1>${t(FEED.title)}</h1>
 <section><h2>${t('O cursor')}</h2>${facts([
-      ['Token de busca', merchant.pull_token_hash === null ? t('não há: peça-o à operação') : t('dado')],
+      ['Token de busca', merchant.pull_token_hash === null ? t('não há: peça um à operação') : t('emitido')],
       ['Vale até', merchant.pull_token_expires_at && moment(calendar, merchant.pull_token_expires_at)],
       // as it is pasted: without a separator
       [

@@ -67,7 +67,7 @@ function renderActions(response: Response, { merchant, hold }: MerchantScope): H
 ${isPausedByUs && html`<p class="explain">${t('A operação pausou os envios: só ela pode ativá-los.')}</p>`}
 ${merchant.state === 'disabled' && why !== null && OWN_REASONS.includes(why) && html`<p class="explain bad">${tHtml('Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e ative: eles seguem então.', { why: say(readDisabledReason(why)) })}</p>`}
 ${postForm(response, '/portal/test', buttons)}
-<p class="actions"><a href="/portal/filter">${t('Filtrar o que chega')}</a><a href="/portal/replay">${t('Repetir um período')}</a><a href="/portal/rotate-secret">${t('Trocar o segredo')}</a></p></section>`;
+<p class="actions"><a href="/portal/filter">${t('Filtrar o que chega')}</a><a href="/portal/replay">${t('Reenviar um período')}</a><a href="/portal/rotate-secret">${t('Trocar o segredo')}</a></p></section>`;
 }
 
 function renderFacts({ calendar }: PortalContext, { merchant: row }: MerchantScope): Html {
@@ -83,7 +83,7 @@ function renderFacts({ calendar }: PortalContext, { merchant: row }: MerchantSco
     ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],
     ['Eventos desde', moment(calendar, merchant.events_since)],
     ['O que a operação envia', renderFilter(merchant.filter, NO_NAMES)],
-    ['Disso, o que você escolheu', renderFilter(merchant.own_filter, NO_NAMES)],
+    ['O que você escolheu receber', renderFilter(merchant.own_filter, NO_NAMES)],
     [
       'Eventos anteriores',
       merchant.backfill &&

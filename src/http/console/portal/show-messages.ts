@@ -23,8 +23,8 @@ export function messagePages(): Router {
   router.get(MESSAGES.address, (request, response) => {
     const body = html`<h1>${t(MESSAGES.title)}</h1>
 <p class="lead">${t('Cada exemplo é assinado e leva "test": true. O seu sistema o confere, responde 2xx e não faz nada com ele.')}</p>
-<p class="explain">${t('Um exemplo repete a sua mensagem mais nova do tipo; se não há nenhuma, é inventado. Um sistema que ainda não lê "test" trataria um exemplo como pagamento.')}</p>
-${facts([['Vão para', describeTarget(getScope(response).merchant)]])}
+<p class="explain">${t('Um exemplo repete a sua mensagem mais recente do tipo; se não há nenhuma, é fictício. Um sistema que ainda não lê "test" trataria um exemplo como pagamento.')}</p>
+${facts([['Destino', describeTarget(getScope(response).merchant)]])}
 ${sendForm(response, undefined)}
 ${table({
   caption: 'Mensagens',
@@ -43,7 +43,7 @@ ${table({
     const body = html`<p class="crumb"><a href="${MESSAGES.address}">${t(MESSAGES.title)}</a></p>
 <h1><code>${type}</code></h1>
 ${isExample && sendForm(response, type)}
-${example && html`<section><h2>${t('Exemplo')}</h2><p>${example.isInvented ? t('Inventado: você ainda não tem mensagem deste tipo.') : t('A sua mensagem mais nova deste tipo.')}</p><pre>${JSON.stringify(example.body, null, 2)}</pre></section>`}
+${example && html`<section><h2>${t('Exemplo')}</h2><p>${example.isInvented ? t('Fictício: você ainda não tem mensagem deste tipo.') : t('A sua mensagem mais recente deste tipo.')}</p><pre>${JSON.stringify(example.body, null, 2)}</pre></section>`}
 <section><h2>${t('Esquema')}</h2><p>${'JSON Schema 2020-12'} · <a href="${DOCS.address}/${SCHEMA_FILE}" download>${SCHEMA_FILE}</a></p><pre lang="en">${JSON.stringify(describeWhole(message.body), null, 2)}</pre></section>`;
     sendPage(request, response, { title: type, body });
   });
@@ -67,7 +67,7 @@ export function exampleForm(form: CreatePortalForm): Router {
       const isProduction = merchant.url !== null && merchant.test_url === null;
       return html`${facts([
         ['Mensagens', types.length === 1 ? html`<code>${types[0]}</code>` : String(types.length)],
-        ['Vão para', describeTarget(merchant)],
+        ['Destino', describeTarget(merchant)],
       ])}${isProduction && html`<p class="explain">${t('Sem um endereço de teste, exemplos chegam ao sistema que trata pagamentos.')}</p>`}`;
     },
     done: 'examples',
@@ -76,10 +76,10 @@ export function exampleForm(form: CreatePortalForm): Router {
 
 const EXAMPLE_WORDS = Object.fromEntries(EXAMPLE_TYPES.map((type) => [type, type]));
 
-function describeTarget({ url, test_url: testUrl }: MerchantRow): Part {
+function describeTarget({ url, test_url: testUrl, test_unconfirmed: isUnconfirmed }: MerchantRow): Part {
   const to = testUrl ?? url;
-  if (to === null) return t('a sua busca de eventos');
-  return html`<code>${new URL(to).host}</code> <span class="hint">${testUrl === null ? t('endereço de produção') : t('endereço de teste')}</span>`;
+  if (to === null) return t('o seu feed de eventos');
+  return html`<code>${new URL(to).host}</code> <span class="hint">${testUrl === null ? t('endereço de produção') : isUnconfirmed === 1 ? t('endereço de teste não confirmado: só exemplos fictícios') : t('endereço de teste')}</span>`;
 }
 
 function sendForm(response: Response, type: string | undefined) {

@@ -32,7 +32,7 @@ export function ownCallbackPage({ calendar }: PortalContext): Router {
     );
     const waits =
       callback.waits_for_earlier &&
-      html`<p class="explain">${t('Espera uma mensagem anterior da mesma transação ou do mesmo pedido: entregue aquela, e esta segue.')} <a href="${CALLBACKS.address}?transaction_id=${callback.transaction_id ?? ''}">${t('Todos os callbacks')}</a></p>`;
+      html`<p class="explain">${t('Aguarda uma mensagem anterior da mesma transação ou do mesmo pedido: quando aquela for entregue, esta segue.')} <a href="${CALLBACKS.address}?transaction_id=${callback.transaction_id ?? ''}">${t('Todos os callbacks')}</a></p>`;
     const body = html`<p class="crumb"><a href="${CALLBACKS.address}">${t('Callbacks')}</a></p>
 <div class="head"><h1>${typeCell(callback)}</h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
 <p class="sub">${idText(callback.id)}</p>

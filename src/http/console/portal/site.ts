@@ -15,8 +15,9 @@ export const CALLBACKS = { address: '/portal/callbacks', title: 'Callbacks' } as
 export const ORDERS = { address: '/portal/orders', title: 'Pedidos' } as const;
 export const MESSAGES = { address: '/portal/messages', title: 'Mensagens' } as const;
 export const FEED = { address: '/portal/feed', title: 'Cursor e manifestos' } as const;
+export const HISTORY = { address: '/portal/history', title: 'Histórico de mudanças' } as const;
 export const DOCS = { address: '/portal/docs', title: 'Documentação' } as const;
-const PAGES = [HOME, ORDERS, CALLBACKS, MESSAGES, FEED, DOCS];
+const PAGES = [HOME, ORDERS, CALLBACKS, MESSAGES, FEED, HISTORY, DOCS];
 
 const LOGO_PATH = '/portal/logo';
 
@@ -39,7 +40,7 @@ export function createSite({ config }: Pick<PortalContext, 'config'>, logo: Logo
         page === HOME ? request.path === page.address : request.path.startsWith(page.address);
       return html`<header class="frame">
 <a class="brand" href="${HOME.address}">${brand}</a>
-<nav aria-label="${t('Principal')}"><ul>${PAGES.map(
+<nav class="short" aria-label="${t('Principal')}"><ul>${PAGES.map(
         (page) =>
           html`<li><a href="${page.address}"${isHere(page) && html` aria-current="page"`}>${t(page.title)}</a></li>`,
       )}</ul></nav>

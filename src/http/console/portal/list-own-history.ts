@@ -1,0 +1,92 @@
+import type { Request, Response, Router } from 'express';
+import { z } from 'zod';
+import type { PortalContext } from '../../../portal/open-scope.ts';
+import { OWN_ACTIONS, type OwnAction, type OwnChange } from '../../../portal/read-own-history.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { type Label, t, words } from '../../../texts/translate.ts';
+import { getScope } from '../../access/require-scope.ts';
+import { createRouter } from '../../create-router.ts';
+import { parsePage } from '../../parse-page.ts';
+import { ADDRESS_WORDS } from '../merchants/decide-address.ts';
+import { type Draft, filterField } from '../parts/fields.ts';
+import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
+import { html, type Part } from '../parts/html.ts';
+import { table } from '../parts/page-components.ts';
+import { filterChoice, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import { sendList, sendWrongFilters } from '../parts/send-list.ts';
+import { CALLBACKS, HISTORY, ORDERS } from './site.ts';
+
+const query = z.object({ action: filterChoice(OWN_ACTIONS) });
+
+const ACTION_WORDS: Record<OwnAction, Label> = words({
+  'merchant.added': 'lojista criado',
+  'merchant.changed': 'dados mudados',
+  'merchant.filter_chosen': 'filtro mudado',
+  'merchant.secret_rotated': 'segredo trocado',
+  'merchant.address_asked': 'mudança de endereço pedida',
+  'merchant.address_withdrawn': 'mudança de endereço retirada',
+  'merchant.address_decided': 'mudança de endereço decidida',
+  'merchant.address_agreed': 'mudança de endereço confirmada em parte',
+  'merchant.address_changed': 'endereço mudado',
+  'merchant.address_refused': 'mudança de endereço recusada',
+  'merchant.paused': 'envios pausados',
+  'merchant.enabled': 'envios reativados',
+  'merchant.tested': 'teste ou exemplo enviado',
+  'callback.redelivered': 'callback enviado de novo',
+  'callbacks.replayed': 'período reenviado',
+  'merchant.pull_token_given': 'token de busca criado',
+  'merchant.pull_token_revoked': 'token de busca revogado',
+  'expected.put': 'pedido enviado',
+  'expected.cancel': 'pedido cancelado',
+  'expected.reopen': 'pedido reaberto',
+  'portal.login': 'entrada no portal',
+});
+
+/** The page that says who changed what at the merchant, and when. */
+export function historyPage({ calendar }: PortalContext): Router {
+  const router = createRouter();
+  router.get(HISTORY.address, async (request: Request, response: Response) => {
+    const { filters, draft } = readFilters(request.query, query);
+    if (filters === undefined) {
+      sendWrongFilters(request, response, { ...HISTORY, filters: { fields: fields(draft), areSet: true } });
+      return;
+    }
+    const { changes, next } = await getScope(response).listHistory(filters, parsePage(request));
+    const rows = table({
+      caption: 'Histórico de mudanças',
+      rows: changes,
+      empty: 'Nenhuma mudança até agora.',
+      columns: [
+        { title: 'Quando', cell: ({ at }) => moment(calendar, at) },
+        { title: 'Quem', cell: describeWho },
+        { title: 'O quê', cell: ({ action }) => describeCode(ACTION_WORDS, action) },
+        { title: 'Detalhe', cell: describeDetails },
+      ],
+    });
+    sendList(request, response, {
+      ...HISTORY,
+      filters: { fields: fields(draft), areSet: isFiltered(filters) },
+      rows,
+      next,
+    });
+  });
+  return router;
+}
+
+function fields(draft: Draft) {
+  return [filterField(draft, { name: 'action', label: 'O quê', words: ACTION_WORDS, any: 'Todos' })];
+}
+
+function describeWho({ by, token_name: name }: OwnChange): Part {
+  if (by === 'token') return name;
+  return by === 'operators' ? t('a operação') : t('um link enviado por e-mail');
+}
+
+function describeDetails({ kind, value, old_value: old, expected_payment_id: order, callback }: OwnChange): Part {
+  if (order !== null) return html`<a href="${ORDERS.address}/${order}">${shortId(order)}</a>`;
+  if (callback !== null) return html`<a href="${CALLBACKS.address}/${callback}">${shortId(callback)}</a>`;
+  const addresses =
+    (value ?? old) !== null && html` <span class="id">${old ?? EMPTY_VALUE} → ${value ?? EMPTY_VALUE}</span>`;
+  if (kind === null && addresses === false) return EMPTY_VALUE;
+  return html`${kind !== null && describeCode(ADDRESS_WORDS, kind)}${addresses}`;
+}

@@ -1,0 +1,137 @@
+/**
+ * The changes at a merchant, as its portal shows them: what its tokens did, and what operators and mailed links did to it. Rows are
+ * the audit's, which names operators: a merchant reads only that they were operators. Row numbers are left out: they would
+ * show how many changes others made.
+ */
+import { sql } from 'kysely';
+import type { Reader } from '../database/reader.ts';
+import { refuseField } from '../texts/refuse.ts';
+import { ADDRESS_KINDS, type AddressKind } from './address-changes.ts';
+
+export const OWN_ACTIONS = [
+  ...(['merchant.added', 'merchant.changed', 'merchant.filter_chosen', 'merchant.secret_rotated'] as const),
+  ...(['merchant.address_asked', 'merchant.address_withdrawn', 'merchant.address_decided'] as const),
+  ...(['merchant.address_agreed', 'merchant.address_changed', 'merchant.address_refused'] as const),
+  ...(['merchant.paused', 'merchant.enabled', 'merchant.tested', 'callback.redelivered'] as const),
+  ...(['callbacks.replayed', 'merchant.pull_token_given', 'merchant.pull_token_revoked'] as const),
+  ...(['expected.put', 'expected.cancel', 'expected.reopen', 'portal.login'] as const),
+] as const;
+export type OwnAction = (typeof OWN_ACTIONS)[number];
+const MAILED_LINK = 'mailed-link';
+
+type Row = {
+  seq: number;
+  id: string;
+  at: Date;
+  actor: string;
+  action: OwnAction;
+  target: string;
+  detail: string | null;
+};
+export type OwnChange = Awaited<ReturnType<typeof readOwnHistory>>['changes'][number];
+
+/**
+ * Returns a page of changes, the newest first. Of each token and action the newest ones are read by an index, however many there are.
+ * @param page.after the id of the change that the page before ended with.
+ * @throws ConfereError `invalid_request` for a cursor that is no change of the merchant.
+ */
+export async function readOwnHistory(
+  db: Reader,
+  merchant: { seq: number; id: string },
+  { action, limit, after }: { action?: OwnAction | undefined; limit: number; after: string | undefined },
+) {
+  const tokens = await db
+    .selectFrom('tokens')
+    .select(['id', 'name'])
+    .where('merchant_seq', '=', merchant.seq)
+    .execute();
+  const own = tokens.map(({ id }) => id);
+  const asked = await db
+    .selectFrom('audit')
+    .select('target')
+    .distinct()
+    .where('actor', 'in', own.length > 0 ? own : [''])
+    .where('action', '=', 'merchant.address_asked')
+    .execute();
+  const from = after === undefined ? undefined : await findCursor(db, after, { own, merchant });
+  const older = from ? sql`AND (at < ${from.at} OR (at = ${from.at} AND seq < ${from.seq}))` : sql``;
+  const actions = action === undefined ? OWN_ACTIONS : [action];
+  const newest = (condition: ReturnType<typeof sql>) =>
+    sql`(SELECT seq, id, at, actor, action, target, detail FROM audit WHERE ${condition} AND id IS NOT NULL ${older}
+      ORDER BY at DESC, seq DESC LIMIT ${sql.lit(limit + 1)})`;
+  const onTarget = (targets: string[]) =>
+    targets.length === 0 ? [] : [newest(sql`target IN (${sql.join(targets)}) AND action IN (${sql.join(actions)})`)];
+  const selects = [
+    ...own.flatMap((actor) => actions.map((one) => newest(sql`actor = ${actor} AND action = ${one}`))),
+    ...onTarget([merchant.id]),
+    ...onTarget(asked.map(({ target }) => target)),
+  ];
+  const { rows } = await sql<Row>`SELECT * FROM (${sql.join(selects, sql` UNION `)}) changes
+    ORDER BY at DESC, seq DESC LIMIT ${sql.lit(limit + 1)}`.execute(db);
+  const shown = rows.slice(0, limit);
+  const names = new Map(tokens.map(({ id, name }) => [id, name]));
+  const about = await readAbout(db, merchant.seq, shown);
+  return {
+    changes: shown.map((row) => ({
+      ...{ id: row.id, at: row.at.toISOString(), action: row.action },
+      by: names.has(row.actor)
+        ? ('token' as const)
+        : row.actor === MAILED_LINK
+          ? ('mailed_link' as const)
+          : ('operators' as const),
+      token_name: names.get(row.actor) ?? null,
+      ...presentAbout(row, about),
+    })),
+    next: rows.length > limit ? shown.at(-1)?.id : undefined,
+  };
+}
+
+async function findCursor(db: Reader, id: string, { own, merchant }: { own: string[]; merchant: { id: string } }) {
+  const row = await db
+    .selectFrom('audit')
+    .select(['seq', 'at', 'actor', 'target'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  const isOwn = row && (own.includes(row.actor) || row.target === merchant.id || row.target.startsWith('mac_'));
+  if (!isOwn) throw refuseField('cursor', 'cursor_unknown');
+  return row;
+}
+
+type About = {
+  addresses: Map<string, { value: string | null; old_value: string | null }>;
+  callbacks: Map<string, string>;
+};
+
+/** Reads the addresses, while they are kept, and the webhook-ids that changes are about. */
+async function readAbout(db: Reader, merchantSeq: number, rows: Row[]): Promise<About> {
+  const targets = rows.map(({ target }) => target);
+  const seqs = targets.flatMap((one) => (one.startsWith('cb_') ? Number(one.slice('cb_'.length)) : []));
+  const addresses = await db
+    .selectFrom('merchant_address_changes')
+    .select(['id', 'value', 'old_value'])
+    .where('merchant_seq', '=', merchantSeq)
+    .where('id', 'in', targets.length > 0 ? targets : [''])
+    .execute();
+  const callbacks = await db
+    .selectFrom('callbacks')
+    .select(['seq', 'webhook_id'])
+    .where('merchant_seq', '=', merchantSeq)
+    .where('seq', 'in', seqs.length > 0 ? seqs : [0])
+    .execute();
+  return {
+    addresses: new Map(addresses.map(({ id, ...one }) => [id, one])),
+    callbacks: new Map(callbacks.map(({ seq, webhook_id }) => [`cb_${seq}`, webhook_id])),
+  };
+}
+
+function presentAbout({ target, detail }: Row, { addresses, callbacks }: About) {
+  const address = addresses.get(target);
+  const words = (detail ?? '').split(' ');
+  return {
+    /** The address of a change, while it is kept. */
+    kind: ADDRESS_KINDS.find((kind: AddressKind) => words.includes(kind)) ?? null,
+    ...{ value: address?.value ?? null, old_value: address?.old_value ?? null },
+    expected_payment_id: target.startsWith('ep_') ? target : null,
+    callback: callbacks.get(target) ?? null,
+  };
+}
