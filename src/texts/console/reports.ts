@@ -79,7 +79,7 @@ export const REPORTS_EN = {
   'ainda não gerado': 'not made yet',
   'Arquivos que mudaram depois de feitos': 'Files that changed since they were made',
   'Quem recebeu um destes tem números antigos: entregue a revisão mais nova.':
-    'Whoever has one of these has old figures: hand on the newest revision.',
+    'A reader of one of these has old figures: send the newest revision.',
   'Linhas, e não o saldo final': 'Rows, and not the closing balance',
   'Linhas, e não as somas': 'Rows, and not the sums',
   'ainda sem nova revisão': 'no new revision yet',
