@@ -80,8 +80,8 @@ export const BALANCES_EN = {
     'Contract stated: it holds for the payments of its days.',
   'Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.':
     'Of the payments paid in the month, with their commission of now. The difference counts those that a contract covers.',
-  'A diferença inclui o arredondamento de cada pagamento; a divergência (commission_not_agreed) não: podem diferir por centavos.':
-    'The difference includes the rounding of each payment; the mismatch (commission_not_agreed) does not: they may differ by cents.',
+  'A diferença inclui o arredondamento de cada pagamento; a divergência de tarifas fora do contrato não: podem diferir por centavos.':
+    'The difference includes the rounding of each payment; the mismatch of commissions that are not the contract’s does not: they may differ by cents.',
   'Tarifas por plataforma e operação': 'Fees by platform and operation',
   'Nada foi pago neste mês.': 'Nothing was paid in this month.',
   Cobrado: 'Charged',

@@ -83,7 +83,7 @@ export const REPORTS_EN = {
   'Linhas, e não o saldo final': 'Rows, and not the closing balance',
   'Linhas, e não as somas': 'Rows, and not the sums',
   'ainda sem nova revisão': 'no new revision yet',
-  'dos quais saques e depósitos': 'of which withdrawals and deposits',
+  'saques e depósitos': 'withdrawals and deposits',
   // a range of days
   'O mês num só arquivo, até {day}:': 'The month in one file, up to {day}:',
   'Baixar um período': 'Download a range',

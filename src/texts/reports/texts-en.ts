@@ -94,7 +94,7 @@ export const EN: Texts = {
     severity: 'Severity',
     state: 'State',
     atStake: 'At stake',
-    transactionAmount: 'Amount of the transaction or order',
+    transactionAmount: 'Amount concerned',
     expected: 'Expected',
     actual: 'Found',
     resolvedAt: 'Resolved at',

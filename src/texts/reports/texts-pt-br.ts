@@ -93,7 +93,7 @@ export const PT_BR = {
     severity: 'Gravidade',
     state: 'Estado',
     atStake: 'Em jogo',
-    transactionAmount: 'Valor da transação ou do pedido',
+    transactionAmount: 'Valor em questão',
     expected: 'Esperado',
     actual: 'Encontrado',
     resolvedAt: 'Resolvida em',

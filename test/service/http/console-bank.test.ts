@@ -291,7 +291,12 @@ test('a line is marked as nothing of PIX and an account gets its name and texts,
 
 test('the name of an account matches no lines, and the preview of its texts shows those that are matched', async () => {
   const account = '341/8-1';
-  await env.api('accountant', 'POST', '/bank/imports', ofx('8-1', [line('n1', '66.13'), line('n2', '-1.00', 'TARIFA')]));
+  await env.api(
+    'accountant',
+    'POST',
+    '/bank/imports',
+    ofx('8-1', [line('n1', '66.13'), line('n2', '-1.00', 'TARIFA')]),
+  );
   await withdraw(6_613n);
   const openCount = async () =>
     ((await env.api('viewer', 'GET', `/bank/lines?account=${account}&state=open`)).json.lines as unknown[]).length;

@@ -106,6 +106,16 @@ test('an accountant makes reports, and starts no run', async () => {
 test('chosen days are made at once, and the month shows each with its figures', async () => {
   const days = [dayBefore(3), dayBefore(5), dayBefore(6)];
   const [last = ''] = days;
+  const withdrawal = {
+    platform: A,
+    day: last,
+    kind: 'bank',
+    amountCents: -7_700n,
+    note: 'saque',
+    actor: 'test',
+  } as const;
+  await adjustBooks(env.context, withdrawal);
+  await sealNow(env.context);
   const { to } = await operator.post(
     '/reports',
     days.map((day): [string, string] => ['day', day]),
@@ -122,6 +132,7 @@ test('chosen days are made at once, and the month shows each with its figures', 
     expect(rowOf(text, day)).toContain('Provisório');
     expect(html).toContain(`<a href="/reports/${day}">`);
   }
+  expect(rowOf(text, last)).toContain('-77,00 saques e depósitos -77,00');
 });
 
 test.each([

@@ -320,7 +320,7 @@ test('Divergências names an order, and begins with what is worst', async () => 
   const rows = rowsOf(sheetOf(await read(), 'Divergências'));
   const own = rows.find((row) => row.Número?.value === 'pedido-77');
   expect(own?.Referência?.value).toBe('ref-77');
-  expect(centsOf(own?.['Valor da transação ou do pedido'])).toBe(3_000n);
+  expect(centsOf(own?.['Valor em questão'])).toBe(3_000n);
   expect(centsOf(own?.['Em jogo'])).toBe(500n);
   const kinds = rows.filter((row) => row.Estado?.value !== 'resolvida').map((row) => row.Tipo?.value);
   const first = kinds.indexOf(PT_BR.mismatchTitles.receipt_unidentified);

@@ -130,7 +130,7 @@ async function fillKnown({ db }: Context, values: Values, { rows, header, titles
     const below = rows
       .filter(({ number }) => number > header.number)
       .map(({ cells }) => cells.map((one) => one?.text ?? ''));
-    for (const [name, value] of Object.entries(suggestColumns(titles, below))) values[name] ||= value;
+    for (const [name, value] of suggestColumns(titles, below)) values[name] ||= value;
     return;
   }
   for (const [index, title] of titles.entries())

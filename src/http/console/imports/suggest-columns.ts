@@ -24,15 +24,15 @@ const DAYS: [form: BankCsv['days'], pattern: RegExp][] = [
  * Suggests what the columns of a bank's CSV are, by words of their titles and by the first rows: fields of the form, which a
  * person checks and confirms. Pure.
  */
-export function suggestColumns(titles: string[], rows: string[][]): Record<string, string> {
-  const fields: Record<string, string> = {};
+export function suggestColumns(titles: string[], rows: string[][]): Map<string, string> {
+  const fields = new Map<string, string>();
   const taken = new Map<CsvPart, number>();
   for (const [index, title] of titles.entries()) {
     const folded = fold(title);
     const part = WORDS.find(([, words]) => words.some((word) => folded.includes(word)))?.[0];
     if (part === undefined || (part !== 'text' && taken.has(part))) continue;
     taken.set(part, index);
-    fields[`part_${index}`] = part;
+    fields.set(`part_${index}`, part);
   }
   const valuesOf = (part: CsvPart): string[] => {
     const column = taken.get(part);
@@ -42,5 +42,7 @@ export function suggestColumns(titles: string[], rows: string[][]): Record<strin
   const days = DAYS.find(([, pattern]) => pattern.test(first))?.[0];
   const amounts = [...valuesOf('amount'), ...valuesOf('in'), ...valuesOf('out')];
   const isComma = amounts.length > 0 && amounts.every((one) => /,\d\d\D{0,3}$/.test(one));
-  return { ...fields, ...(days && { days }), ...(isComma && { decimals: 'comma' }), signs: 'as_written' };
+  if (days !== undefined) fields.set('days', days);
+  if (isComma) fields.set('decimals', 'comma');
+  return fields.set('signs', 'as_written');
 }

@@ -55,7 +55,7 @@ async function send(context: Context, request: Request, response: Response): Pro
   const body = html`<h1>${t(FEES.title)}</h1>${balanceTabs(response, FEES.address)}
 ${filterForm(FEES.address, field, false)}
 <section><h2>${nameMonth(month)}</h2>${feeTable(shown, names)}
-<p class="hint">${t('Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.')} ${t('A diferença inclui o arredondamento de cada pagamento; a divergência (commission_not_agreed) não: podem diferir por centavos.')}</p>
+<p class="hint">${t('Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.')} ${t('A diferença inclui o arredondamento de cada pagamento; a divergência de tarifas fora do contrato não: podem diferir por centavos.')}</p>
 ${renderDownloads(`${FEES.address}?month=${month}`)}
 ${hasRole(response, ...addCommission.roles) && html`<p class="actions">${buttonLink(`${FEES.address}/new`, t('Informar um contrato'))}</p>`}</section>
 <section><h2>${t('Contratos informados')}</h2>${await contractTable(context, response, names)}</section>

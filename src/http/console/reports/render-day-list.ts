@@ -18,7 +18,6 @@ const TITLES = words({
   refundsMade: 'Devoluções feitas',
   refundsReceived: 'Devoluções recebidas',
   adjustments: 'Ajustes',
-  bank: 'dos quais saques e depósitos',
   closing: 'Saldo final',
   held: 'do qual retido',
 });
@@ -66,8 +65,12 @@ ${cell(t('Em aberto'), figures ? formatCount(figures.openMismatches) : EMPTY_VAL
 }
 
 function figureOf(figures: ListedFigures, name: Column): Part {
-  const cents = figures[name];
-  return cents === undefined ? EMPTY_VALUE : plainMoney(cents);
+  return name === 'adjustments' ? withBank(plainMoney(figures.adjustments), figures.bank) : plainMoney(figures[name]);
+}
+
+/** Adjustments, and how much of them went to the bank or came from it; 0 and the unknown of earlier versions are not said. */
+function withBank(adjustments: Html, bank: bigint | undefined): Html {
+  return html`${adjustments}${bank && html`<br><span class="hint">${t('saques e depósitos')} ${plainMoney(bank)}</span>`}`;
 }
 
 /** Without figures, the ledger's own balance: it is known for each day. */
@@ -84,13 +87,13 @@ function renderSums(days: ReportDay[]): Html | undefined {
   const [start, end] = [found[0], found.at(-1)];
   if (!start || !end || found.length < 2 || last - first + 1 !== found.length) return undefined;
   const sum = (name: (typeof MOVEMENTS)[number]): bigint => found.reduce((total, one) => total + one[name], 0n);
+  const values = [start.opening, ...MOVEMENTS.map(sum), end.closing, end.held];
   const bank = found.reduce((total, one) => total + (one.bank ?? 0n), 0n);
-  const sums = [start.opening, ...MOVEMENTS.map(sum)];
-  const values = [...sums, found.every((one) => one.bank !== undefined) ? bank : undefined, end.closing, end.held];
   return html`<tfoot role="rowgroup"><tr role="row"><th role="rowheader" scope="row">${plural(found.length, 'um dia', '{n} dias')}</th>${COLUMNS.map(
     (name, index) => {
-      const cents = values[index];
-      return cell(TITLES[name], cents === undefined ? EMPTY_VALUE : html`<b>${plainMoney(cents)}</b>`);
+      const amount = html`<b>${plainMoney(values[index] ?? 0n)}</b>`;
+      const isWhole = found.every((one) => one.bank !== undefined);
+      return cell(TITLES[name], name === 'adjustments' && isWhole ? withBank(amount, bank) : amount);
     },
   )}${cell(t('Em aberto'), EMPTY_VALUE)}</tr></tfoot>`;
 }
