@@ -108,7 +108,7 @@ async function sendExample(type: string, { server = '', token: file, json }: Opt
   );
   const ids = made.callbacks.map(({ id }) => id);
   const to = made.to ?? `the feed, ${server}/api/v1/events`;
-  const pages = ids.map((id) => `${new URL(`/portal/callbacks/${id}`, server)}`);
+  const pages = ids.map((id) => new URL(`/portal/callbacks/${id}`, server).href);
   say(json, { type, to: made.to, callbacks: ids }, `example of ${type} to ${to}\nits outcome: ${pages.join(', ')}`);
 }
 
