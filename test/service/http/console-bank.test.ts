@@ -461,7 +461,8 @@ test("the columns of a bank's CSV are mapped once, with a preview, kept for the 
   };
   const file = Buffer.from(csv(titles, ...rows)).toString('base64');
   const blank = await send({ file });
-  expect([blank.status, blank.selected]).toEqual([200, [';', '2']]);
+  const suggested = ['dd/mm/yyyy', 'comma', 'as_written', 'day', 'text', 'in', 'out'];
+  expect([blank.status, blank.selected]).toEqual([200, [';', '2', ...suggested]]);
   expect(blank.text).toMatch(/Data mov\. .* 02\/10\/2026 · 02\/10\/2026 · 03\/10\/2026/);
   const chosen = {
     file,
