@@ -574,7 +574,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const blank = await post('accountant', address, { ...typed, percent: '', fixed: '' });
   expect(blank.html).toMatch(/id="percent-fault" role="alert">De 0 a 100 %/);
   const undo = `/balances/fees/${stated?.id}/undo`;
-  expect((await get("accountant", `/balances/fees?month=${month}`)).html).toContain(`href="${undo}"`);
+  expect((await get('accountant', `/balances/fees?month=${month}`)).html).toContain(`href="${undo}"`);
   expect((await get('viewer', undo)).status).toBe(403);
   const previewed = await post('accountant', undo, {});
   expect(previewed.text).toContain('Parte do valor, em % 0,50');
