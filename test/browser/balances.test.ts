@@ -92,7 +92,7 @@ test.each([
     expect(await page.getByRole('main').textContent()).toContain('uma leitura mais nova mostrou que acabou');
 
     await page.goto(`${env.url}/reports?month=${day.slice(0, 7)}`);
-    await page.getByRole('table').getByRole('link', { name: inBrazil }).click();
+    await page.getByRole('table', { name: 'Os dias do mês' }).getByRole('link', { name: inBrazil }).click();
     await title(inBrazil);
     await page.getByText('Mudou depois da revisão 1').waitFor();
     await page.getByRole('button', { name: 'Fazer a revisão 2' }).click();

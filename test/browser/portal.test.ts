@@ -67,7 +67,10 @@ async function logIn(page: Page, name: string, words: { token: string; button: s
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 }
 
-test('an engineer of a merchant tests, finds, repeats, filters and rotates, on pages that are accessible', async () => {
+/** A visit of some forty pages, on a machine that runs other tests. */
+const VISIT = { timeout: 240_000 };
+
+test('an engineer tests, finds, repeats, filters and rotates, on pages that are accessible', VISIT, async () => {
   await using opened = await openBrowser(env.url);
   const { page } = opened;
   page.setDefaultTimeout(30_000);
