@@ -166,7 +166,7 @@ test('each row and page names what is at stake and the amount of the transaction
 test('the sheet has both columns, its total and Resumo have the same sums', () => {
   const sheet = sheetOf(sheets, 'Divergências');
   const rows = rowsOf(sheet).filter((row) => row.Tipo?.value === 'Tarifa mudou');
-  expect(rows.map((row) => [row['Em jogo']?.value, row['Valor da transação']?.value])).toEqual(
+  expect(rows.map((row) => [row['Em jogo']?.value, row['Valor em questão']?.value])).toEqual(
     Array.from({ length: PAYMENTS }, () => [0.1, 409.7]),
   );
   const column = sheet.rows[2]?.findIndex((cell) => cell?.value === 'Em jogo') ?? -1;
