@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 
@@ -28,5 +27,5 @@ export async function sendChunks(
   const first = await chunks.next();
   response.set(headers);
   if (!first.done) response.write(first.value);
-  await pipeline(Readable.from(chunks), response);
+  await pipeline(chunks, response);
 }
