@@ -1,15 +1,16 @@
-/** Transactions by any part of their name: no index finds the middle of a text, so the names of a day are read in batches. */
+/** Transactions of a day by words of their name, which are read in batches: a name that is missing must be seen too. */
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
 import { splitList } from '../../domain/lists.ts';
 import { foldName } from '../../domain/person/fold-person.ts';
+import { splitWords } from '../../domain/person/split-words.ts';
 import { CANDIDATES_MAX } from './find-candidates.ts';
 import { isSearchTimeout, runWithin, startBudget } from './search-budget.ts';
 import { SEARCH_MS_MAX, wasPaid } from './search-transactions.ts';
 import type { TransactionQuery } from './transaction-query.ts';
 
-/** A part of a name is compared with the names of this many transactions; what the others are called stays unknown. */
+/** A name is compared with the names of this many transactions; what the others are called stays unknown. */
 export const NAMES_COMPARED_MAX = 50_000;
 const BATCH_ROWS = 1_000;
 
@@ -23,10 +24,10 @@ type Found = {
   isWhole: boolean;
 };
 
-/** Finds transactions with this text in their name, without case and accents: of an end-to-end id, else created or paid in a span. */
+/** Finds transactions whose name has all these words by their beginnings, as the search does: of an end-to-end id, else created or paid in a span. */
 export async function findNamed(db: Reader, { name = '', ...terms }: Terms, max = NAMES_COMPARED_MAX): Promise<Found> {
   const budget = startBudget(SEARCH_MS_MAX);
-  const part = foldName(name);
+  const isNamed = matchName(name);
   const found: Found = { seqs: [], isAnyHidden: false, isWhole: false };
   try {
     const selects = selectSeqs(db, terms, max + 1);
@@ -35,7 +36,7 @@ export async function findNamed(db: Reader, { name = '', ...terms }: Terms, max 
     const seqs = [...new Set(listed)].sort((a, b) => a - b);
     for (const some of splitList(seqs.slice(0, max), BATCH_ROWS)) {
       const rows = await runWithin(db, selectNames(db, some), budget);
-      const named = rows.filter((row) => row.name !== null && foldName(row.name).includes(part));
+      const named = rows.filter((row) => row.name !== null && isNamed(row.name));
       found.seqs = [...found.seqs, ...named.map(({ seq }) => seq)].slice(-CANDIDATES_MAX);
       found.isAnyHidden ||= rows.some((row) => row.name === null && Number(row.was_paid) === 1);
     }
@@ -44,6 +45,16 @@ export async function findNamed(db: Reader, { name = '', ...terms }: Terms, max 
     if (!isSearchTimeout(error)) throw error;
   }
   return found;
+}
+
+/** Words too short for the search are looked for anywhere in the name. */
+function matchName(asked: string): (name: string) => boolean {
+  const words = splitWords([asked]);
+  if (words.length === 0) return (name) => foldName(name).includes(foldName(asked));
+  return (name) => {
+    const own = splitWords([name]);
+    return words.every((word) => own.some((one) => one.startsWith(word)));
+  };
 }
 
 function selectSeqs(db: Reader, { amountCents, e2eId, happened }: Omit<Terms, 'name'>, limit: number) {

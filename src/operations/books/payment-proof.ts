@@ -1,12 +1,13 @@
 /** The answer to a customer who asks for a payment: what the provider's list says of it, and how that is known (decision 100). */
 import { z } from 'zod';
-import type { Caller } from '../../access/tokens.ts';
+import { type Caller, seesPersons } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { listPlatformNames, type NamedPlatform } from '../../database/list-platform-names.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
 import { LATE_DAYS } from '../../domain/late-days.ts';
 import { parseAmount } from '../../domain/money.ts';
+import { maskName } from '../../domain/person/mask-person.ts';
 import { listWebhooks } from '../../inbox/manage/read-webhooks.ts';
 import { describeTransaction } from '../../ledger/read/describe-transaction.ts';
 import { findNamed } from '../../ledger/read/find-named.ts';
@@ -41,7 +42,7 @@ const query = z
       .optional()
       .describe('0 to 23 on the clock of the provider: created or paid within it'),
     ...paymentTerms,
-    name: paymentTerms.name.describe('any part of the name, in any case, with or without accents; not for viewers'),
+    name: paymentTerms.name.describe('beginnings of words of the name, in any order, as of words=; not for viewers'),
     masked: z
       .enum(['true', 'false'], 'must be true or false')
       .optional()
@@ -90,6 +91,7 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const span = spanOf(named, asked.hour);
   const compare = async ({ happened }: Span) =>
     asked.name === undefined ? undefined : await findNamed(context.db, { ...terms, name: asked.name, happened });
+  const searchDay = async (of: Day) => ({ ...terms, ...spanOf(of), seqs: (await compare(spanOf(of)))?.seqs });
   const byName = await compare(span);
   const target = describeFilters({ ...asked, from });
   const query = { ...terms, seqs: byName?.seqs, ...(e2e_id === null ? span : {}), ...PAGE };
@@ -106,15 +108,17 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const doubt = list.doubt ?? (isLate ? 'late_entry' : null);
   const isHidden = payments.length === 0 && (byName?.isAnyHidden || (await isAnyWithoutE2eId(context, terms, span)));
   const lacks: Reason = byName?.isWhole === false ? 'names_left' : isHidden ? 'rows_hidden' : null;
-  const wholeDay = spanOf(named);
-  const isElsewhere = hour !== null && payments.length === 0;
+  const isAbsent = payments.length === 0;
+  const beside = isAbsent && e2e_id === null ? [addDays(named, -1), addDays(named, 1)] : [];
+  const found = await Promise.all(beside.map(async (of) => search(context, await searchDay(of))));
+  const isOfName = isAbsent && name !== null && amount !== null;
   return {
-    asked: { day: named, hour, amount, name, e2e_id },
+    asked: { day: named, hour, amount, name: seesPersons(reader) ? name : maskName(name), e2e_id },
     ...conclude(list, { doubt, lacks, own: own.length, older: payments.length - own.length }),
     ...{ payments, more: next !== undefined },
-    other_hours: isElsewhere
-      ? await listHours(context, { ...terms, ...wholeDay, seqs: (await compare(wholeDay))?.seqs }, named)
-      : null,
+    other_hours: isAbsent && hour !== null ? await listHours(context, await searchDay(named), named) : null,
+    other_days: beside.filter((_, at) => found[at]?.length),
+    other_names: isOfName ? (await search(context, { ...terms, ...spanOf(named) })).length : null,
     ...{ log: await readLog(context), zone: context.calendar.zone, made_at: context.clock.now().toISOString() },
   };
 }

@@ -1,4 +1,4 @@
-import type { Calendar } from '../../domain/calendar.ts';
+import { addDays, type Calendar } from '../../domain/calendar.ts';
 import { formatDay, formatWallTime } from '../../domain/language/language.ts';
 import { formatMoney, parseSum } from '../../domain/money.ts';
 import { describeCode } from '../../texts/fill.ts';
@@ -31,7 +31,8 @@ export function sayQuestion(proof: PaymentProof): Translated {
 }
 
 /** The verdicts of a headline, each once: what became of the payments of the list, and of older ones; `code` names its colour. */
-export function listVerdicts({ list, payments }: PaymentProof): { code: string; text: Translated }[] {
+export function listVerdicts(proof: PaymentProof): { code: string; text: Translated }[] {
+  const { list, payments } = proof;
   const [older, own] = [payments.filter((one) => one.is_older), payments.filter((one) => !one.is_older)];
   const ofList =
     list.conclusion === 'has'
@@ -39,12 +40,18 @@ export function listVerdicts({ list, payments }: PaymentProof): { code: string; 
           code: one.outcome,
           text: t('Tem este pagamento. {outcome}', { outcome: sayOutcome(one) }),
         }))
-      : [{ code: list.conclusion, text: CONCLUSIONS[list.conclusion] }];
+      : [{ code: list.conclusion, text: sayAbsence(proof) }];
   const ofOlder = older.map((one) => ({
     code: one.outcome,
     text: t('Criado antes. {outcome}', { outcome: sayOutcome(one) }),
   }));
   return [...new Map([...ofList, ...ofOlder].map((one) => [one.text, one])).values()];
+}
+
+/** A payment of another name may be the one that was asked for: then the absence is the name's alone. */
+function sayAbsence({ list, other_names: others }: PaymentProof): Translated {
+  if (list.conclusion === 'none' && others) return t('Não com este nome');
+  return CONCLUSIONS[list.conclusion === 'none' ? 'none' : 'unknown'];
 }
 
 function sayOutcome({ outcome, status, status_at: at }: PaymentProof['payments'][number]): Translated {
@@ -75,8 +82,12 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Transl
       ? older.unread === 0
         ? t('Sobre o que foi criado antes e pago em {day} também nada se conclui.', { day: ofDay })
         : t(
-            'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde então ({counted} só foram contados, e uma contagem não diz de quem é cada transação).',
-            { day: ofDay, days: older.days, n: older.unread, counted: older.counted },
+            'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde então. {counted} deles foram contados: isso prova os totais dos livros, não de quem é cada transação. Para concluir, um operador inicia uma conferência de {from} a {to}.',
+            {
+              ...{ day: ofDay, days: older.days, n: older.unread, counted: older.counted },
+              from: formatDay(addDays(list.day, -older.days), language()),
+              to: formatDay(addDays(list.day, -1), language()),
+            },
           )
       : t('O que foi criado nos {days} dias antes {has} assim, paga em {day}.', {
           day: ofDay,
@@ -87,7 +98,20 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Transl
   const elsewhere = hours.length > 0 && t('Em outras horas do dia há: {hours}.', { hours: hours.join('; ') });
   // a payment that was found leaves no question about older ones
   const isAnswered = list.conclusion === 'has' && older.conclusion === 'unknown';
-  return [ofList, ...(isAnswered ? [] : [ofOlder]), ...(elsewhere ? [elsewhere] : [])];
+  return [ofList, ...(isAnswered ? [] : [ofOlder]), ...(elsewhere ? [elsewhere] : []), ...sayOthers(proof)];
+}
+
+/** Says what else may be the payment that was asked for: of another name on the day, or of a day beside it. */
+function sayOthers({ other_names: others, other_days: days }: PaymentProof): Translated[] {
+  const named =
+    others &&
+    plural(
+      others,
+      'Com outro nome há uma transação deste valor neste dia.',
+      'Com outro nome há ao menos {n} transações deste valor neste dia.',
+    );
+  const beside = days.map((day) => t('Há em {day}.', { day: formatDay(day, language()) }));
+  return [...(named ? [named] : []), ...beside];
 }
 
 function sayCount(count: number): Translated {
@@ -99,7 +123,7 @@ function sayAsked({ asked: { amount, hour, name, e2e_id: id } }: PaymentProof): 
   const cents = amount === null ? undefined : parseSum(amount);
   const parts = [
     cents === undefined ? '' : formatMoney(cents, language()),
-    name === null ? '' : t('“{name}” em qualquer parte do nome', { name }),
+    name === null ? '' : t('nome com “{name}”', { name }),
     id === null ? '' : t('id E2E {id}', { id }),
     hour === null ? '' : t('entre {from} e {to} h', { from: hour, to: hour + 1 }),
   ];

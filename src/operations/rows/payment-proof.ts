@@ -51,6 +51,11 @@ export const paymentProof = component('PaymentProof', {
   payments: z.array(payment).describe('all that we know of, for every conclusion; at most 20'),
   more: z.boolean(),
   other_hours: z.array(z.int()).nullable().describe('of the day that have one, where the hour has none'),
+  other_days: z.array(day).describe('of the day before and the one after, those that have one, where the day has none'),
+  other_names: z
+    .int()
+    .nullable()
+    .describe('where none has the name: transactions of the amount on the day, under any name; at most 20'),
   log: z
     .object({ position: z.int(), hash: z.string(), checkpoint: nullableText.describe('a signed note') })
     .nullable()

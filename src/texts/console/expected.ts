@@ -66,6 +66,6 @@ export const EXPECTED_EN = {
   'Confira este campo.': 'Check this field.',
   'Escreva um CPF ou CNPJ, com os dígitos certos.': 'Write a CPF or CNPJ with right digits.',
   'De 1 a 120 caracteres.': '1 to 120 characters.',
-  'Pedidos que venceram no mês: {unpaid} não pagos, {undecided} a decidir. Eles não impedem o fechamento.':
-    'Orders that were due in the month: {unpaid} unpaid, {undecided} to decide. They don’t keep it open.',
+  'Pedidos que venceram no mês: {unpaid} não pagos, {undecided} a decidir.':
+    'Orders that were due in the month: {unpaid} unpaid, {undecided} to decide.',
 };

@@ -12,7 +12,18 @@ export const MONTHS_EN = {
   'Para reabri-lo é preciso reabrir antes:': 'To reopen it, reopen first:',
   'Nada impede o fechamento: os dias estão provados, nenhuma divergência crítica está em aberto e os saldos informados conferem.':
     'Nothing keeps it open: its days are proven, no critical mismatch is open, and the stated balances agree.',
-  'O mês não pode ser fechado enquanto:': 'The month cannot be closed while:',
+  'O mês não pode ser fechado:': 'The month cannot be closed:',
+  'Na página de uma divergência se escolhe quem a decide.': 'The page of a mismatch has the choice of who decides it.',
+  'Um contador fecha o mês nesta página. Depois, as suas cifras não mudam mais: baixe daqui a planilha e os arquivos contábeis.':
+    'An accountant closes the month on this page. After that its figures change no more: download the workbook and the accounting files from here.',
+  'Ver o passo do fechamento': 'Show the step that closes it',
+  'Não impede o fechamento, mas importa:': 'Does not keep it open, and matters:',
+  'De uma plataforma não foi informado o saldo do provedor neste mês: nada o compara com o razão.':
+    'Of one platform no balance of the provider was stated in this month: nothing compares it with the ledger.',
+  'De {n} plataformas não foi informado o saldo do provedor neste mês: nada o compara com o razão.':
+    'Of {n} platforms no balance of the provider was stated in this month: nothing compares it with the ledger.',
+  'Um dia não tem relatório diário.': 'One day has no daily report.',
+  '{n} dias não têm relatório diário.': '{n} days have no daily report.',
   'Fechado em': 'Closed at',
   'Posição do razão': 'Position of the ledger',
   'Hash da cadeia nessa posição': 'Hash of the chain at that position',

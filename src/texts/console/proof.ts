@@ -5,7 +5,7 @@ export const PROOF_EN = {
     "What the provider's list says of a payment, and how we know: the answer to somebody who asks for it.",
   'Dia do pagamento': 'Day of the payment',
   Qualquer: 'Any',
-  'Qualquer parte dele.': 'Any part of it.',
+  'Palavras dele, ou o começo delas.': 'Words of it, or their beginnings.',
   'Basta ele: sem dia.': 'It is enough: no day.',
   'Escreva o valor, o nome ou o id E2E.': 'Write the amount, the name or the E2E id.',
   'O id E2E já diz o minuto.': 'The E2E id names its minute.',
@@ -52,8 +52,8 @@ export const PROOF_EN = {
     "Nothing is concluded from the provider's list of {day}: {reason}. Confere {has} like this ({asked}), and that may not be all.",
   'A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.':
     "The provider's list of {day} was read whole at {at} and {has} like this: {asked}.",
-  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde então ({counted} só foram contados, e uma contagem não diz de quem é cada transação).':
-    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read whole since ({counted} were only counted, and a count does not say whose each transaction is).',
+  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde então. {counted} deles foram contados: isso prova os totais dos livros, não de quem é cada transação. Para concluir, um operador inicia uma conferência de {from} a {to}.':
+    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read whole since. {counted} of them were counted: that proves the totals of the books, not whose each transaction is. To conclude, an operator starts a reconciliation from {from} to {to}.',
   'Sobre o que foi criado antes e pago em {day} também nada se conclui.':
     'Nothing is concluded either about what was created before and paid on {day}.',
   'ela tem mais nomes do que os que se comparam; escreva também o valor, a hora ou o id E2E':
@@ -63,7 +63,16 @@ export const PROOF_EN = {
   'não tem nenhuma transação': 'has no transaction',
   'tem uma transação': 'has one transaction',
   'tem {n} transações': 'has {n} transactions',
-  '“{name}” em qualquer parte do nome': '“{name}” anywhere in the name',
+  'nome com “{name}”': 'name with “{name}”',
+  'Não com este nome': 'Not under this name',
+  'Com outro nome há uma transação deste valor neste dia.':
+    'Under another name there is one transaction of this amount on this day.',
+  'Com outro nome há ao menos {n} transações deste valor neste dia.':
+    'Under another name there are at least {n} transactions of this amount on this day.',
+  'Há em {day}.': 'There is one on {day}.',
+  'Ver, com qualquer nome': 'Show, under any name',
+  'Ver {day}': 'Show {day}',
+  'Iniciar essa conferência': 'Start that reconciliation',
   'id E2E {id}': 'E2E id {id}',
   'entre {from} e {to} h': 'between {from}:00 and {to}:00',
 };

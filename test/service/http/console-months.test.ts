@@ -56,7 +56,9 @@ test('the page of a month lists what keeps it open, each with a link to where it
     actual: { ledger: '2.00', difference: '-1.00' },
   };
   await transact(context.db, (trx) => raiseMismatches(trx, [{ ...differs, ...evidence }], context.clock.now()));
-  const contradictions = ['a', 'b'].map((scope) => ({ kind: 'webhook_contradiction' as const, scope }));
+  const contradictions = ['a', 'b'].map((scope) => ({
+    ...{ kind: 'webhook_contradiction' as const, scope, transactionId: paid.id },
+  }));
   await transact(context.db, (trx) => raiseMismatches(trx, contradictions, context.clock.now()));
   const page = await as(accountant).get(PAGE);
   await transact(context.db, (trx) => resolveMismatches(trx, contradictions, 'fresh_evidence', context.clock.now()));
@@ -69,7 +71,8 @@ test('the page of a month lists what keeps it open, each with a link to where it
       kind,
       kind === 'webhook_contradiction',
     ]);
-  expect(page.text).toContain('O mês não pode ser fechado enquanto:');
+  expect(page.text).toMatch(new RegExp(`R\\$ 100,00 · ${DOCUMENT} · 10/10/2025`));
+  expect(page.text).toContain('O mês não pode ser fechado:');
   expect(page.html).toContain(
     '<a href="/reports/2025-10-01">01/10/2025 não foi lido nem contado no provedor depois do seu fim.</a>',
   );
@@ -77,7 +80,14 @@ test('the page of a month lists what keeps it open, each with a link to where it
     `O saldo informado de ${DOCUMENT} em 20/12/2025 10:00:00 é R$ 1,00 , e o do razão R$ 2,00 .`,
   );
   expect(page.html).toContain('<a href="/balances/statements">');
-  expect(page.html).not.toContain(`${PAGE}/close`);
+  expect(page.html).toContain(`<a href="${PAGE}/close">Ver o passo do fechamento</a>`);
+  for (const text of [
+    'Um contador fecha o mês nesta página.',
+    'Não impede o fechamento, mas importa:',
+    'De uma plataforma não foi informado o saldo do provedor neste mês',
+    '22 dias não têm relatório diário.',
+  ])
+    expect(page.text).toContain(text);
   expect(page.text).toContain('Saldo no fim do mês');
   const running = (await as(accountant).get(`/reports/months/${env.today.slice(0, 7)}`)).text;
   expect(running).toContain('Saldo até agora');
@@ -87,7 +97,9 @@ test('the page of a month lists what keeps it open, each with a link to where it
   const masked = await as(viewer).get(PAGE);
   expect([masked.status, masked.html.includes(DOCUMENT)]).toEqual([200, false]);
   // the form says what hinders too
-  expect((await as(accountant).get(`${PAGE}/close`)).html).toContain('<a href="/reports/2025-10-01">');
+  const step = await as(accountant).get(`${PAGE}/close`);
+  expect(step.html).toContain('<a href="/reports/2025-10-01">');
+  expect([step.text.includes('Saldo no fim do mês'), step.text.includes('Ver o que muda')]).toEqual([true, false]);
   const refused = await as(accountant).post(`${PAGE}/close`, { note: '' });
   expect(refused.html).toContain('<a href="/reports/2025-10-01">');
   expect([refused.status, refused.text.includes('O mês não foi fechado: algo o impede.')]).toEqual([422, true]);

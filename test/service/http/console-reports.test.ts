@@ -133,6 +133,7 @@ test('chosen days are made at once, and the month shows each with its figures', 
     expect(html).toContain(`<a href="/reports/${day}">`);
   }
   expect(rowOf(text, last)).toContain('-77,00 saques e depósitos -77,00');
+  expect(html).not.toContain('</span>0<');
 });
 
 test.each([

@@ -18,9 +18,18 @@ test('a value never adds markup to the page', () => {
 
 test('nested markup is not escaped, lists render in order, empty values render nothing', () => {
   const items = ['<i>', 'b'].map((one) => html`<li>${one}</li>`);
-  expect(html`<ul>${items}</ul>${null}${undefined}${false}${0}${12n}`.text).toBe(
+  expect(html`<ul>${items}</ul>${null}${undefined}${false}${items.length - 2}${12n}`.text).toBe(
     '<ul><li>&lt;i&gt;</li><li>b</li></ul>012',
   );
+});
+
+test('the types refuse a number before &&, which would render as a stray 0', () => {
+  const [count, cents] = [Number('0'), BigInt('0')];
+  // @ts-expect-error -- the number of an empty list
+  expect(html`a${count && html`b`}`.text).toBe('a0');
+  // @ts-expect-error -- no cents, in a list
+  expect(html`a${[cents && html`b`]}`.text).toBe('a0');
+  expect(html`a${count > 0 && html`b`}${count}`.text).toBe('a0');
 });
 
 test('characters that cannot be seen are shown where people read a value, and stay in what is sent back or followed', () => {

@@ -1,15 +1,28 @@
 /** Explains why a month can't be closed or reopened: a sentence, with a link to the page that ends it. */
+import type { Reader } from '../../../database/reader.ts';
 import type { Calendar, Month } from '../../../domain/calendar.ts';
 import { linkRefusal, type Refusal } from '../../../reports/months/refusal.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
-import { formatCount, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
+import { formatCount, formatDay, formatWallTime, moment, money, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { MISMATCH_MEANINGS } from '../parts/words.ts';
 import { nameMonth } from '../reports/month.ts';
 
-/** `showPlatform` shows one as the reader may see it. */
-export type Explaining = { calendar: Calendar; showPlatform: (platform: string) => Html };
+/** `showPlatform` shows one as the reader may see it; `transactions`: those of the refusals, by id. */
+export type Explaining = {
+  calendar: Calendar;
+  showPlatform: (platform: string) => Html;
+  transactions: Awaited<ReturnType<typeof readRefusedTransactions>>;
+};
+
+/** Reads amount, platform and time of the transactions that refusals name. */
+export async function readRefusedTransactions(db: Reader, refusals: Refusal[]) {
+  const ids = refusals.flatMap((one) => (one.code === 'mismatch_open' && one.transactionId) || []);
+  const select = db.selectFrom('transactions').select(['id', 'amount_cents', 'platform', 'created_wall']);
+  const rows = ids.length === 0 ? [] : await select.where('id', 'in', ids).execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}
 
 /** A list of refusals; nothing without one. */
 export function refusalList(of: Explaining, refusals: Refusal[]): Part {
@@ -17,12 +30,12 @@ export function refusalList(of: Explaining, refusals: Refusal[]): Part {
   const groups = Map.groupBy(refusals, (one) => (one.code === 'mismatch_open' ? one.kind : one));
   return html`<ul class="reasons">${[...groups.values()].map(
     (alike) =>
-      html`<li>${alike.length > 1 ? explainMismatches(alike) : alike.map((one) => html`<a href="${linkRefusal(one)}">${explainRefusal(of, one)}</a>`)}</li>`,
+      html`<li>${alike.length > 1 ? explainMismatches(of, alike) : alike.map((one) => html`<a href="${linkRefusal(one)}">${explainRefusal(of, one)}</a>${describePayment(of, one)}`)}</li>`,
   )}</ul>`;
 }
 
 /** Several open mismatches of a kind. */
-function explainMismatches(alike: Refusal[]): Part {
+function explainMismatches(of: Explaining, alike: Refusal[]): Part {
   const [one] = alike;
   if (one?.code !== 'mismatch_open') return undefined;
   const said = t('{n} divergências críticas estão em aberto: {meaning}. Um operador as resolve:', {
@@ -30,7 +43,14 @@ function explainMismatches(alike: Refusal[]): Part {
     meaning: describeCode(MISMATCH_MEANINGS, one.kind),
   });
   // exactly those of the month: a filter by kind has others too
-  return html`${said} ${alike.map((each) => each.code === 'mismatch_open' && html`<a href="${linkRefusal(each)}">${shortId(each.mismatchId)}</a> `)}`;
+  return html`${said}<ul>${alike.map((each) => each.code === 'mismatch_open' && html`<li><a href="${linkRefusal(each)}">${shortId(each.mismatchId)}</a>${describePayment(of, each)}</li>`)}</ul>`;
+}
+
+/** The payment of a mismatch: amount, platform and when it was created. */
+function describePayment({ transactions, showPlatform }: Explaining, refusal: Refusal): Part {
+  const found = refusal.code === 'mismatch_open' && transactions.get(refusal.transactionId ?? '');
+  if (!found) return undefined;
+  return html` ${money(found.amount_cents)}${found.platform && html` · ${showPlatform(found.platform)}`} · ${formatWallTime(found.created_wall)}`;
 }
 
 /** Says which earlier months the first close of all leaves open; nothing where there are none. */

@@ -16,7 +16,7 @@ import { type Html, html, type Part } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { nameMonth } from '../reports/month.ts';
-import { leftOpenNotice, refusalList } from './explain-refusal.ts';
+import { leftOpenNotice, readRefusedTransactions, refusalList } from './explain-refusal.ts';
 import { platformMonthTable, readPlatformMonths } from './render-balances.ts';
 import { feePages } from './show-fees.ts';
 import { findMonth } from './show-month-close.ts';
@@ -49,6 +49,9 @@ function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
     lead: 'As cifras do mês ficam como estão agora, na planilha, no CSV e no diário. O que o Confere ainda souber dele é lançado como antes e aparece na planilha do mês seguinte.',
     names: ['note'],
     find: ({ params }) => findMonth(context, params.id),
+    isOpen: ({ refusals }) => Promise.resolve(refusals.length === 0),
+    // what the step fixes, also while something hinders it
+    above: (month, response) => renderBalances(context, response, month, false),
     fields: async (draft, month) =>
       html`${describeMonth(month)}${await listReasons(context, month.refusals)}${noteField(draft, 'Observação')}`,
     read: (draft) => ({ note: draft.values.note || undefined }),
@@ -109,7 +112,9 @@ function reopenForm(context: Context): TwoStepForm<string, ShownMonth> {
 
 async function listReasons(context: Context, refusals: Refusal[]): Promise<Part> {
   const names = await readNamesInFull(context);
-  return refusalList({ calendar: context.calendar, showPlatform: (id) => showPlatform(names, id) }, refusals);
+  const transactions = await readRefusedTransactions(context.db, refusals);
+  const of = { calendar: context.calendar, showPlatform: (id: string) => showPlatform(names, id), transactions };
+  return refusalList(of, refusals);
 }
 
 function describeMonth({ month }: ShownMonth): Html {

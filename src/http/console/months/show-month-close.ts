@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import { boundsOfMonth, isMonth } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
-import { countOrders } from '../../../expected/count-orders.ts';
+import { closeOneMonth } from '../../../operations/books/months.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { type MonthState, readMonth, type ShownMonth } from '../../../reports/months/list-months.ts';
 import { FILE_FORMATS } from '../../../reports/plan/report-plan.ts';
@@ -11,15 +11,15 @@ import { t, words } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { nameActors } from '../access/name-actors.ts';
-import { EXPECTED } from '../expected/describe-expected.ts';
-import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
+import { EMPTY_VALUE, moment } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, buttonLink, facts, idText, table } from '../parts/page-components.ts';
 import { readPlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { nameMonth } from '../reports/month.ts';
 import { FORMAT_WORDS } from '../reports/period-form.ts';
-import { leftOpenNotice, refusalList } from './explain-refusal.ts';
+import { leftOpenNotice, readRefusedTransactions, refusalList } from './explain-refusal.ts';
+import { notesList } from './list-notes.ts';
 import { platformMonthTable, readPlatformMonths } from './render-balances.ts';
 
 const MONTH_STATE_WORDS: Record<MonthState, string> = words({
@@ -54,7 +54,8 @@ export async function findMonth(context: Context, text: string): Promise<ShownMo
 async function renderMonth(context: Context, response: Response, month: ShownMonth): Promise<Html> {
   const names = await readPlatformNames(context, response);
   const shown = (platform: string) => showPlatform(names, presentPlatform(getCaller(response), { platform }).platform);
-  const of = { calendar: context.calendar, showPlatform: shown };
+  const transactions = await readRefusedTransactions(context.db, month.refusals);
+  const of = { calendar: context.calendar, showPlatform: shown, transactions };
   const rows = await readPlatformMonths(context, month);
   const balances = html`<section><h2>${t('Saldos')}</h2>${platformMonthTable(response, names, { rows, isClosed: month.close !== undefined, isRunning: month.state === 'running' })}</section>`;
   if (month.close) {
@@ -70,21 +71,13 @@ ${renderClose(context, response, month, await nameActorsOf(context, response, mo
     ? t(
         'Nada impede o fechamento: os dias estão provados, nenhuma divergência crítica está em aberto e os saldos informados conferem.',
       )
-    : t('O mês não pode ser fechado enquanto:');
-  return html`<div class="explain"><p>${lead}</p>${refusalList(of, month.refusals)}${await ordersNotice(context, month)}${
-    isReady &&
-    hasRole(response, 'accountant') &&
-    html`<p>${buttonLink(addressOf(month, 'close'), t('Fechar o mês'))}</p>`
-  }</div>${leftOpenNotice(month)}${balances}`;
-}
-
-/** Says how many orders of the month are unpaid or to decide: they don't keep it open. */
-async function ordersNotice(context: Context, { month }: ShownMonth): Promise<Part> {
-  const { from, to } = boundsOfMonth(month);
-  const { unpaid, undecided } = await countOrders(context, { from, to });
-  if (unpaid + undecided === 0) return undefined;
-  const address = `${EXPECTED.address}?due_from=${from}&due_to=${to}`;
-  return html`<p><a href="${address}">${t('Pedidos que venceram no mês: {unpaid} não pagos, {undecided} a decidir. Eles não impedem o fechamento.', { unpaid: formatCount(unpaid), undecided: formatCount(undecided) })}</a></p>`;
+    : t('O mês não pode ser fechado:');
+  const mayClose = hasRole(response, ...closeOneMonth.roles);
+  const isAssignable = month.refusals.some(({ code }) => code === 'mismatch_open');
+  return html`<div class="explain"><p>${lead}</p>${refusalList(of, month.refusals)}${isAssignable && html`<p>${t('Na página de uma divergência se escolhe quem a decide.')}</p>`}<p>${t('Um contador fecha o mês nesta página. Depois, as suas cifras não mudam mais: baixe daqui a planilha e os arquivos contábeis.')}</p>${
+    mayClose &&
+    html`<p>${isReady ? buttonLink(addressOf(month, 'close'), t('Fechar o mês')) : html`<a href="${addressOf(month, 'close')}">${t('Ver o passo do fechamento')}</a>`}</p>`
+  }</div>${await notesList(context, month, rows)}${leftOpenNotice(month)}${balances}`;
 }
 
 function addressOf({ month }: ShownMonth, action: 'close' | 'reopen'): string {

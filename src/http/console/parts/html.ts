@@ -26,8 +26,15 @@ class Markup {
 export type Html = Markup;
 export type Part = Html | string | number | bigint | null | undefined | false | readonly Part[];
 
+/** The zero of `count && …`, which would render as a stray "0". A figure that may be 0 has the type `number` or `bigint`. */
+type StrayZero<T> = T extends 0 | 0n ? T : T extends readonly (infer One)[] ? Extract<One, 0 | 0n> : never;
+type WithoutStrayZeros<P> = { [At in keyof P]: [StrayZero<P[At]>] extends [never] ? P[At] : Html };
+
 /** A template of markup. null, undefined and false render as nothing, a list as its parts in order. */
-export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
+export function html<P extends readonly Part[]>(
+  strings: TemplateStringsArray,
+  ...parts: P & WithoutStrayZeros<P>
+): Html {
   const areRead = findRead(strings);
   let text = strings[0] ?? '';
   for (const [index, part] of parts.entries()) {

@@ -87,7 +87,7 @@ ${page.refreshS !== undefined && !page.isTypedIn && html`<noscript><meta http-eq
 <link rel="stylesheet" href="${assetAddress('console.css')}">
 <script src="${assetAddress('console.js')}" type="module"></script>
 </head>
-<body data-text-copy="${t('copiar')}" data-text-copied="${t('copiado')}" data-text-failed="${t('não deu')}"${page.refreshS && html` data-refresh-s="${page.refreshS}"`}${!header && html` class="alone${page.wide && ' wide'}"`}>
+<body data-text-copy="${t('copiar')}" data-text-copied="${t('copiado')}" data-text-failed="${t('não deu')}"${page.refreshS !== undefined && html` data-refresh-s="${page.refreshS}"`}${!header && html` class="alone${page.wide && ' wide'}"`}>
 <a class="skip" href="#conteudo">${t('Ir para o conteúdo')}</a>
 ${header}
 <main id="conteudo" tabindex="-1">${restoreNotice(response)}${notice(request)}${page.refreshS !== undefined && page.isTypedIn && reloadLink(request)}${page.body}</main>

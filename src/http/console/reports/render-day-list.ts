@@ -70,7 +70,7 @@ function figureOf(figures: ListedFigures, name: Column): Part {
 
 /** Adjustments, and how much of them went to the bank or came from it; 0 and the unknown of earlier versions are not said. */
 function withBank(adjustments: Html, bank: bigint | undefined): Html {
-  return html`${adjustments}${bank && html`<br><span class="hint">${t('saques e depósitos')} ${plainMoney(bank)}</span>`}`;
+  return html`${adjustments}${!!bank && html`<br><span class="hint">${t('saques e depósitos')} ${plainMoney(bank)}</span>`}`;
 }
 
 /** Without figures, the ledger's own balance: it is known for each day. */

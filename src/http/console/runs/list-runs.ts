@@ -14,7 +14,7 @@ import { type Draft, filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, formatDay, moment, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
-import { readFormField } from '../parts/parse-filters.ts';
+import { readFormField, readQuery } from '../parts/parse-filters.ts';
 import { readPlatformWords } from '../parts/read-platform-names.ts';
 import { sendList } from '../parts/send-list.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
@@ -27,7 +27,10 @@ export function runListPages(context: Context): Router {
   const router = createRouter();
   router.get('/reconciliations', async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
-    await sendRuns(context, request, response, { values: { from: addDays(today, -1), to: today }, faults: {} });
+    // a page that says which days to read leads here with them
+    const [from, to] = [readQuery(request, 'from'), readQuery(request, 'to')];
+    const values = isDay(from) && isDay(to) ? { from, to } : { from: addDays(today, -1), to: today };
+    await sendRuns(context, request, response, { values, faults: {} });
   });
 
   router.post('/reconciliations', requireRole(...startOneRun.roles), async (request, response) => {

@@ -1,23 +1,25 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { addDays } from '../../../domain/calendar.ts';
 import { parseE2eId } from '../../../domain/e2e-id.ts';
 import { formatAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { type AskedPayment, PAYMENTS_SHOWN_MAX, paymentProof } from '../../../operations/books/payment-proof.ts';
 import { listVerdicts, sayPaymentProof, sayQuestion } from '../../../operations/books/say-payment-proof.ts';
 import type { PaymentProof } from '../../../operations/rows/payment-proof.ts';
+import { startOneRun } from '../../../operations/runs.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { encryptAddress, encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
+import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { choiceField, type Draft, dayField, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, facts, filterForm, idText } from '../parts/page-components.ts';
 import { filterChoice, isFiltered } from '../parts/parse-filters.ts';
 import { spellPlatform } from '../parts/read-platform-names.ts';
-import { formTokenField, sendPage } from '../parts/send-page.ts';
+import { formTokenField, hasRole, sendPage } from '../parts/send-page.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 import { searchSchema } from './read-search.ts';
 import { renderSource } from './render-timeline.ts';
@@ -58,29 +60,37 @@ export function proofPages(context: Context): Router {
     };
     const proof = await paymentProof.read(context, { caller: getCaller(response), id: '', via: 'console' }, asked);
     const masked = asked.masked === 'true';
-    const other = encryptAddress(context, request, PROOF.address, { ...given, masked: masked ? '' : 'true' });
+    const link = (changes: Filters, text: string): Html =>
+      html`<p class="act-hint"><a href="${encryptAddress(context, request, PROOF.address, { ...given, ...changes })}">${text}</a></p>`;
+    const start = addDays(proof.list.day, -proof.older.days);
+    const mayRead = proof.older.unread > 0 && hasRole(response, ...startOneRun.roles);
     send(
       request,
       response,
-      draft,
+      // the form has the name as it was typed
+      masked ? undefined : draft,
       html`${renderProof(context, proof)}
-${canSeePersonalData(response) && html`<p class="act-hint"><a href="${other}">${masked ? t('Mostrar os dados pessoais') : t('Mascarar os dados pessoais, para enviar')}</a></p>`}
+${!!proof.other_names && link({ name: '' }, t('Ver, com qualquer nome'))}${proof.other_days.map((one) => link({ day: one }, t('Ver {day}', { day: formatDay(one) })))}
+${mayRead && html`<p class="act-hint"><a href="/reconciliations?from=${start}&amp;to=${addDays(proof.list.day, -1)}">${t('Iniciar essa conferência')}</a></p>`}
+${canSeePersonalData(response) && link({ masked: masked ? '' : 'true' }, masked ? t('Mostrar os dados pessoais') : t('Mascarar os dados pessoais, para enviar'))}
 <p class="hint act-hint">${t('Imprima a página, ou salve-a em PDF. A API dá o mesmo em JSON: GET /api/v1/transactions/proof.')}</p>`,
     );
   });
   return router;
 }
 
-function send(request: Request, response: Response, draft: Draft, proof: Html | undefined): void {
-  const fields = html`${dayField(draft, { name: 'day', label: 'Dia do pagamento' })}
+function send(request: Request, response: Response, draft: Draft | undefined, proof: Html | undefined): void {
+  const fields =
+    draft &&
+    html`${dayField(draft, { name: 'day', label: 'Dia do pagamento' })}
 ${choiceField(draft, { name: 'hour', label: 'Hora', words: Object.fromEntries(HOURS.map((hour) => [hour, `${hour} h`])), any: 'Qualquer' })}
 ${inputField(draft, { name: 'amount', label: 'Valor' })}
-${canSeePersonalData(response) && inputField(draft, { name: 'name', label: 'Nome', hint: 'Qualquer parte dele.' })}
+${canSeePersonalData(response) && inputField(draft, { name: 'name', label: 'Nome', hint: 'Palavras dele, ou o começo delas.' })}
 ${inputField(draft, { name: 'e2e_id', label: 'Id E2E', hint: 'Basta ele: sem dia.' })}`;
-  const isWrong = Object.keys(draft.faults).length > 0;
+  const isWrong = draft !== undefined && Object.keys(draft.faults).length > 0;
   const body = html`<p class="crumb"><a href="/transactions">${t('Transações')}</a></p><h1>${t(PROOF.title)}</h1>
 ${!proof && html`<p class="lead">${t('O que a lista do provedor diz de um pagamento, e como o sabemos: para responder a quem pergunta por ele.')}</p>`}
-${filterForm(PROOF.address, fields, proof !== undefined, formTokenField(response))}
+${fields && filterForm(PROOF.address, fields, proof !== undefined, formTokenField(response))}
 ${proof}`;
   sendPage(request, response, { title: t(PROOF.title), body, status: isWrong ? 422 : 200 });
 }
