@@ -33,6 +33,8 @@ export const SEARCH_WORDS_MAX = 8;
 const BARE_AMOUNT_DIGITS_MAX = 9;
 
 const LOCAL_DAY = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
+const YEARLESS_DAY = /^(\d{1,2})\/(\d{1,2})$/;
+const LEAP_YEARS_APART_MAX = 8;
 const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
 /** `22 Nov 2026`, `22 nov 2026`, `22 de novembro de 2026`. */
 const NAMED_DAY = /^(\d{1,2}) (?:de )?(\p{L}{3,9})\.? (?:de )?(\d{4})$/iu;
@@ -67,6 +69,15 @@ function readDay(text: string): Classified | undefined {
   const iso = ISO_DAY.test(text) ? text : toIsoDay(text);
   if (iso === undefined) return undefined;
   return isDay(iso) ? { readings: [{ kind: 'day', day: iso }] } : { readings: [], fault: 'no_such_day' };
+}
+
+/** The last day up to today that is written as `26/11`; undefined for another text. */
+export function findYearlessDay(text: string, today: Day): Day | undefined {
+  const [, day = '', month] = YEARLESS_DAY.exec(text.trim()) ?? [];
+  if (month === undefined) return undefined;
+  const end = `-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const years = Array.from({ length: LEAP_YEARS_APART_MAX + 1 }, (_, back) => Number(today.slice(0, 4)) - back);
+  return years.map((year) => `${year}${end}`).find((one) => isDay(one) && one <= today);
 }
 
 /** `22/11/2026` and `22 Nov 2026` as `2026-11-22`, which may be no day; undefined for another text. */

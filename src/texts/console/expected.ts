@@ -4,6 +4,7 @@ export const EXPECTED_EN = {
   Pagamento: 'Payment',
   'O pedido está salvo.': 'The order is saved.',
   'A decidir': 'To decide',
+  'O número inteiro.': 'The whole number.',
   Pago: 'Paid',
   Devolvido: 'Refunded',
   Cancelado: 'Cancelled',

@@ -24,13 +24,13 @@ export const SEARCH_EN = {
     'Remove the other text of the search first, or search for it alone.',
   'Escolha menos dias: esta busca leva mais de {ms} ms.': 'Choose fewer days: this search takes more than {ms} ms.',
   // fields
-  'Id ou começo, referência, extra, E2E, CPF ou CNPJ, começo de palavras, {amount}, 22/11/2026.':
-    'An id or its beginning, reference, extra, E2E, CPF or CNPJ, beginnings of words, {amount}, 2026-11-22.',
+  'Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, começo de palavras, {amount}, 22/11/2026.':
+    'An id or its beginning, reference, extra, E2E, order number, CPF or CNPJ, beginnings of words, {amount}, 2026-11-22.',
   'Dentro das palavras': 'Inside of words',
   'Do nome, e-mail, referência ou extra, num período de até {n} dias.':
     'Of the name, e-mail, reference or extra, in a period of up to {n} days.',
-  'Id ou começo, referência, extra, E2E, CPF ou CNPJ, {amount}, 22/11/2026.':
-    'An id or its beginning, reference, extra, E2E, CPF or CNPJ, {amount}, 2026-11-22.',
+  'Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, {amount}, 22/11/2026.':
+    'An id or its beginning, reference, extra, E2E, order number, CPF or CNPJ, {amount}, 2026-11-22.',
   'CPF ou CNPJ': 'CPF or CNPJ',
   'Dia da': 'Day of the',
   Criação: 'Creation',
@@ -68,7 +68,9 @@ export const SEARCH_EN = {
   'Saídas pagas': 'Cashouts paid',
   'Saídas devolvidas': 'Cashouts refunded',
   'Saídas não pagas': 'Cashouts not paid',
-  'Pela situação de agora.': 'By the status of now.',
+  'Pela situação de agora. O que foi devolvido depois não está nas pagas; o relatório conta os dois.':
+    'By the status of now. What was refunded later is not among the paid; the report counts both.',
+  'Pedido com este número:': 'Order of this number:',
   'O que foi pago e devolvido em {day} está no <a href="{path}">relatório do dia</a>.':
     'What was paid and refunded on {day} is in the <a href="{path}">report of the day</a>.',
   'Contam-se até {n}: estreite a busca para o total exato.':

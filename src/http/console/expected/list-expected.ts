@@ -149,7 +149,7 @@ async function form(context: Context, response: Response, draft: Draft) {
   const fields = [
     filterField(draft, { name: 'state', label: 'Estado', words: ORDER_STATE_WORDS, any: 'Todos' }),
     filterField(draft, { name: 'operation', label: 'Operação', words: OPERATION_CHOICES, any: 'Todas' }),
-    inputField(draft, { name: 'number', label: 'Número' }),
+    inputField(draft, { name: 'number', label: 'Número', hint: t('O número inteiro.') }),
     inputField(draft, { name: 'reference', label: 'Referência' }),
     inputField(draft, { name: 'name', label: 'Nome' }),
     inputField(draft, { name: 'document', label: 'Documento' }),

@@ -1,8 +1,10 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
+import { append } from '../../../domain/lists.ts';
 import { parseSum } from '../../../domain/money.ts';
 import type { Operation } from '../../../domain/statuses.ts';
+import { listExpected } from '../../../expected/list-expected.ts';
 import { readSearchTotal, type SearchTotal, sumByOutcome } from '../../../ledger/read/read-search-total.ts';
 import { isTooWide, SEARCH_MS_MAX } from '../../../ledger/read/search-transactions.ts';
 import { readFound } from '../../../operations/books/transactions.ts';
@@ -10,11 +12,12 @@ import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
+import { stateBadge } from '../expected/describe-expected.ts';
 import { readMerchantWords } from '../merchants/list-merchants.ts';
 import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import type { Draft } from '../parts/fields.ts';
 import { formatDay } from '../parts/format.ts';
-import { html } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
 import { isFiltered, SEARCH_BOX } from '../parts/parse-filters.ts';
 import { readPlatformNames, readPlatformWords } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
@@ -34,6 +37,9 @@ import { PROOF } from './show-proof.ts';
 
 const LIST = { title: 'Transações', address: '/transactions' } as const;
 const EXPORT = '/transactions/export';
+const ORDERS_SHOWN_MAX = 5;
+/** Written before the number of an order. */
+const ORDER_WORD = /^(?:pedido|order|#)\s*/i;
 
 /** The search for transactions. Roles that may see personal data see it, which is audited; viewers see it masked. */
 export function transactionListPages(context: Context): Router {
@@ -63,7 +69,8 @@ export function transactionListPages(context: Context): Router {
 async function sendFound(context: Context, request: Request, response: Response, asked: Asked): Promise<void> {
   const { filters, draft, given } = asked;
   const addressOf = (other: Filters): string => encryptAddress(context, request, LIST.address, other);
-  const day = readDayOf(filters);
+  const today = context.calendar.dayOf(context.clock.now());
+  const day = readDayOf(filters, today);
   if (day !== undefined) {
     const { [SEARCH_BOX]: _, as: __, ...others } = given;
     response.redirect(303, addressOf({ ...others, from: day, to: day }));
@@ -86,17 +93,28 @@ async function sendFound(context: Context, request: Request, response: Response,
   const empty = isFiltered(filters)
     ? 'Nenhuma transação com estes filtros: tire um deles.'
     : 'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.';
-  const today = context.calendar.dayOf(context.clock.now());
   const isCut = filters.inside !== undefined && next !== undefined && shown.length < limit;
   const exportOf = (other: Filters): string => encryptAddress(context, request, EXPORT, other);
   sendList(request, response, {
     ...LIST,
     filters: { ...form(response, draft, choices), areSet: isFiltered(filters) },
-    lead: html`<div class="about">${renderChips(given, choices, { addressOf, today })}${renderReadings(search.readings, given, { addressOf, full })}
+    lead: html`<div class="about">${renderChips(given, choices, { addressOf, today })}${renderReadings(search.readings, given, { addressOf, full })}${await renderOrders(context, filters)}
 ${shown.length > 0 && html`${renderTotal(total, filters.from === filters.to ? filters.from : undefined)}${renderExports(given, exportOf, full)}`}${isCut && html`<p class="notice">${t('O tempo desta busca acabou em {day}: ela continua na próxima página.', { day: formatDay(next.slice(0, 10)) })}</p>`}<p class="hint"><a href="${PROOF.address}">${t(PROOF.title)}</a></p></div>`,
     rows: foundTable(context, shown, { names: await readPlatformNames(context, response), empty }),
     next,
   });
+}
+
+/** Leads to the orders whose number stands in the box, with or without the word before it. */
+async function renderOrders(context: Context, { q = '' }: Asked['filters']): Promise<Html | undefined> {
+  const typed = q.trim();
+  if (typed === '') return undefined;
+  const found: Awaited<ReturnType<typeof listExpected>> = [];
+  for (const number of new Set([typed, typed.replace(ORDER_WORD, '')]))
+    append(found, await listExpected(limitReads(context), ORDERS_SHOWN_MAX, undefined, { number }));
+  if (found.length === 0) return undefined;
+  const links = found.map((one) => html` <a href="/expected/${one.id}">${one.number}</a> ${stateBadge(one.state)}`);
+  return html`<p class="notice">${t('Pedido com este número:')}${links}</p>`;
 }
 
 async function sendWrong(context: Context, request: Request, response: Response, draft: Draft): Promise<void> {

@@ -9,6 +9,7 @@ import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import {
   classifySearch,
+  findYearlessDay,
   type Reading,
   SEARCH_CHARS_MAX,
   SEARCH_KINDS,
@@ -107,8 +108,10 @@ export type Search = {
   target: string;
 };
 
-/** The day that the box holds: it becomes the period. */
-export function readDayOf({ q = '' }: SearchFilters): Day | undefined {
+/** The day that the box holds: it becomes the period. @param today also a day without its year is one. */
+export function readDayOf({ q = '', as }: SearchFilters, today?: Day): Day | undefined {
+  const yearless = today === undefined || as !== undefined ? undefined : findYearlessDay(q, today);
+  if (yearless !== undefined) return yearless;
   const [reading] = classifySearch(q, language()).readings;
   return reading?.kind === 'day' ? reading.day : undefined;
 }

@@ -47,8 +47,11 @@ const BY_WORDS = words({ created: 'Criação', status: 'Situação' });
 export function searchFields(draft: Draft, { platforms, merchants }: Choices, full: boolean): Part[] {
   const amount = formatMoney(EXAMPLE_CENTS);
   const hint = full
-    ? t('Id ou começo, referência, extra, E2E, CPF ou CNPJ, começo de palavras, {amount}, 22/11/2026.', { amount })
-    : t('Id ou começo, referência, extra, E2E, CPF ou CNPJ, {amount}, 22/11/2026.', { amount });
+    ? t(
+        'Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, começo de palavras, {amount}, 22/11/2026.',
+        { amount },
+      )
+    : t('Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, {amount}, 22/11/2026.', { amount });
   const inside = t('Do nome, e-mail, referência ou extra, num período de até {n} dias.', { n: INSIDE_DAYS_MAX });
   const box = inputField(draft, { name: SEARCH_BOX, label: 'Buscar', hint }, html` type="search" maxlength="512"`);
   return [
@@ -174,7 +177,7 @@ export function renderTotal(total: SearchTotal | undefined, day?: Day): Html {
       day: formatDay(day),
       path,
     });
-  return html`<p class="total">${said} ${listed}. <span class="hint">${t('Pela situação de agora.')} ${report} ${
+  return html`<p class="total">${said} ${listed}. <span class="hint">${t('Pela situação de agora. O que foi devolvido depois não está nas pagas; o relatório conta os dois.')} ${report} ${
     isMore && t('Contam-se até {n}: estreite a busca para o total exato.', { n })
   }</span></p>`;
 }
