@@ -3,7 +3,6 @@ export const BANK_EN = {
   Banco: 'Bank',
   'O extrato da conta da empresa no banco, linha por linha, ao lado dos ajustes do tipo banco e dos saques por PIX. Um par não muda o razão: ele diz o que está fechado.':
     'The statement of the company’s bank account, line by line, beside the adjustments of kind bank and the withdrawals by PIX. A match does not change the ledger: it says what is closed.',
-  'Contas no banco': 'Bank accounts',
   'O banco e o razão': 'The bank and the ledger',
   'Linhas do extrato em aberto': 'Open lines of the statement',
   'Linhas do extrato sem lançamento': 'Lines of the statement without an entry',
@@ -20,18 +19,23 @@ export const BANK_EN = {
   '{n} linhas novas': '{n} new lines',
   'uma já conhecida': 'one known before',
   '{n} já conhecidas': '{n} known before',
-  'Nenhum extrato foi importado até agora.': 'No statement has been imported.',
-  'Saldo no banco': 'Balance at the bank',
-  Lacunas: 'Gaps',
-  'o arquivo não traz o saldo': 'the file has no balance',
-  'em {day}': 'on {day}',
-  'entre {from} e {to} faltam linhas que somam {sum}': 'between {from} and {to} lines of {sum} are missing',
+  'Entre {from} e {to} faltam linhas que somam {sum}.': 'Between {from} and {to} lines of {sum} are missing.',
   'Conta no banco, no razão': 'Bank account in the ledger',
   'Saldo antes da primeira linha': 'Balance before the first line',
-  'Mais saques por PIX casados': 'Plus matched withdrawals by PIX',
-  'Mais linhas em aberto': 'Plus open lines',
-  'Menos lançamentos em aberto': 'Less open entries',
-  'Menos linhas depois do saldo': 'Less lines after the balance',
+  '+ Casado com ajustes': '+ Matched with adjustments',
+  '+ Saques por PIX casados': '+ Matched withdrawals by PIX',
+  '+ Linhas em aberto': '+ Open lines',
+  '+ Linhas que não são do PIX': '+ Lines that are nothing of PIX',
+  '− Linhas depois do saldo': '− Lines after the balance',
+  '= Saldo final do extrato em {day}': '= Closing balance of the statement on {day}',
+  '= Soma das linhas': '= Sum of the lines',
+  '+ Ajustes sem linha no extrato': '+ Adjustments without a line',
+  '= Conta no banco, no razão': '= Bank account in the ledger',
+  'Saldo final dos extratos, menos o do razão': 'Closing balance of the statements, less the ledger’s',
+  'O extrato não traz o saldo final.': 'The statement has no closing balance.',
+  'Nenhum extrato desta conta foi importado.': 'No statement of this account has been imported.',
+  'Veio do provedor: {sum}.': 'Came from the provider: {sum}.',
+  Parcela: 'Part',
   'Casado com ajustes': 'Matched with adjustments',
   'A conta no banco confere: cada linha do extrato e cada ajuste do tipo banco tem o seu par.':
     'The bank account agrees: each line of the statement and each adjustment of kind bank has its match.',
@@ -39,8 +43,8 @@ export const BANK_EN = {
   'Linhas do extrato: {sum}': 'Lines of the statement: {sum}',
   'Lançamentos do banco: {sum}': 'Entries of the bank: {sum}',
   'Faltam linhas entre dois saldos: veja as lacunas.': 'Lines are missing between two balances: see the gaps.',
-  'O saldo não foi comparado: o arquivo de uma conta não o traz (LEDGERBAL, no OFX).':
-    'The balance was not compared: the file of an account has none (LEDGERBAL, in OFX).',
+  'O saldo não foi comparado: o extrato de uma conta não traz o saldo final.':
+    'The balance was not compared: the statement of an account has no closing balance.',
   '{n} em aberto, que somam {sum}.': '{n} open, which add up to {sum}.',
   // lists
   'Linhas do extrato': 'Lines of the statement',
@@ -91,7 +95,6 @@ export const BANK_EN = {
   'A linha fica em aberto de novo, e nenhum texto da conta a marca outra vez.':
     'The line is open again, and no text of its account marks it.',
   'por um texto da conta': 'by a text of its account',
-  'Mais linhas que não são do PIX': 'Plus lines that are nothing of PIX',
   'Linhas que não são do PIX': 'Lines that are nothing of PIX',
   'Conta no banco': 'Bank account',
   'O nome aparece no lugar do número. As linhas que não são do PIX, como tarifas e salários, saem do que está em aberto e continuam na lista.':
@@ -102,7 +105,6 @@ export const BANK_EN = {
   'Um texto por linha, sem distinção de maiúsculas e acentos: até {n}, cada um com {min} a {max} caracteres.':
     'One text a line, without regard to case and accents: up to {n}, each of {min} to {max} characters.',
   'Outra conta': 'Another account',
-  'Veio do provedor': 'Came from the provider',
   Casadas: 'Matched',
   'De {from} a {to}': '{from} to {to}',
   'Não diz': 'Not said',

@@ -2,6 +2,8 @@
 export const PAGES_EN = {
   // runbooks
   Guias: 'Runbooks',
+  'Guia do contador': 'Guide for accountants',
+  'As planilhas, coluna por coluna': 'The spreadsheets, column by column',
   'O que fazer em cada alerta': 'What to do about each alert',
   'Todos os guias': 'All runbooks',
   // the login

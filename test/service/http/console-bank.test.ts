@@ -70,11 +70,20 @@ test('an accountant uploads a file without script: it is checked, then imported,
   expect([checked.status, checked.text]).toEqual([200, expect.stringContaining('Um par seria casado.')]);
   expect(checked.text).toContain('341/1-1: 2 linhas novas, 0 já conhecidas');
   const session = await openConsoleSession(env, 'accountant');
-  expect((await session.get(PAGE)).text).toContain('Nenhum extrato foi importado até agora.');
+  const unread = (await session.get(PAGE)).text;
+  expect(unread).not.toContain('não traz o saldo');
+  expect(unread).toContain('Sem um extrato não se sabe');
   expect(await upload('accountant', file)).toMatchObject({ status: 303, to: `${FORM}?done=imported` });
   expect((await upload('accountant', file)).text).toContain('Este arquivo já foi importado, por accountant:');
   const { html, text } = await session.get(PAGE);
   expect(html).toContain(`${FORM}?kind=bank`);
+  // the parts add up to the balance of the statement, and those of the ledger to its own
+  expect(text).toMatch(
+    /341\/1-1 .*Saldo antes da primeira linha -R\$ 224,10 \+ Casado com ajustes R\$ 1\.234,00 1 \+ Saques por PIX casados R\$ 0,00 0 \+ Linhas em aberto -R\$ 9,90 1 \+ Linhas que não são do PIX R\$ 0,00 0 = Saldo final do extrato em \d\d\/\d\d\/\d{4} R\$ 1\.000,00/,
+  );
+  expect(text).toMatch(
+    /Casado com ajustes R\$ 1\.234,00 1 \+ Ajustes sem linha no extrato R\$ 0,00 0 = Conta no banco, no razão R\$ 1\.234,00 Saldo final dos extratos, menos o do razão -R\$ 234,00/,
+  );
   expect(text).toContain('1 em aberto, que somam -R$ 9,90.');
   expect(text).toContain('TARIFA');
   expect(text).not.toContain('A conta no banco confere');

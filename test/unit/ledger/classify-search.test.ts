@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Language } from '../../../src/domain/language/language.ts';
-import { classifySearch, namesNobody } from '../../../src/ledger/read/classify-search.ts';
+import { classifySearch, findYearlessDay, namesNobody } from '../../../src/ledger/read/classify-search.ts';
 
 /** `reference extra amount:123400`: the readings of a text, or its fault. */
 function read(text: string, language?: Language): string {
@@ -140,4 +140,17 @@ describe('the search box', () => {
   ])('says whether %j can stand in an address: %s', (text, expected) => {
     expect(namesNobody(text)).toBe(expected);
   });
+});
+
+it.each([
+  ['26/11', '2026-11-27', '2026-11-26'],
+  ['27/11', '2026-11-27', '2026-11-27'],
+  ['28/11', '2026-11-27', '2025-11-28'],
+  ['1/2', '2026-11-27', '2026-02-01'],
+  ['29/02', '2026-11-27', '2024-02-29'],
+  ['29/02', '2104-02-28', '2096-02-29'],
+  ['31/02', '2026-11-27', undefined],
+  ['26/11/2026', '2026-11-27', undefined],
+])('%s read on %s is %s', (text, today, day) => {
+  expect(findYearlessDay(text, today)).toBe(day);
 });

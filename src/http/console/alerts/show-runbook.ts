@@ -1,6 +1,6 @@
 /**
- * The runbooks at `/runbooks/<kind>`, which every alert links to. They need no login: they hold no data, and people on call
- * read them on a phone before they log in. Their source is our own documents, read once at the start: it is trusted,
+ * The runbooks at `/runbooks/<kind>`, which every alert links to, and guides beside them. They need no login: they hold no
+ * data, and people on call read them on a phone before they log in. Their source is our own documents, read once at the start: it is trusted,
  * so the rendered markup is not sanitised.
  */
 import type { Request, Response, Router } from 'express';
@@ -8,24 +8,43 @@ import type { Language } from '../../../domain/language/language.ts';
 import type { AlertText } from '../../../texts/alerts/alert-facts.ts';
 import { ALERT_KINDS } from '../../../texts/alerts/alert-kinds.ts';
 import { ALERT_TEXTS } from '../../../texts/alerts/describe-alert.ts';
-import { language } from '../../../texts/language.ts';
+import { language, runInLanguage } from '../../../texts/language.ts';
 import { refuse } from '../../../texts/refuse.ts';
-import { t } from '../../../texts/translate.ts';
+import { type PlainText, t, translate } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { type Html, html } from '../parts/html.ts';
-import { sendPage } from '../parts/send-page.ts';
+import { NAVIGATION, sendPage } from '../parts/send-page.ts';
 import { readDocument, renderDocument } from '../system/render-document.ts';
 
 const FILES = { 'pt-BR': 'runbooks.pt-BR.md', en: 'runbooks.md' } as const;
+/** The guides that are of no alert. */
+const GUIDES: Record<string, { title: PlainText } & Record<Language, string>> = {
+  accounting: { title: 'Guia do contador', 'pt-BR': 'accounting.pt-BR.md', en: 'months.md' },
+  spreadsheet: { title: 'As planilhas, coluna por coluna', 'pt-BR': 'planilha.pt-BR.md', en: 'sheets.md' },
+};
+/** Pages that the documents name in italics. */
+const PAGES: readonly (readonly [address: string, name: PlainText])[] = [
+  ...NAVIGATION,
+  ['/balances/bank', 'Banco'],
+  ['/balances/fees', 'Tarifas'],
+  ['/balances/fees/new', 'Informar um contrato'],
+  ['/balances/statements/new', 'Informar um saldo'],
+  ['/balances/adjustments/new', 'Lançar um ajuste'],
+  ['/balances/imports', 'Importar um arquivo'],
+  ['/expected/undecided', 'A decidir'],
+  ['/reports/accounts', 'Plano de contas'],
+  ['/transactions/proof', 'Prova de um pagamento'],
+];
 
 /** The pages of the runbooks. */
 export function runbookPages(): Router {
   const router = createRouter();
-  const runbooks = { 'pt-BR': renderSections('pt-BR'), en: renderSections('en') };
+  const runbooks = { 'pt-BR': render('pt-BR'), en: render('en') };
   router.get('/runbooks', (request, response) => {
     const list = ALERT_KINDS.map((kind) => [kind, ALERT_TEXTS[language()][kind].title] as const);
     const title = t('Guias');
-    const body = html`<h1>${title}</h1><p class="lead">${t('O que fazer em cada alerta')}</p>
+    const body = html`<h1>${title}</h1><ul class="plain">${Object.entries(GUIDES).map(([name, guide]) => html`<li><a href="${addressOf(name, language())}">${translate(guide.title)}</a></li>`)}</ul>
+<h2>${t('O que fazer em cada alerta')}</h2>
 <ul class="plain">${list.map(([kind, name]) => html`<li><a href="${addressOf(kind, language())}">${name}</a> <code>${kind}</code></li>`)}</ul>`;
     sendRunbook(request, response, { kind: undefined, title, body });
   });
@@ -34,6 +53,16 @@ export function runbookPages(): Router {
     const section = runbooks[language()].get(kind);
     if (!section) throw refuse('runbook_unknown');
     const { title = kind, todo } = (ALERT_TEXTS[language()] as Partial<Record<string, AlertText>>)[kind] ?? {};
+    const guide = GUIDES[kind];
+    if (guide) {
+      const name = translate(guide.title);
+      sendRunbook(request, response, {
+        kind,
+        title: name,
+        body: html`<h1>${name}</h1><div class="prose">${section}</div>`,
+      });
+      return;
+    }
     const body = html`<h1>${title}</h1><p class="sub"><code>${kind}</code></p>
 ${todo !== undefined && html`<p class="explain">${todo}</p>`}<div class="prose">${section}</div>`;
     sendRunbook(request, response, { kind, title, body });
@@ -57,7 +86,11 @@ function addressOf(kind: string | undefined, lang: Language): string {
   return `/runbooks${kind === undefined ? '' : `/${kind}`}?lang=${lang}`;
 }
 
-/** Renders each section that is named like an alert, from its heading to the next one. */
+function render(lang: Language): Map<string, Html> {
+  return runInLanguage(lang, () => renderSections(lang));
+}
+
+/** Renders the guides, and each section that is named like an alert, from its heading to the next one. */
 function renderSections(lang: Language): Map<string, Html> {
   const sections = readDocument(FILES[lang])
     .split(/^#{1,2} /m)
@@ -66,10 +99,22 @@ function renderSections(lang: Language): Map<string, Html> {
       return name === undefined || content === undefined ? [] : [[name, content] as const];
     });
   const names = new Set(sections.map(([name]) => name));
+  const pages = new Map(PAGES.map(([address, name]) => [String(translate(name)), address]));
   // other documents are not served: their links stay text
-  const find = (href: string) => {
-    const name = href.replace('#', '');
-    return names.has(name) ? addressOf(name, lang) : undefined;
+  const findIn = (own: ReadonlySet<string>) => (href: string) => {
+    const [file = '', anchor = ''] = href.split('#');
+    const guide = Object.entries(GUIDES).find(([, guide]) => guide[lang] === file)?.[0];
+    if (guide !== undefined) return `${addressOf(guide, lang)}${anchor && `#${anchor}`}`;
+    if (file === FILES[lang]) return addressOf(names.has(anchor) ? anchor : undefined, lang);
+    if (file !== '') return undefined;
+    return own.has(anchor) ? addressOf(anchor, lang) : own.size === 0 ? href : undefined;
   };
-  return new Map(sections.map(([name, content]) => [name, renderDocument(content, find)]));
+  const renderOne = (text: string, own: ReadonlySet<string>) =>
+    renderDocument(text, findIn(own), (name) => pages.get(name));
+  return new Map([
+    ...sections.map(([name, content]) => [name, renderOne(content, names)] as const),
+    ...Object.entries(GUIDES).map(
+      ([name, guide]) => [name, renderOne(readDocument(guide[lang]).replace(/^# .*\n/, ''), new Set())] as const,
+    ),
+  ]);
 }

@@ -133,7 +133,7 @@ export function sayAgreement({ accounts, openLines, openEntries, bankCents }: Ba
     openLines.count > 0 && t('Linhas do extrato: {sum}', { sum: describeOpen(openLines) }),
     openEntries.count > 0 && t('Lançamentos do banco: {sum}', { sum: describeOpen(openEntries) }),
     gaps > 0 && t('Faltam linhas entre dois saldos: veja as lacunas.'),
-    bankCents === null && t('O saldo não foi comparado: o arquivo de uma conta não o traz (LEDGERBAL, no OFX).'),
+    bankCents === null && t('O saldo não foi comparado: o extrato de uma conta não traz o saldo final.'),
   ].filter((one) => one !== false);
   return lacks.length === 0
     ? t('A conta no banco confere: cada linha do extrato e cada ajuste do tipo banco tem o seu par.')

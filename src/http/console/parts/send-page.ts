@@ -9,7 +9,7 @@ import { restoreNotice } from './restored.ts';
 import { assetAddress } from './serve-assets.ts';
 import { ROLE_WORDS } from './words.ts';
 
-const NAVIGATION = [
+export const NAVIGATION = [
   ['/', 'Visão geral'],
   ['/transactions', 'Transações'],
   ['/expected', 'Pedidos'],
@@ -60,6 +60,8 @@ export type Site = {
   home: string;
   /** The address of the page that describes its API. */
   api: string;
+  /** The address of the guide for accountants. */
+  guide?: string;
   /** The header of a page with a session; undefined without one. */
   frame(request: Request, response: Response): Html | undefined;
 };
@@ -91,7 +93,7 @@ ${page.refreshS !== undefined && !page.isTypedIn && html`<noscript><meta http-eq
 <a class="skip" href="#conteudo">${t('Ir para o conteúdo')}</a>
 ${header}
 <main id="conteudo" tabindex="-1">${restoreNotice(response)}${notice(request)}${page.refreshS !== undefined && page.isTypedIn && reloadLink(request)}${page.body}</main>
-${foot(request, page.address, header && site.api)}
+${foot(request, page.address, header && site)}
 </body>
 </html>`;
   response
@@ -141,6 +143,7 @@ const CONSOLE: Site = {
   icon: assetAddress('icon.svg'),
   home: '/',
   api: '/openapi',
+  guide: '/runbooks/accounting',
   frame(request, response) {
     const caller = response.locals.caller as Caller | undefined;
     return caller && frame(request, response, caller);
@@ -165,13 +168,13 @@ ${postForm(response, '/logout', html`<button class="quiet">${t('Sair')}</button>
 /**
  * The button that shows the page in the other language, and keeps it. An answer to a form has none: it would lose what
  * was typed.
- * @param api where the API is described; undefined without a session.
+ * @param site where the API and the guide are; undefined without a session.
  */
-function foot(request: Request, address = addressOf(request), api?: string): Html | undefined {
+function foot(request: Request, address = addressOf(request), site?: Site): Html | undefined {
   if (request.method === 'POST') return undefined;
   const { other, name } =
     language() === 'en' ? { other: 'pt-BR', name: 'Português' } : { other: 'en', name: 'English' };
-  return html`<footer class="foot"><form method="post" action="/language"><input type="hidden" name="next" value="${address}"><button class="quiet" name="language" value="${other}" lang="${other}">${name}</button></form>${api !== undefined && html`<a href="${api}">${t('API')}</a>`}</footer>`;
+  return html`<footer class="foot"><form method="post" action="/language"><input type="hidden" name="next" value="${address}"><button class="quiet" name="language" value="${other}" lang="${other}">${name}</button></form>${site?.guide !== undefined && html`<a href="${site.guide}?lang=${language()}">${t('Guia do contador')}</a><a href="/runbooks">${t('Guias')}</a>`}${site && html`<a href="${site.api}">${t('API')}</a>`}</footer>`;
 }
 
 /** The page's own address, without filters that may name a person, a notice, and the language of this one answer. */

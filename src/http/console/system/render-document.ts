@@ -8,8 +8,16 @@ export function readDocument(file: string): string {
   return readFileSync(new URL(`../../../../docs/${file}`, import.meta.url), 'utf8');
 }
 
-/** @param findAddress the address that a link leads to; undefined: what it names is not served, and the link stays text. */
-export function renderDocument(text: string, findAddress: (href: string) => string | undefined): Html {
+/**
+ * Pictures are left out.
+ * @param findAddress the address that a link leads to; undefined: what it names is not served, and the link stays text.
+ * @param findPage the address of a page that the text names: `*Saldos*`.
+ */
+export function renderDocument(
+  text: string,
+  findAddress: (href: string) => string | undefined,
+  findPage: (name: string) => string | undefined = () => undefined,
+): Html {
   const marked = new Marked({
     async: false,
     renderer: {
@@ -18,6 +26,11 @@ export function renderDocument(text: string, findAddress: (href: string) => stri
         const address = findAddress(href);
         return address === undefined ? words : `<a href="${address}">${words}</a>`;
       },
+      em({ tokens, text: name }) {
+        const [words, address] = [this.parser.parseInline(tokens), findPage(name)];
+        return address === undefined ? `<em>${words}</em>` : `<a href="${address}">${words}</a>`;
+      },
+      image: () => '',
       heading({ tokens, depth, text: heading }) {
         return `<h${depth} id="${nameAnchor(heading)}">${this.parser.parseInline(tokens)}</h${depth}>`;
       },
