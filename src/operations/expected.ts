@@ -58,7 +58,7 @@ export async function showOwnOrder(context: Context, id: string, caller: Caller)
   const [order] = rows;
   if (!order) throw refuse('expected_unknown');
   const competing = await readCompetingOf(context, id, caller);
-  return { order, reason: await readStateReason(context.db, id), competing };
+  return { order, reason: await readStateReason(context.db, order), competing };
 }
 
 /** A merchant reads and writes the sources of its token alone. @throws ConfereError `forbidden`. */

@@ -51,7 +51,8 @@ export function expectedPages(context: Context): Router {
     );
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
 <div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
-${row.reason && html`<p class="lead">${say(await readStateReason(context.db, id))}</p>`}
+${!row.decided && html`<p class="hint">${t('Acaba de mudar: recarregue em um segundo.')}</p>`}
+${row.reason && html`<p class="lead">${say(await readStateReason(context.db, row))}</p>`}
 ${facts([
   ['Valor', moneyOf(row.amount)],
   ['Pago', moneyOf(row.paid)],

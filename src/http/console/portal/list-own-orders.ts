@@ -75,6 +75,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
     const { order, reason, competing } = await orders.show(response, request.params.id);
     const body = html`<p class="crumb"><a href="${ORDERS.address}">${t(ORDERS.title)}</a></p>
 <div class="head"><h1>${order.number}</h1> ${stateBadge(order.state)}</div><p class="sub">${idText(order.id)}</p>
+${!order.decided && html`<p class="hint">${t('Acaba de mudar: recarregue em um segundo.')}</p>`}
 ${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}
 ${facts([
   ['Valor', moneyOf(order.amount)],
