@@ -16,8 +16,14 @@ export function describeState({ reason_code: code, first_lack: from, last_lack: 
   return code.endsWith('_candidates') ? [days, message('expected.candidates')] : [days];
 }
 
-/** Reads what `describeState` takes. */
-export async function readStateReason(db: Reader, id: string): Promise<Message[]> {
+/** Describes the reason that an order shows, with the days that are stored for it: the stored reason may be that of a version before. */
+export async function readStateReason(
+  db: Reader,
+  { id, reason_code }: { id: string; reason_code: string | null },
+): Promise<Message[]> {
   const row = db.selectFrom('expected_payments').select(['reason_code', 'first_lack', 'last_lack', 'lacks']);
-  return describeState(await row.where('id', '=', id).executeTakeFirstOrThrow());
+  const stored = await row.where('id', '=', id).executeTakeFirstOrThrow();
+  return describeState(
+    stored.reason_code === reason_code ? stored : { reason_code, first_lack: null, last_lack: null, lacks: 0 },
+  );
 }

@@ -13,14 +13,12 @@ import { normalizeDocument } from '../domain/person/fold-person.ts';
 import type { Operation } from '../domain/statuses.ts';
 import { describeSaid } from '../texts/messages.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
-import { KEY_RULES } from './decide/facts.ts';
 import { describeState } from './describe-state.ts';
+import { presumeState } from './presume-state.ts';
 import { findOldestUndecided } from './read-expected-metrics.ts';
 
 /** Candidates of one expected payment, or of one payment. */
 export const CANDIDATES_SHOWN_MAX = 20;
-/** Rules whose matches a cancellation does not withdraw. */
-const LASTING_RULES: readonly string[] = ['person', ...KEY_RULES];
 
 export type ExpectedFilters = {
   state?: ExpectedState | undefined;
@@ -64,7 +62,7 @@ export async function listExpected(
   const { db, clock, calendar } = context;
   // before the rows: what is decided since is shown too
   const matchedTo = await readMatchedTo(context);
-  let query = selectExpected(db).orderBy('head.seq', 'desc').limit(limit);
+  let query = selectExpected(db, clock.now()).orderBy('head.seq', 'desc').limit(limit);
   if (after !== undefined) query = query.where('head.seq', '<', after);
   query = query.where((eb) => matchFilters(eb, context, filters));
   const rows = await query.execute();
@@ -81,7 +79,8 @@ export async function listExpected(
     const matched = matches.get(row.seq) ?? [];
     // cast: only these states are stored
     const stored = { ...row, state: row.state as ExpectedState };
-    const said = row.is_cancelled === 1 ? cancel(stored, matched) : stored;
+    const decided = Number(row.undecided) === 0;
+    const said = presumeState(stored, matched, decided);
     return {
       ...{ seq: row.seq, id: row.id, source: row.source, number: row.number, operation: row.operation as Operation },
       ...{ amount: formatAmount(row.amount_cents), due_day: row.due_day, issued_day: row.issued_day },
@@ -91,20 +90,13 @@ export async function listExpected(
       revised_at: row.revised_at?.toISOString() ?? null,
       ...{ state: said.state, reason: describeSaid(describeState(said)) || null, reason_code: said.reason_code },
       ...{ paid: formatAmount(row.settled_cents), refunded: formatAmount(row.returned_cents) },
-      ...{ difference: formatAmount(row.settled_cents - row.amount_cents), paid_day: row.paid_day },
-      late_days: countLateDays(row, today),
+      ...{ difference: formatAmount(row.settled_cents - row.amount_cents), paid_day: said.paid_day },
+      late_days: countLateDays(said, today),
       matches: matched,
       candidates: (candidates.get(row.seq) ?? []).slice(0, CANDIDATES_SHOWN_MAX),
-      ...{ version: row.version, matched_to: matchedTo, created_at: row.created_at.toISOString() },
+      ...{ version: row.version, decided, matched_to: matchedTo, created_at: row.created_at.toISOString() },
     };
   });
-}
-
-/** A cancelled one, as the follower will decide it: it may not have done so yet. */
-function cancel<T extends { settled_cents: bigint }>(row: T, matches: readonly { rule: string }[]) {
-  const isPaid = row.settled_cents > 0n && matches.some(({ rule }) => LASTING_RULES.includes(rule));
-  const state: ExpectedState = isPaid ? 'paid_after_cancel' : 'cancelled';
-  return { ...row, state, reason_code: state, first_lack: null, last_lack: null };
 }
 
 type Heads = ExpressionBuilder<Database & { head: Database['expected_payments'] }, 'head'>;
@@ -180,12 +172,19 @@ async function readMatchedTo({ db, clock }: Pick<Context, 'db' | 'clock'>): Prom
   return ((await findOldestUndecided(db, now)) ?? now).toISOString();
 }
 
-function selectExpected(db: Reader) {
+/** `undecided`: work waits for it or for a payment that it is matched with, or its end is over since. */
+function selectExpected(db: Reader, now: Date) {
   return db
     .selectFrom('expected_payments as head')
     .innerJoin('expected_versions as version', 'version.seq', 'head.version_seq')
     .leftJoin('expected_texts as texts', 'texts.version_seq', 'head.version_seq')
     .selectAll('head')
+    .select(
+      sql<number>`(head.look_at <= ${now}) IS TRUE
+        OR EXISTS (SELECT 1 FROM expected_work WHERE expected_seq = head.seq)
+        OR EXISTS (SELECT 1 FROM expected_matches made JOIN expected_work USING (transaction_seq)
+          WHERE made.expected_seq = head.seq)`.as('undecided'),
+    )
     .select(['version.valid_until', 'version.invoice_key'])
     .select(['texts.document', 'texts.name', 'texts.description', 'texts.extra']);
 }

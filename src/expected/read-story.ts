@@ -76,6 +76,33 @@ export async function readStory(db: Reader, id: string): Promise<StoryStep[]> {
   return steps.sort((a, b) => a.at.getTime() - b.at.getTime());
 }
 
+/**
+ * Reads the story of an order as the merchant sees it: without what other merchants sent, and with the notes of its own tokens alone.
+ * `tokens`: their names, by id.
+ */
+export async function readOwnStory(
+  db: Reader,
+  id: string,
+  merchantSeq: number | undefined,
+): Promise<{ story: StoryStep[]; tokens: ReadonlyMap<string, string> }> {
+  const story = await readStory(db, id);
+  const actors = story.flatMap(({ by }) => by ?? []);
+  const rows = await db
+    .selectFrom('tokens')
+    .select(['id', 'name', 'merchant_seq'])
+    .where('id', 'in', actors.length > 0 ? actors : [''])
+    .where('merchant_seq', 'is not', null)
+    .execute();
+  const others = new Set(rows.flatMap((row) => (row.merchant_seq === merchantSeq ? [] : row.id)));
+  const tokens = new Map(rows.flatMap((row) => (others.has(row.id) ? [] : [[row.id, row.name] as const])));
+  const own = story.filter(({ by }) => by === null || !others.has(by));
+  return { story: own.map((step) => (step.by !== null && tokens.has(step.by) ? step : withoutNote(step))), tokens };
+}
+
+function withoutNote(step: StoryStep): StoryStep {
+  return 'note' in step ? { ...step, note: null } : step;
+}
+
 /** The expected payments that a transaction is matched with, or may belong to. @param mask whether numbers may name a person. */
 export async function listOrdersOf(db: Reader, transactionId: string, { mask }: { mask: boolean }) {
   const own = db.selectFrom('transactions').select('seq').where('id', '=', transactionId);

@@ -29,15 +29,20 @@ export async function setOwnState(context: Context, id: string, state: 'enabled'
  * @throws ConfereError `invalid_request` beyond the limits; `conflict` if it accepts more while such callbacks of an earlier change still wait: each widening
  *   reads all events since `events_since`.
  */
-export async function setOwnFilter(context: Context, id: string, input: FilterInput): Promise<MerchantRow> {
+export async function setOwnFilter(
+  context: Context,
+  id: string,
+  input: FilterInput,
+): Promise<{ merchant: MerchantRow; before: MerchantFilter; after: MerchantFilter }> {
   checkFilter(input);
   const filter = completeFilter(input);
-  await transact(context.db, async (trx) => {
+  const before = await transact(context.db, async (trx) => {
     const locked = await lockMerchant(trx, id);
     const merchant = await findMerchant(trx, id);
     const set = { own_filter: acceptsAll(filter) ? null : JSON.stringify(filter) };
     const resumes = isWithinLimitsAgain(merchant, set);
-    const widens = resumes || !isWithin(filter, parseFilter(locked.own_filter ?? '{}'));
+    const old = parseFilter(locked.own_filter ?? '{}');
+    const widens = resumes || !isWithin(filter, old);
     if (widens && merchant.backfill_state !== null && merchant.backfill_state !== 'done') {
       throw refuse('backfill_running');
     }
@@ -48,8 +53,9 @@ export async function setOwnFilter(context: Context, id: string, input: FilterIn
       .where('seq', '=', locked.seq)
       .execute();
     if (widens) await startBackfill(context, trx, locked.seq, locked.events_since);
+    return old;
   });
-  return await findMerchant(context.db, id);
+  return { merchant: await findMerchant(context.db, id), before, after: filter };
 }
 
 /** Locks a merchant until the transaction ends. @throws ConfereError `not_found`. */

@@ -96,6 +96,21 @@ export function isWithin(inner: MerchantFilter, outer: MerchantFilter): boolean 
   );
 }
 
+/** A filter for the audit: prefixes and values of `extra`, which may hold personal data, are only counted. Empty lists are left out. */
+export type FilterSummary = Record<string, string[] | number>;
+
+export function summarizeFilter({ platforms, operations, statuses, ...more }: MerchantFilter): FilterSummary {
+  const { reference_prefixes, extra_prefixes, extra_match } = more;
+  const counted = { reference_prefixes, extra_prefixes, extra_match };
+  return Object.fromEntries([
+    ...Object.entries({ platforms, operations, statuses }).filter(([, list]) => list.length > 0),
+    ...Object.entries(counted).flatMap(([name, values]) => {
+      const count = Object.keys(values).length;
+      return count > 0 ? [[name, count] as const] : [];
+    }),
+  ]);
+}
+
 /** Parses a stored filter: lists that an older one lacks are empty. */
 export function parseFilter(text: string): MerchantFilter {
   return completeFilter(JSON.parse(text) as FilterInput);

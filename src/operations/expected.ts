@@ -15,6 +15,7 @@ import { maskExpected } from '../expected/mask-expected.ts';
 import { matchExpected, unmatchExpected } from '../expected/match-by-hand.ts';
 import { isChange, putExpected } from '../expected/put-expected.ts';
 import { type Competing, readCompeting } from '../expected/read-competing.ts';
+import { readOwnStory } from '../expected/read-story.ts';
 import { refuse } from '../texts/refuse.ts';
 import { authorizeSearch } from './authorize-search.ts';
 import { type By, defineChange } from './define-change.ts';
@@ -51,14 +52,15 @@ export function ownOrders<Filter extends object>(caller: Caller, filter: Filter)
   return { caller, filter: { ...filter, merchantSeq: caller.merchantSeq }, via: 'portal' as const };
 }
 
-/** An order of a merchant, with why it has its state, and those that compete with it. @throws ConfereError `not_found`, also for one that is not its own. */
+/** An order of a merchant, with why it has its state, those that compete with it, and its story. @throws ConfereError `not_found`, also for one that is not its own. */
 export async function showOwnOrder(context: Context, id: string, caller: Caller) {
   const page = { limit: 1, after: undefined };
   const { rows } = await readList(context, expectedPayments, { ...ownOrders(caller, { id }), page });
   const [order] = rows;
   if (!order) throw refuse('expected_unknown');
   const competing = await readCompetingOf(context, id, caller);
-  return { order, reason: await readStateReason(context.db, id), competing };
+  const told = await readOwnStory(context.db, id, caller.merchantSeq);
+  return { order, reason: await readStateReason(context.db, order), competing, ...told };
 }
 
 /** A merchant reads and writes the sources of its token alone. @throws ConfereError `forbidden`. */

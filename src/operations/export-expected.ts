@@ -21,10 +21,11 @@ const money = (value: string): Cell => ({ cents: parseSum(value) ?? null });
 const list = (values: readonly string[]): Cell => text(joinCell(values));
 
 /** An issued day that nobody gave is null: an import of it would be another fact. */
-type Exported = Omit<PresentedExpected, 'issued_day' | 'operation' | 'state'> & {
+type Exported = Omit<PresentedExpected, 'issued_day' | 'operation' | 'state' | 'decided'> & {
   issued_day: Day | null;
   operation: string;
   state: string;
+  decided: string;
 };
 
 const GIVEN: Record<string, (row: Exported) => Cell> = {
@@ -53,6 +54,7 @@ const FOUND: Record<keyof typeof COMPUTED, (row: Exported) => Cell> = {
   difference: (row) => money(row.difference),
   late_days: (row) => ({ count: row.late_days }),
   payments: (row) => list(row.matches.map((one) => one.transaction_id)),
+  decided: (row) => text(row.decided),
   matched_to: (row) => text(row.matched_to),
 };
 
@@ -91,7 +93,11 @@ export async function* renderExpectedCsv(
     const { rows, next } = await readList(context, expectedPayments, { ...wanted, page });
     const exported = rows.map((row) => {
       const days = { dueDay: row.due_day, createdDay: calendar.dayOf(new Date(row.created_at)) };
-      const given = { ...row, issued_day: row.issued_day === issuedDayOf(null, days) ? null : row.issued_day };
+      const given = {
+        ...row,
+        decided: String(row.decided),
+        issued_day: row.issued_day === issuedDayOf(null, days) ? null : row.issued_day,
+      };
       return wanted.via === 'console' ? inWords(given) : given;
     });
     // not before the first page: it may be refused

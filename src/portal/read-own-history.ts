@@ -5,6 +5,8 @@
  */
 import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
+import { formatAmount } from '../domain/money.ts';
+import type { FilterSummary } from '../merchants/match-filter.ts';
 import { refuseField } from '../texts/refuse.ts';
 import { ADDRESS_KINDS, type AddressKind } from './address-changes.ts';
 
@@ -71,6 +73,7 @@ export async function readOwnHistory(
   const shown = rows.slice(0, limit);
   const names = new Map(tokens.map(({ id, name }) => [id, name]));
   const about = await readAbout(db, merchant.seq, shown);
+  const orders = await readOrders(db, shown, new Set(own));
   return {
     changes: shown.map((row) => ({
       ...{ id: row.id, at: row.at.toISOString(), action: row.action },
@@ -81,6 +84,7 @@ export async function readOwnHistory(
           : ('operators' as const),
       token_name: names.get(row.actor) ?? null,
       ...presentAbout(row, about),
+      ...presentOrder(row, orders, names),
     })),
     next: rows.length > limit ? shown.at(-1)?.id : undefined,
   };
@@ -124,14 +128,76 @@ async function readAbout(db: Reader, merchantSeq: number, rows: Row[]): Promise<
   };
 }
 
-function presentAbout({ target, detail }: Row, { addresses, callbacks }: About) {
+function presentAbout({ action, target, detail }: Row, { addresses, callbacks }: About) {
   const address = addresses.get(target);
-  const words = (detail ?? '').split(' ');
+  const words = action === 'merchant.filter_chosen' ? [] : (detail ?? '').split(' ');
   return {
     /** The address of a change, while it is kept. */
     kind: ADDRESS_KINDS.find((kind: AddressKind) => words.includes(kind)) ?? null,
     ...{ value: address?.value ?? null, old_value: address?.old_value ?? null },
+    filter: action === 'merchant.filter_chosen' ? (parseDetail(detail) as FilterChange | null) : null,
     expected_payment_id: target.startsWith('ep_') ? target : null,
     callback: callbacks.get(target) ?? null,
+  };
+}
+
+type FilterChange = { before: FilterSummary; after: FilterSummary };
+
+/** The JSON of a detail, perhaps after the word of where it came from; null where an earlier version wrote none. */
+function parseDetail(detail: string | null): unknown {
+  const start = detail?.indexOf('{') ?? -1;
+  return detail !== null && start >= 0 ? JSON.parse(detail.slice(start)) : null;
+}
+
+type Orders = Awaited<ReturnType<typeof readOrders>>;
+
+/** Reads the keys of the orders that changes are about, what the merchant's tokens sent of them, and why they reopened them. */
+async function readOrders(db: Reader, rows: Row[], own: ReadonlySet<string>) {
+  const ids = rows.flatMap(({ target }) => (target.startsWith('ep_') ? target : []));
+  if (ids.length === 0) return { keys: new Map(), versions: [], notes: [] };
+  const keys = await db
+    .selectFrom('expected_payments')
+    .select(['id', 'source', 'number'])
+    .where('id', 'in', ids)
+    .execute();
+  const versions = await db
+    .selectFrom('expected_versions as sent')
+    .leftJoin('expected_versions as before', (join) =>
+      join
+        .onRef('before.expected_id', '=', 'sent.expected_id')
+        .on((eb) => eb('before.version', '=', eb('sent.version', '-', 1))),
+    )
+    .select(['sent.expected_id as id', 'sent.version', 'sent.actor', 'sent.created_at', 'sent.amount_cents'])
+    .select(['before.amount_cents as old_cents', 'before.actor as old_actor'])
+    .where('sent.expected_id', 'in', ids)
+    .where('sent.actor', 'in', [...own])
+    .orderBy('sent.version', 'desc')
+    .execute();
+  const notes = await db
+    .selectFrom('expected_cancellations as one')
+    .innerJoin('expected_payments as head', 'head.seq', 'one.expected_seq')
+    .innerJoin('expected_notes', 'expected_notes.cancellation_seq', 'one.seq')
+    .select(['head.id', 'one.actor', 'one.created_at', 'note'])
+    .where('head.id', 'in', ids)
+    .where('one.actor', 'in', [...own])
+    .orderBy('one.seq', 'desc')
+    .execute();
+  return { keys: new Map(keys.map(({ id, ...key }) => [id, key] as const)), versions, notes };
+}
+
+function presentOrder({ action, actor, target, at, detail }: Row, orders: Orders, own: ReadonlyMap<string, string>) {
+  // the change and its audit row are one transaction: the newest that was made before the row
+  const isOf = (one: { id: string; actor: string; created_at: Date }) =>
+    one.id === target && one.actor === actor && one.created_at <= at;
+  const sent = action === 'expected.put' ? orders.versions.find(isOf) : undefined;
+  const mayShowOld = sent && sent.old_cents !== null && own.has(sent.old_actor ?? '');
+  const many = action === 'expected.put' ? (parseDetail(detail) as { count: number } | null) : null;
+  return {
+    ...{ source: orders.keys.get(target)?.source ?? null, number: orders.keys.get(target)?.number ?? null },
+    version: sent?.version ?? null,
+    amount: sent ? formatAmount(sent.amount_cents) : null,
+    old_amount: mayShowOld ? formatAmount(sent.old_cents ?? 0n) : null,
+    count: many?.count ?? null,
+    note: action === 'expected.reopen' ? (orders.notes.find(isOf)?.note ?? null) : null,
   };
 }

@@ -39,12 +39,21 @@ export function decideState(facts: StateFacts): DecidedState {
   const returnedCents = sum(facts.parts.filter(({ standing }) => standing === 'returned'));
   const sums = { settledCents, returnedCents, parts: settled.length };
   const state = chooseState(facts, sums);
-  return { state, reasonCode: nameReason(state, facts), ...sums, paidDay: findPaidDay(settled, facts.amountCents) };
+  return {
+    state,
+    reasonCode: nameReason(state, facts.hasCandidates),
+    ...sums,
+    paidDay: findPaidDay(settled, facts.amountCents),
+  };
 }
 
 type Sums = Pick<DecidedState, 'settledCents' | 'returnedCents' | 'parts'>;
 
-function chooseState(facts: StateFacts, { settledCents, returnedCents, parts }: Sums): ExpectedState {
+/** Returns the first state that fits the facts and the sums of parts. */
+export function chooseState(
+  facts: Omit<StateFacts, 'parts' | 'hasCandidates'>,
+  { settledCents, returnedCents, parts }: Sums,
+): ExpectedState {
   const { amountCents } = facts;
   if (facts.isCancelled) return settledCents > 0n ? 'paid_after_cancel' : 'cancelled';
   if (parts >= 2 && settledCents >= 2n * amountCents) return 'paid_twice';
@@ -56,7 +65,7 @@ function chooseState(facts: StateFacts, { settledCents, returnedCents, parts }: 
 }
 
 /** A stable name of why it has its state; null for those that need no reason. */
-function nameReason(state: ExpectedState, { hasCandidates }: StateFacts): string | null {
+export function nameReason(state: ExpectedState, hasCandidates: boolean): string | null {
   if (state === 'open' || state === 'paid') return null;
   return hasCandidates && (state === 'unpaid' || state === 'not_proven') ? `${state}_candidates` : state;
 }

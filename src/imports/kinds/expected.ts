@@ -27,6 +27,7 @@ export const COMPUTED = {
   difference: { 'pt-BR': 'diferença', en: 'difference' },
   late_days: { 'pt-BR': 'dias de atraso', en: 'late days' },
   payments: { 'pt-BR': 'transações', en: 'transactions' },
+  decided: { 'pt-BR': 'decidido', en: 'decided' },
   matched_to: { 'pt-BR': 'decidido até', en: 'matched to' },
 } as const;
 

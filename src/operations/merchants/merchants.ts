@@ -159,6 +159,7 @@ export const rotateMerchantSecret = defineChange({
   summary: 'Give it a new secret; the old one stays valid for a while',
   answers: ok('Rotated', rotatedMerchant),
   change: (inner, _given, { id }) => rotateSecret(inner, id),
+  target: (_made, { id, via }) => ({ target: id, detail: [via, 'url'].filter(Boolean).join(' ') }),
   async answer({ db }, { secret, oldUntil }, { by }) {
     return { ...presentMerchant(await findMerchant(db, by.id)), secret, old_secret_until: oldUntil.toISOString() };
   },

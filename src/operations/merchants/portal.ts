@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { PREVIEW_DAYS } from '../../callbacks/manage/read-previewed-events.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { summarizeFilter } from '../../merchants/match-filter.ts';
 import { presentOwnMerchant } from '../../merchants/present-merchant.ts';
 import { ADDRESS_KINDS, presentAddressChange } from '../../portal/address-changes.ts';
 import type { MerchantScope } from '../../portal/open-scope.ts';
@@ -66,6 +67,7 @@ export const rotateOwnSecret = defineOwnChange({
   input: z.strictObject({ of: z.enum(['url', 'test_url']).default('url').describe('the address that it signs for') }),
   answers: ok('Shown this once', rotatedSecret),
   change: (inner, { of }, by) => scopeOf(by).changesIn(inner).rotateSecret(of),
+  target: (_made, { id, via }, { of }) => ({ target: id, detail: [via, of].filter(Boolean).join(' ') }),
   answer: async (_context, { secret, oldUntil }) => ({ secret, old_secret_until: oldUntil.toISOString() }),
 });
 
@@ -180,7 +182,11 @@ export const chooseOwnFilter = defineOwnChange({
     };
   },
   change: (inner, { filter }, by) => scopeOf(by).changesIn(inner).setFilter(filter),
-  answer: async (_context, row) => presentOwnMerchant(row),
+  target({ before, after }, { id, via }) {
+    const filter = JSON.stringify({ before: summarizeFilter(before), after: summarizeFilter(after) });
+    return { target: id, detail: [via, filter].filter(Boolean).join(' ') };
+  },
+  answer: async (_context, { merchant }) => presentOwnMerchant(merchant),
 });
 
 /** In a router of its own: it admits the token of a merchant, and none of ours. */

@@ -46,7 +46,10 @@ export const expectedPayment = component('ExpectedPayment', {
       'only of one: at most 20 others that are not cancelled and have the same reference or e2e_id (shared), or may be the same payment: cancel one, or change its reference',
     ),
   version: z.int(),
-  matched_to: instant.describe('what was committed before is decided'),
+  decided: z
+    .boolean()
+    .describe('whether state, reason, paid and matches hold for this version; false: ask again after a second'),
+  matched_to: instant.describe('the instant up to which all orders and payments that were committed are decided'),
   created_at: instant,
   superseded: z.literal(true).optional().describe('what came is older than what is stored, and changed nothing'),
 });

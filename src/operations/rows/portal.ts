@@ -24,14 +24,25 @@ export const ownCallbackWithAttempts = component('OwnCallbackWithAttempts', {
   attempt_list: z.array(attempt),
 });
 
+const filterSummary = z.record(z.string(), z.union([z.array(z.string()), z.int()]));
+
 export const ownChange = component('OwnChange', {
   ...{ id: z.string(), at: instant, action: z.enum(OWN_ACTIONS) },
   by: z.enum(['token', 'mailed_link', 'operators']),
   token_name: nullableText.describe('of a token of the merchant'),
-  kind: z.enum(ADDRESS_KINDS).nullable().describe('of a change of address'),
+  kind: z.enum(ADDRESS_KINDS).nullable().describe('of a change of address; of a secret: the address that it signs for'),
   value: nullableText.describe('of a change of address, for a week'),
   old_value: nullableText,
+  filter: z
+    .object({ before: filterSummary, after: filterSummary })
+    .nullable()
+    .describe('of a filter that was chosen: its lists; of prefixes and extra_match only how many'),
   expected_payment_id: nullableText,
+  ...{ source: nullableText, number: nullableText },
+  version: z.int().nullable().describe('of the order that was sent'),
+  ...{ amount: amount.nullable(), old_amount: amount.nullable() },
+  count: z.int().nullable().describe('orders that one request sent; the first one is named'),
+  note: nullableText.describe('why the merchant reopened it'),
   callback: nullableText.describe('the webhook-id'),
 });
 

@@ -3,6 +3,7 @@ export const EXPECTED_EN = {
   Pedidos: 'Orders',
   Pagamento: 'Payment',
   'O pedido está salvo.': 'The order is saved.',
+  'Acaba de mudar: recarregue em um segundo.': 'It has just changed: reload in a second.',
   'A decidir': 'To decide',
   'O número inteiro.': 'The whole number.',
   Pago: 'Paid',

@@ -136,6 +136,53 @@ describe('PUT', () => {
   });
 });
 
+describe('an order that was just changed', () => {
+  it('is not decided, and shows no state that its amounts contradict', async () => {
+    const [at, reference] = [`/shop/${nextNumber()}`, randomUUID()];
+    await pay(reference, '7.00');
+    await decideAll(environment.context);
+    const facts = { ...FACTS, references: [reference] };
+    expect((await call('PUT', at, facts)).json).toMatchObject({ decided: false, state: 'open', paid: '0.00' });
+    await decideAll(environment.context);
+    const { id } = (await call('GET', at)).json;
+    expect((await call('GET', at)).json).toMatchObject({ decided: true, state: 'underpaid', difference: '-3.00' });
+    const right = (await call('PUT', at, { ...facts, amount: '7.00' })).json;
+    expect(right).toMatchObject({ decided: false, state: 'paid', reason: null, difference: '0.00', matches: [{}] });
+    expect((await call('PUT', at, { ...facts, amount: '5.00' })).json).toMatchObject({
+      ...{ decided: false, state: 'overpaid', reason_code: 'overpaid', difference: '2.00' },
+    });
+    await decideAll(environment.context);
+    expect((await call('DELETE', at)).json).toMatchObject({ decided: false, state: 'paid_after_cancel' });
+    await decideAll(environment.context);
+    expect((await call('POST', `/${id}/reopen`, { note: 'by mistake' })).json).toMatchObject({
+      ...{ decided: false, state: 'overpaid', paid: '7.00' },
+    });
+    await decideAll(environment.context);
+    expect((await call('GET', `?number=${at.slice('/shop/'.length)}`)).json).toMatchObject({
+      expected_payments: [{ decided: true, state: 'overpaid' }],
+    });
+  });
+
+  it('is open once it is reopened unpaid; a refund that waits makes it undecided', async () => {
+    const at = `/shop/${nextNumber()}`;
+    const { id } = (await call('PUT', at, FACTS)).json;
+    await call('DELETE', at);
+    await decideAll(environment.context);
+    expect((await call('POST', `/${id}/reopen`, { note: 'by mistake' })).json).toMatchObject({
+      ...{ decided: false, state: 'open', reason: null },
+    });
+    const reference = randomUUID();
+    await call('PUT', at, { ...FACTS, references: [reference] });
+    const row = makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), reference, amount: '10.00' });
+    await applyObservations(environment.context, [observeNow(environment.context, row)]);
+    await decideAll(environment.context);
+    expect((await call('GET', at)).json).toMatchObject({ decided: true, state: 'paid' });
+    const refunded = makeShownTransaction(['pending@1', 'paid@2', 'refund@3'], { ...row, status: 'refund' });
+    await applyObservations(environment.context, [observeNow(environment.context, refunded)]);
+    expect((await call('GET', at)).json).toMatchObject({ decided: false, state: 'paid', paid: '10.00' });
+  });
+});
+
 describe('many at once', () => {
   it('are answered one by one, in order; a key that comes twice is refused both times', async () => {
     const [kept, cancelled] = [nextNumber(), nextNumber()];

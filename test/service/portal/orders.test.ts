@@ -158,6 +158,48 @@ it('shows who changed what, in pages, and nothing of other merchants', async () 
   expect(await call(`/portal/changes?cursor=${next}`, {}, bia)).toMatchObject({ status: 422 });
 });
 
+it('shows what a change changed: the filter, which secret, the amount of an order, and the note of a reopening', async () => {
+  const call = async (method: string, path: string, body: object = {}, by = ana) => {
+    await env.timers.advance(1_000);
+    const headers = { authorization: `Bearer ${by?.token ?? ''}`, 'content-type': 'application/json' };
+    const init = { method, headers, ...(method === 'GET' ? {} : { body: JSON.stringify(body) }) };
+    return (await fetch(`${env.url}/api/v1${path}`, init)).json() as Promise<Record<string, unknown>>;
+  };
+  const at = '/expected-payments/both/a-told';
+  const facts = { operation: 'cashin', amount: '30.00', due_day: env.today };
+  await call('PUT', at, facts, bia);
+  const { id } = await call('PUT', at, { ...facts, amount: '31.00' });
+  await call('PUT', at, { ...facts, amount: '25.02' });
+  await call('DELETE', at);
+  await call('POST', `/expected-payments/${id as string}/reopen`, { note: 'o cliente voltou' });
+  await call('PUT', '/portal/filter', { filter: { operations: ['cashin'], reference_prefixes: ['maria'] } });
+  await call('POST', '/portal/rotate-secret', { of: 'url' });
+  const { changes } = await call('GET', '/portal/changes?limit=6');
+  const order = { expected_payment_id: id, source: 'both', number: 'a-told' };
+  expect(changes).toMatchObject([
+    { action: 'merchant.secret_rotated', kind: 'url' },
+    {
+      ...{ action: 'merchant.filter_chosen', kind: null },
+      filter: { before: {}, after: { operations: ['cashin'], reference_prefixes: 1 } },
+    },
+    { action: 'expected.reopen', ...order, note: 'o cliente voltou' },
+    { action: 'expected.cancel', ...order, amount: null },
+    { action: 'expected.put', ...order, version: 3, old_amount: '31.00', amount: '25.02' },
+    // the version before is another merchant's
+    { action: 'expected.put', ...order, version: 2, old_amount: null, amount: '31.00' },
+  ]);
+  const page = (await ana?.get('/portal/history'))?.text ?? '';
+  expect(page).toMatch(
+    /segredo trocado[\s\S]*Endereço[\s\S]*tudo → operações: Entrada; referência começa com: 1 valor/,
+  );
+  expect(page).toMatch(
+    /both\/a-told<\/a>[\s\S]*o cliente voltou[\s\S]*R\$ 31,00<\/span> → <span class="money">R\$ 25,02/,
+  );
+  const own = (await ana?.get(`/portal/orders/${id as string}`))?.text ?? '';
+  expect(own).toMatch(/História[\s\S]*31,00[\s\S]*25,02[\s\S]*Cancelado[\s\S]*Reaberto[\s\S]*o cliente voltou/);
+  expect(own.slice(own.indexOf('História'))).not.toContain('30,00');
+});
+
 it('shows nothing that another merchant sent, also under one source', async () => {
   const ids = [await bia?.put('bia', 'b-own'), await bia?.put('both', 'b-both')];
   await ana?.put('both', 'from-operators', {}, false);

@@ -3,15 +3,15 @@ import type { Context } from '../../../context.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { readStateReason } from '../../../expected/describe-state.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
-import { readStory, type StoryStep } from '../../../expected/read-story.ts';
+import { readStory } from '../../../expected/read-story.ts';
 import { cancelOne, matchOne, oneExpected, reopenOne, unmatchOne } from '../../../operations/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { t, words } from '../../../texts/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { nameActors } from '../access/name-actors.ts';
 import { serveAction } from '../forms/serve-action.ts';
-import { formatDay, moment, moneyOf } from '../parts/format.ts';
+import { moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, facts, idText, say, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
@@ -25,6 +25,7 @@ import {
   readOrderPayments,
   stateBadge,
 } from './describe-expected.ts';
+import { storyTable } from './render-story.ts';
 
 const NOTE = ['note'];
 const PAIR = ['transaction_id', 'note'];
@@ -51,7 +52,8 @@ export function expectedPages(context: Context): Router {
     );
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
 <div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
-${row.reason && html`<p class="lead">${say(await readStateReason(context.db, id))}</p>`}
+${!row.decided && html`<p class="hint">${t('Acaba de mudar: recarregue em um segundo.')}</p>`}
+${row.reason && html`<p class="lead">${say(await readStateReason(context.db, row))}</p>`}
 ${facts([
   ['Valor', moneyOf(row.amount)],
   ['Pago', moneyOf(row.paid)],
@@ -63,7 +65,11 @@ ${facts([
 ${row.candidates.length > 0 && html`<section><h2>${t('A decidir')}</h2>${candidateTable(context, response, { row, payments })}</section>`}
 ${renderActions(response, row)}
 <section><h2>${t('Fatos')}</h2>${describeFacts(row)}</section>
-<section><h2>${t('História')}</h2>${storyTable(context, response, { story, nameOf })}</section>`;
+<section><h2>${t('História')}</h2>${storyTable(context, story, {
+      linkTo: transactionLink,
+      nameOf,
+      noteOf: (note) => (canSeePersonalData(response) ? note : maskNote(note)),
+    })}</section>`;
     sendPage(request, response, { title: row.number, body });
   });
   return router;
@@ -117,45 +123,4 @@ function noteForm(response: Response, address: string, button: string, hidden: [
     address,
     html`${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<input name="note" required maxlength="1000" aria-label="${t('Por quê')}" placeholder="${t('Por quê')}"> <button class="secondary">${button}</button>`,
   );
-}
-
-const STEP_WORDS: Record<string, string> = words({
-  version: 'Informado',
-  cancelled: 'Cancelado',
-  reopened: 'Reaberto',
-  matched: 'Casado com',
-  unmatched: 'Separado de',
-  state: 'Estado',
-});
-
-type Story = { story: StoryStep[]; nameOf: Awaited<ReturnType<typeof nameActors>> };
-
-function storyTable(context: Context, response: Response, { story, nameOf }: Story): Html {
-  const full = canSeePersonalData(response);
-  return table({
-    caption: 'O que aconteceu com o pedido',
-    rows: story,
-    empty: 'Nada aconteceu até agora.',
-    columns: [
-      { title: 'Quando', cell: (step) => moment(context.calendar, step.at) },
-      { title: 'O que', cell: (step) => html`${describeCode(STEP_WORDS, step.kind)} ${describeStep(step)}` },
-      { title: 'Quem', cell: (step) => (step.by === null ? null : nameOf(step.by)) },
-      { title: 'Observação', cell: (step) => ('note' in step ? (full ? step.note : maskNote(step.note)) : null) },
-    ],
-  });
-}
-
-function describeStep(step: StoryStep): Part {
-  switch (step.kind) {
-    case 'version':
-      return html`${moneyOf(step.amount)}, ${t('vence em {day}', { day: formatDay(step.due) })}`;
-    case 'matched':
-      return html`${transactionLink(step.transaction)} ${moneyOf(step.amount)} (${describeCode(RULE_WORDS, step.rule)})`;
-    case 'unmatched':
-      return html`${transactionLink(step.transaction)} ${moneyOf(step.amount)}`;
-    case 'state':
-      return stateBadge(step.state);
-    default:
-      return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import type { FilterPreview } from '../../../callbacks/manage/preview-filter.ts';
 import { PREVIEW_DAYS } from '../../../callbacks/manage/read-previewed-events.ts';
-import type { MerchantFilter } from '../../../merchants/match-filter.ts';
+import type { FilterSummary, MerchantFilter } from '../../../merchants/match-filter.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { formatCount, formatWallTime, money, shortId } from '../parts/format.ts';
@@ -37,6 +37,18 @@ export function renderFilter(
           .map(([key, one]) => `${key}=${one}`)
           .join(', ');
   return html`<ul class="plain">${set.map(([name, value]) => html`<li>${FILTER_WORDS[name] ?? name}: ${describe(name, value)}</li>`)}${orders}</ul>`;
+}
+
+/** A filter as the audit keeps it, in a line. */
+export function describeSummary(filter: FilterSummary): string {
+  const values = new Map(Object.entries({ operations: OPERATION_WORDS, statuses: STATUS_WORDS }));
+  const set = Object.entries(filter).map(([name, value]) => {
+    const said = Array.isArray(value)
+      ? value.map((one) => describeCode(values.get(name) ?? {}, one)).join(', ')
+      : t(value === 1 ? '1 valor' : '{n} valores', { n: value });
+    return `${FILTER_WORDS[name] ?? name}: ${said}`;
+  });
+  return set.length === 0 ? t('tudo') : set.join('; ');
 }
 
 /** Which of the last events a filter would have matched. @param links whether transactions have a page to link to. */

@@ -8,8 +8,9 @@ import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
 import { ADDRESS_WORDS } from '../merchants/decide-address.ts';
+import { describeSummary } from '../merchants/render-filter.ts';
 import { type Draft, filterField } from '../parts/fields.ts';
-import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { html, type Part } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { filterChoice, isFiltered, readFilters } from '../parts/parse-filters.ts';
@@ -82,11 +83,22 @@ function describeWho({ by, token_name: name }: OwnChange): Part {
   return by === 'operators' ? t('a operação') : t('um link enviado por e-mail');
 }
 
-function describeDetails({ kind, value, old_value: old, expected_payment_id: order, callback }: OwnChange): Part {
-  if (order !== null) return html`<a href="${ORDERS.address}/${order}">${shortId(order)}</a>`;
+function describeDetails({ kind, value, old_value: old, filter, callback, ...order }: OwnChange): Part {
+  if (order.expected_payment_id !== null) return describeOrder(order);
   if (callback !== null) return html`<a href="${CALLBACKS.address}/${callback}">${shortId(callback)}</a>`;
+  if (filter !== null) return `${describeSummary(filter.before)} → ${describeSummary(filter.after)}`;
   const addresses =
     (value ?? old) !== null && html` <span class="id">${old ?? EMPTY_VALUE} → ${value ?? EMPTY_VALUE}</span>`;
   if (kind === null && addresses === false) return EMPTY_VALUE;
   return html`${kind !== null && describeCode(ADDRESS_WORDS, kind)}${addresses}`;
+}
+
+type Order = Omit<OwnChange, 'kind' | 'value' | 'old_value' | 'filter' | 'callback'>;
+
+function describeOrder({ expected_payment_id: id, source, number, amount, old_amount: old, count, note }: Order): Part {
+  const isOther = old !== null && old !== amount;
+  const name = source === null ? shortId(id ?? '') : `${source}/${number}`;
+  return html`<a href="${ORDERS.address}/${id}">${name}</a> ${isOther && html`${moneyOf(old)} → `}${amount !== null && moneyOf(amount)}${
+    count !== null && html` ${t('e mais {n}', { n: count - 1 })}`
+  }${note !== null && html` <span class="hint">${note}</span>`}`;
 }

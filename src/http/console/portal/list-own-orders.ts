@@ -1,6 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
+import { RULES_ACTOR } from '../../../expected/follow/write-decisions.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import type { Competing } from '../../../expected/read-competing.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
@@ -9,6 +10,7 @@ import { type Label, t, untranslated, words } from '../../../texts/translate.ts'
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { describeFacts, RULE_WORDS, stateBadge } from '../expected/describe-expected.ts';
+import { storyTable } from '../expected/render-story.ts';
 import { encryptAddress } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
 import { formatDay, moneyOf, shortId } from '../parts/format.ts';
@@ -72,9 +74,10 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
     else await orders.sendFile(response, filters);
   });
   router.get(`${ORDERS.address}/:id`, async (request: Request<{ id: string }>, response) => {
-    const { order, reason, competing } = await orders.show(response, request.params.id);
+    const { order, reason, competing, story, tokens } = await orders.show(response, request.params.id);
     const body = html`<p class="crumb"><a href="${ORDERS.address}">${t(ORDERS.title)}</a></p>
 <div class="head"><h1>${order.number}</h1> ${stateBadge(order.state)}</div><p class="sub">${idText(order.id)}</p>
+${!order.decided && html`<p class="hint">${t('Acaba de mudar: recarregue em um segundo.')}</p>`}
 ${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}
 ${facts([
   ['Valor', moneyOf(order.amount)],
@@ -85,7 +88,12 @@ ${facts([
 ])}
 <section><h2>${t('Pagamentos')}</h2>${(order.matches.length > 0 || order.candidates.length === 0) && matchTable(order)}${candidateTable(order)}</section>
 ${explainCompeting(context, order, competing)}
-<section><h2>${t('Fatos')}</h2>${describeFacts(order)}</section>`;
+<section><h2>${t('Fatos')}</h2>${describeFacts(order)}</section>
+<section><h2>${t('História')}</h2>${storyTable(context, story, {
+      linkTo: paymentLink,
+      nameOf: (actor) => tokens.get(actor) ?? (actor === RULES_ACTOR ? 'Confere' : t('a operação')),
+      noteOf: (note) => note,
+    })}</section>`;
     sendPage(request, response, { title: order.number, body });
   });
   return router;
@@ -123,7 +131,7 @@ function orderTable(rows: PresentedExpected[], empty: Label): Html {
 }
 
 /** A link to the messages of a payment. */
-function paymentLink({ transaction_id: id }: Pick<Candidate, 'transaction_id'>): Html {
+function paymentLink(id: string): Html {
   return html`<a href="${CALLBACKS.address}?transaction_id=${encodeURIComponent(id)}">${shortId(id)}</a>`;
 }
 
@@ -134,7 +142,7 @@ function matchTable({ matches }: PresentedExpected): Html {
     rows: matches,
     empty: 'Nenhum pagamento até agora.',
     columns: [
-      { title: 'Pagamento', cell: paymentLink },
+      { title: 'Pagamento', cell: (one) => paymentLink(one.transaction_id) },
       { title: 'Valor', cell: (one) => moneyOf(one.amount), align: 'end' },
       { title: 'Como', cell: (one) => describeCode(RULE_WORDS, one.rule) },
     ],
@@ -159,7 +167,7 @@ function candidateTable({ candidates }: PresentedExpected): Html | false {
     rows: candidates,
     empty: 'Nenhum pagamento até agora.',
     columns: [
-      { title: 'Pagamento', cell: paymentLink },
+      { title: 'Pagamento', cell: (one) => paymentLink(one.transaction_id) },
       { title: 'Valor', cell: (one) => moneyOf(one.amount), align: 'end' },
       { title: 'O que houve', cell: (one) => describeCode(CANDIDATE_WORDS, one.reason) },
     ],

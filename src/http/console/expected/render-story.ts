@@ -1,0 +1,54 @@
+import type { Context } from '../../../context.ts';
+import type { StoryStep } from '../../../expected/read-story.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { t, words } from '../../../texts/translate.ts';
+import { formatDay, moment, moneyOf } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { table } from '../parts/page-components.ts';
+import { RULE_WORDS, stateBadge } from './describe-expected.ts';
+
+const STEP_WORDS: Record<string, string> = words({
+  version: 'Informado',
+  cancelled: 'Cancelado',
+  reopened: 'Reaberto',
+  matched: 'Casado com',
+  unmatched: 'Separado de',
+  state: 'Estado',
+});
+
+/** `linkTo`: a payment; `nameOf`: who did it; `noteOf`: what the reader may see of a note. */
+type Readers = {
+  linkTo(transaction: string): Html;
+  nameOf(actor: string): Part;
+  noteOf(note: string | null): string | null;
+};
+
+/** What became of an order, the oldest step first. */
+export function storyTable({ calendar }: Pick<Context, 'calendar'>, story: StoryStep[], readers: Readers): Html {
+  return table({
+    caption: 'O que aconteceu com o pedido',
+    rows: story,
+    empty: 'Nada aconteceu até agora.',
+    columns: [
+      { title: 'Quando', cell: (step) => moment(calendar, step.at) },
+      { title: 'O que', cell: (step) => html`${describeCode(STEP_WORDS, step.kind)} ${describeStep(step, readers)}` },
+      { title: 'Quem', cell: (step) => (step.by === null ? null : readers.nameOf(step.by)) },
+      { title: 'Observação', cell: (step) => ('note' in step ? readers.noteOf(step.note) : null) },
+    ],
+  });
+}
+
+function describeStep(step: StoryStep, { linkTo }: Readers): Part {
+  switch (step.kind) {
+    case 'version':
+      return html`${moneyOf(step.amount)}, ${t('vence em {day}', { day: formatDay(step.due) })}`;
+    case 'matched':
+      return html`${linkTo(step.transaction)} ${moneyOf(step.amount)} (${describeCode(RULE_WORDS, step.rule)})`;
+    case 'unmatched':
+      return html`${linkTo(step.transaction)} ${moneyOf(step.amount)}`;
+    case 'state':
+      return stateBadge(step.state);
+    default:
+      return undefined;
+  }
+}
