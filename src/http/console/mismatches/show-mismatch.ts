@@ -140,7 +140,7 @@ async function renderChanges(context: Context, response: Response, mismatch: Pre
     ...changes.map(({ actor }) => actor),
     ...assigned.flatMap(({ actor, owner }) => [actor, owner]),
   ]);
-  const told = [
+  const items = [
     ...changes.map((change, index) => ({
       at: change.at,
       shown: html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
@@ -154,7 +154,7 @@ async function renderChanges(context: Context, response: Response, mismatch: Pre
 <p class="hint">${tHtml('por {actor}', { actor: nameOf(actor) })}</p></li>`,
     })),
   ].toSorted((a, b) => b.at.getTime() - a.at.getTime());
-  return html`<ol class="story">${told.map(({ shown }) => shown)}</ol>`;
+  return html`<ol class="story">${items.map(({ shown }) => shown)}</ol>`;
 }
 
 /** Reads to whom a mismatch was given, the newest first: the audit has it. */
