@@ -47,7 +47,7 @@ export async function findNamed(db: Reader, { name = '', ...terms }: Terms, max 
   return found;
 }
 
-/** Words too short for the search are looked for anywhere in the name. */
+/** A name without a word that is long enough for the search matches anywhere. */
 function matchName(asked: string): (name: string) => boolean {
   const words = splitWords([asked]);
   if (words.length === 0) return (name) => foldName(name).includes(foldName(asked));

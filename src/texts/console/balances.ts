@@ -181,6 +181,8 @@ export const BALANCES_EN = {
   'Nenhum dia já relatado muda.': 'No reported day changes.',
   'e mais {n}': 'and {n} more',
   'Um dia já relatado ganha uma nova revisão: {list}.': 'One reported day gets a new revision: {list}.',
+  'A agenda a faz na próxima vez que fizer relatórios; antes dela, o botão na página do dia.':
+    'The schedule makes it when it next makes reports; before that, the button on the page of the day.',
   '{count} dias já relatados ganham uma nova revisão: {list}.': '{count} reported days get a new revision: {list}.',
   'linha {row}: um ajuste deste dia e valor já está lançado: {note} ({who}, {when}).':
     'row {row}: an adjustment of this day and amount is posted already: {note} ({who}, {when}).',

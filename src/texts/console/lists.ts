@@ -59,6 +59,8 @@ export const LISTS_EN = {
   'é resolvida com a observação; o razão não muda': 'it is resolved with the note; the ledger does not change',
   Pedido: 'Order',
   'Quem decide': 'Owner',
+  'Quem se escolhe não é avisado: acha a divergência na lista, com o filtro Quem decide. Um recado se escreve na Observação, quando um operador trata a divergência.':
+    'The one chosen is not notified: they find the mismatch in the list, with the filter Owner. A message goes into the note, when an operator handles the mismatch.',
   Eu: 'Me',
   Ninguém: 'Nobody',
   'Dias em aberto': 'Days open',

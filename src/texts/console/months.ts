@@ -16,6 +16,8 @@ export const MONTHS_EN = {
   'Na página de uma divergência se escolhe quem a decide.': 'The page of a mismatch has the choice of who decides it.',
   'Um contador fecha o mês nesta página. Depois, as suas cifras não mudam mais: baixe daqui a planilha e os arquivos contábeis.':
     'An accountant closes the month on this page. After that its figures change no more: download the workbook and the accounting files from here.',
+  'cobrado a mais': 'charged too much',
+  'cobrado a menos': 'charged too little',
   'Ver o passo do fechamento': 'Show the step that closes it',
   'Não impede o fechamento, mas importa:': 'Does not keep it open, and matters:',
   'De uma plataforma não foi informado o saldo do provedor neste mês: nada o compara com o razão.':

@@ -17,6 +17,12 @@ export const OVERVIEW_EN = {
   'O saldo informado da plataforma {platform} difere do razão em {amount}':
     'The stated balance of platform {platform} differs from the ledger by {amount}',
   'Ver os saldos': 'See the balances',
+  '; {n} é crítica, e só uma crítica impede fechar um mês':
+    '; {n} is critical, and only a critical one keeps a month open',
+  '; {n} são críticas, e só as críticas impedem fechar um mês':
+    '; {n} are critical, and only critical ones keep a month open',
+  'A cadeia e os saldos dos livros conferem (verificados {age})':
+    'Chain and balances of the books agree (checked {age})',
   '{n} divergência em aberto ao todo': '{n} open mismatch in all',
   '{n} divergências em aberto ao todo': '{n} open mismatches in all',
   'Ver as divergências': 'See the mismatches',

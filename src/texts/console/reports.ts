@@ -8,6 +8,7 @@ export const REPORTS_EN = {
   Provisório: 'Provisional',
   Revisado: 'Revised',
   'Dia encerrado': 'Day closed',
+  'Dia completo': 'Day complete',
   'Antes dos livros: nada foi lançado até o fim deste dia.':
     'Before the books: nothing was posted until the end of this day.',
   'Por vir: o dia ainda não começou no provedor.': 'To come: the day has not begun at the provider.',
@@ -29,9 +30,9 @@ export const REPORTS_EN = {
     'Provisional: {from} was not read since, one of the {late} days before it, whose transactions may still change it.',
   'Provisório: falta ler {n} dos {late} dias antes dele (de {from} a {to}), cujas transações ainda podem mudá-lo.':
     'Provisional: {n} of the {late} days before it ({from} to {to}) were not read since; their transactions may still change it.',
-  'Revisado e encerrado: a revisão {revision} mudou linhas da anterior.':
+  'Revisado e completo: a revisão {revision} mudou linhas da anterior.':
     'Revised and closed: revision {revision} changed rows of the one before.',
-  'Encerrado: ele e os {late} dias antes dele foram lidos ou contados depois do seu fim.':
+  'Completo: ele e os {late} dias antes dele foram lidos ou contados depois do seu fim.':
     'Closed: it and the {late} days before it were read or counted after its end.',
   'O próprio dia foi provado por contagem.': 'The day itself was proven by counts.',
   'A revisão {revision} ainda não o diz: a próxima dirá.':

@@ -152,7 +152,7 @@ export const EN: Texts = {
   operations: { cashin: 'Cashin', cashout: 'Cashout' },
   forgotten: 'removed',
   sources: { webhook: 'Webhook', list: 'List', show: 'Show call', person: 'Person' },
-  states: { partial: 'partial', provisional: 'provisional', closed: 'closed' },
+  states: { partial: 'partial', provisional: 'provisional', closed: 'complete' },
   stateNotes: {
     partial: 'The day is not over: this holds up to the moment when it was made.',
     provisional: 'The day is over; late changes may still come until the 95 days before it are read again.',

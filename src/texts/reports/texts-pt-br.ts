@@ -151,7 +151,7 @@ export const PT_BR = {
   operations: { cashin: 'Entrada', cashout: 'Saída' },
   forgotten: 'removido',
   sources: { webhook: 'Webhook', list: 'Lista', show: 'Consulta', person: 'Pessoa' },
-  states: { partial: 'parcial', provisional: 'provisório', closed: 'encerrado' },
+  states: { partial: 'parcial', provisional: 'provisório', closed: 'completo' },
   stateNotes: {
     partial: 'O dia ainda não acabou: vale até o momento em que foi feito.',
     provisional: 'O dia acabou; mudanças tardias ainda podem chegar até que os 95 dias anteriores sejam relidos.',

@@ -495,7 +495,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const preview = await post('accountant', address, typed);
   expect(preview.text).toContain('Parte do valor, em % 0,50');
   expect(preview.text).toMatch(/\S+ de \d+ não teve pagamentos que este contrato cobre/);
-  expect((await confirm('accountant', address, preview)).to).toBe('/balances/fees?done=contract_stated');
+  expect((await confirm('accountant', address, preview)).to).toBe(`/balances/fees?month=${month}&done=contract_stated`);
   await adjustBooks(env.context, {
     ...{ platform: A, day: `${month}-01`, kind: 'fee', amountCents: -1_990n, note: 'mensalidade', actor: 'test' },
   });
@@ -578,7 +578,9 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   expect((await get('viewer', undo)).status).toBe(403);
   const previewed = await post('accountant', undo, {});
   expect(previewed.text).toContain('Parte do valor, em % 0,50');
-  expect((await confirm('accountant', undo, previewed)).to).toBe('/balances/fees?done=contract_withdrawn');
+  expect((await confirm('accountant', undo, previewed)).to).toBe(
+    `/balances/fees?month=${month}&done=contract_withdrawn`,
+  );
   expect((await get('accountant', `/balances/fees?month=${month}`)).text).toContain('Retirado');
   expect((await post('accountant', undo, {})).status).toBe(422);
 });

@@ -61,6 +61,14 @@ test('the page of a month lists what keeps it open, each with a link to where it
   }));
   await transact(context.db, (trx) => raiseMismatches(trx, contradictions, context.clock.now()));
   const page = await as(accountant).get(PAGE);
+  // the page of a mismatch has the payment, and to whom it was given
+  const [, mismatch = ''] = /href="(\/mismatches\/[^"]+)"/.exec(page.html) ?? [];
+  const [, own = ''] = /<option value="([^"]+)">Eu</.exec((await as(accountant).get(mismatch)).html) ?? [];
+  await as(accountant).post(`${mismatch}/assign`, { owner: own });
+  const assigned = (await as(accountant).get(mismatch)).text;
+  expect(assigned).toMatch(new RegExp(`Plataforma ${DOCUMENT} Criada em 10/10/2025 10:00:00 Paga em 10/10/2025`));
+  expect(assigned).toMatch(/O que aconteceu Quem decide: \S+ .* por /);
+  expect((await as(viewer).get(mismatch)).text).not.toContain(DOCUMENT);
   await transact(context.db, (trx) => resolveMismatches(trx, contradictions, 'fresh_evidence', context.clock.now()));
   expect(page.status).toBe(200);
   expect(page.text).toContain(

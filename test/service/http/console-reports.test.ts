@@ -260,7 +260,7 @@ test('a platform has its own figures, files and links', async () => {
   const figures = reports.find((one) => one.day === day)?.figures;
   const page = await operator.get(`/reports/${day}?platform=${A}`);
   expect(page.text).toContain(
-    `+ Recebimentos R$ ${figures?.receipts.replace('.', ',').replace(/\B(?=(\d{3})+,)/g, '.')}`,
+    `Recebimentos R$ ${figures?.receipts.replace('.', ',').replace(/\B(?=(\d{3})+,)/g, '.')}`,
   );
   expect(page.html).toContain(`href="/reports/${day}-r1.xlsx?platform=${A}"`);
   const file = await operator.get(`/reports/${day}-r1.csv?platform=${A}`);

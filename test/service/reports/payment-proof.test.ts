@@ -100,7 +100,7 @@ it('a payment is found by its hour, its name and its end-to-end id', async () =>
   expect((await ask({ e2e_id: absent })).proof).toMatchObject({ conclusion: 'none', asked: { day } });
 });
 
-it('names in between are no other person, and an absence is told with what may be meant: another name, a day beside', async () => {
+it('names in between are no other person, and an absence names what may be meant: another name, a day beside', async () => {
   const id = '0f0e0d0c-0000-4000-8000-0000000000ee';
   await apply(of(id, `${day} 16:00:00`, { name: 'Fernanda Machado Teixeira', amount: '748.92' }));
   expect(ids(await prove({ amount: '748.92', name: 'Fernanda Teixeira' }))).toEqual([id]);

@@ -156,7 +156,7 @@ test('a day that is proven, and later closed, gets one revision for each at the 
   expect((await states()).slice(2)).toEqual([['closed', 1]]);
   const sheets = await readWorkbook((await openReport(context, { day, format: 'xlsx' })).file);
   expect(rowsOf(sheetOf(sheets, 'Alterações'))).toMatchObject([
-    { 'O que mudou': { value: 'Situação do dia' }, Antes: { value: 'provisório' }, Depois: { value: 'encerrado' } },
+    { 'O que mudou': { value: 'Situação do dia' }, Antes: { value: 'provisório' }, Depois: { value: 'completo' } },
   ]);
 });
 

@@ -12,7 +12,7 @@ const GOOD: VerdictFacts = {
   notices: [],
   alertsBefore: 0,
   statements: [],
-  openMismatches: { count: 0, cents: 0n },
+  openMismatches: { count: 0, cents: 0n, critical: 0, broken: 0, checkedAt: undefined },
   decided: { count: 0, cents: 0n },
   merchants: [],
   failedCallbacks: { n: 0, isMore: false },
@@ -89,8 +89,8 @@ const REASONS: [
   [
     'an open mismatch',
     'wrong',
-    { openMismatches: { count: 1, cents: 500n } },
-    '1 divergência em aberto ao todo, R$ 5,00 em jogo',
+    { openMismatches: { count: 1, cents: 500n, critical: 1, broken: 0, checkedAt: minutesAgo(10) } },
+    '1 divergência em aberto ao todo, R$ 5,00 em jogo; 1 é crítica, e só uma crítica impede fechar um mês. A cadeia e os saldos dos livros conferem (verificados há 10 min)',
     { kind: 'link', path: '/mismatches' },
   ],
   [
@@ -220,7 +220,7 @@ test('the worst comes first: alerts by severity, money and age, then balances, m
       { platform: 'small', differenceCents: 5n },
       { platform: 'big', differenceCents: -50n },
     ],
-    openMismatches: { count: 2, cents: 0n },
+    openMismatches: { count: 2, cents: 0n, critical: 0, broken: 1, checkedAt: minutesAgo(10) },
     merchants: [merchant('me_failing', false), merchant('me_disabled', true)],
     failedCallbacks: { n: 1, isMore: false },
     readAt: undefined,

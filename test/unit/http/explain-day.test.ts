@@ -34,12 +34,12 @@ test.each([
   [dayOf('changed'), 'Mudou depois da revisão 2: a próxima dirá o que mudou e por quê.'],
   [dayOf('missing', { revisions: [] }), 'Não feito: o dia terminou e não tem relatório.'],
   [dayOf('missing', {}, 'partial'), 'Não feito: a revisão 2 é de quando o dia corria, e nenhuma o mostra inteiro.'],
-  [dayOf('closed', {}, 'closed'), 'Encerrado: ele e os 95 dias antes dele foram lidos ou contados depois do seu fim.'],
+  [dayOf('closed', {}, 'closed'), 'Completo: ele e os 95 dias antes dele foram lidos ou contados depois do seu fim.'],
   [
     dayOf('closed', { isReadWhole: false }),
-    'Encerrado: ele e os 95 dias antes dele foram lidos ou contados depois do seu fim. O próprio dia foi provado por contagem. A revisão 2 ainda não o diz: a próxima dirá.',
+    'Completo: ele e os 95 dias antes dele foram lidos ou contados depois do seu fim. O próprio dia foi provado por contagem. A revisão 2 ainda não o diz: a próxima dirá.',
   ],
-  [dayOf('revised', { revisedBy: 2 }, 'closed'), 'Revisado e encerrado: a revisão 2 mudou linhas da anterior.'],
+  [dayOf('revised', { revisedBy: 2 }, 'closed'), 'Revisado e completo: a revisão 2 mudou linhas da anterior.'],
 ])('a day says its state in one sentence (%#)', (day, sentence) => {
   expect(explainDay(day).sentence).toBe(sentence);
 });

@@ -28,6 +28,8 @@ export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
   /** The page that the form belongs to, and where a change leads to. */
   list: Place | ((item: Item) => Place<string>);
   names: readonly string[];
+  /** Filters of that page after the change, as `month=2026-10`; default: none. */
+  landing?(value: Value, item: Item): string;
   /** The values of the fields at first. */
   initial?(item: Item): Record<string, string>;
   /** The item that `:id` names. @throws ConfereError `not_found`. */

@@ -3,13 +3,15 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
+import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { readOrderKeys } from '../../../expected/read-story.ts';
 import { MISMATCH_SORTS, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
+import { mayChoosePlatform } from '../../../operations/choose-platform.ts';
 import { nameFilters } from '../../../operations/define-list.ts';
 import { mismatches } from '../../../operations/mismatches.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
-import { canSeePersonalData } from '../../access/authorize.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { type Draft, filterField, inputField } from '../parts/fields.ts';
@@ -17,7 +19,12 @@ import { EMPTY_VALUE, formatCount, moment, moneyAtStake, moneyOf, shortId } from
 import { type Html, html } from '../parts/html.ts';
 import { badge, table, transactionLink } from '../parts/page-components.ts';
 import { filterChoice, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
-import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
+import {
+  type PlatformNames,
+  platformLink,
+  readPlatformNames,
+  readPlatformWords,
+} from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 import { nameOwner, readOwnerNames, readOwnerWords } from './assign-mismatch.ts';
@@ -34,6 +41,7 @@ const query = z.object({
   transaction_id: filterText(128),
   decided: filterChoice(['yes']),
   owner: filterText(64),
+  platform: filterText(PLATFORM_CHARS_MAX),
   baseline: filterChoice(['yes']),
   age: filterText(5).refine((text) => text === undefined || /^\d+$/.test(text), {
     error: () => t('Escreva um número de dias.'),
@@ -54,7 +62,8 @@ export function mismatchListPages(context: Context): Router {
   router.get('/mismatches', async (request, response) => {
     const { filters: asked, draft } = readFilters({ state: 'unresolved', ...request.query }, query);
     const fields = await listFields(context, response, draft);
-    if (asked === undefined) {
+    const isWithheld = asked?.platform !== undefined && !mayChoosePlatform(getCaller(response), asked.platform);
+    if (asked === undefined || isWithheld) {
       sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
       return;
     }
@@ -71,9 +80,15 @@ export function mismatchListPages(context: Context): Router {
     const { kind, cause } = filters;
     const hasCauses =
       (shown === 'unresolved' || shown === 'open') &&
-      [filters.transaction_id, filters.owner, filters.sort, age, baseline, request.query.cursor].every(
-        (one) => one === undefined,
-      );
+      [
+        filters.transaction_id,
+        filters.owner,
+        filters.platform,
+        filters.sort,
+        age,
+        baseline,
+        request.query.cursor,
+      ].every((one) => one === undefined);
     const causes = hasCauses ? await readOpenCauses(limitStatementTime(context.db), kind) : [];
     const lead =
       kind === undefined
@@ -82,7 +97,7 @@ export function mismatchListPages(context: Context): Router {
     sendList(request, response, {
       ...LIST,
       filters: { fields, areSet },
-      lead: html`${shown !== 'resolved' && rows.length > 0 && linkDecisions(response, { ...filters, age })}${lead}`,
+      lead: html`${shown !== 'resolved' && rows.length > 0 && filters.platform === undefined && linkDecisions(response, { ...filters, age })}${lead}`,
       rows: await mismatchTable(context, response, rows, empty),
       next,
     });
@@ -101,6 +116,10 @@ async function listFields(context: Context, response: Response, draft: Draft): P
       label: 'Quem decide',
       words: await readOwnerWords(context, response, draft.values.owner),
       any: 'Todos',
+    }),
+    filterField(draft, {
+      ...{ name: 'platform', label: 'Plataforma', any: 'Todas' },
+      words: await readPlatformWords(context, response),
     }),
     inputField(draft, { name: 'age', label: 'Dias em aberto, no mínimo' }, html` inputmode="numeric"`),
     filterField(draft, { name: 'baseline', label: 'Base inicial', words: BASELINE_WORDS, any: 'Todas' }),

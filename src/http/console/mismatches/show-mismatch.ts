@@ -3,8 +3,10 @@ import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
+import { describeTransaction } from '../../../ledger/read/describe-transaction.ts';
 import { findMismatch, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
-import { showMismatch } from '../../../operations/mismatches.ts';
+import { presentTransactionTo } from '../../../operations/books/transactions.ts';
+import { assignOneMismatch, showMismatch } from '../../../operations/mismatches.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { readError, type Said } from '../../../texts/messages.ts';
 import { refuse } from '../../../texts/refuse.ts';
@@ -15,7 +17,7 @@ import { nameActors } from '../access/name-actors.ts';
 import { formatCount, moment, money, shortId } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
-import { readPlatformNames } from '../parts/read-platform-names.ts';
+import { type PlatformNames, readPlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 import { nameOwner, readOwnerNames, renderAssign } from './assign-mismatch.ts';
@@ -23,6 +25,8 @@ import { explainMismatch } from './explain-mismatch.ts';
 import { handleForm, offerAdjustment } from './handle-mismatch.ts';
 import { readOrderNumbers } from './list-mismatches.ts';
 import { renderEvidence } from './render-evidence.ts';
+
+const ASSIGNMENTS_SHOWN_MAX = 50;
 
 /** The page of a mismatch: its meaning, what to do, and the forms of `handle-mismatch.ts`. */
 export function mismatchPages(context: Context): Router {
@@ -42,7 +46,7 @@ ${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mis
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(response, mismatch)}
 ${mismatch.state !== 'resolved' && (await renderAssign(context, response, mismatch))}
 <section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names, await readLastPass(context, mismatch))}</section>
-<section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch, { owner, order: orders.get(mismatch.expected_payment_id ?? '')?.number })}</section>
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch, { owner, order: orders.get(mismatch.expected_payment_id ?? '')?.number }, await describePayment(context, response, mismatch, names))}</section>
 <section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, response, mismatch)}</section>`;
     sendPage(request, response, { title, body });
   });
@@ -52,6 +56,7 @@ function renderFacts(
   context: Context,
   mismatch: PresentedMismatch,
   named: { owner: string; order: string | undefined },
+  payment: Parameters<typeof facts>[0],
 ): Html {
   const [stake, whole] = [mismatch.at_stake, transactionAmountOf(mismatch)].map((one) =>
     one === null ? undefined : parseSum(one),
@@ -65,6 +70,7 @@ function renderFacts(
       transactionId &&
         html`<a class="id" href="/transactions/${encodeURIComponent(transactionId)}">${transactionId}</a>`,
     ],
+    ...payment,
     ['Pedido', order && html`<a href="/expected/${order}">${named.order ?? order}</a>`],
     [
       'Referência',
@@ -85,6 +91,25 @@ function renderFacts(
     ['Reaberta', mismatch.reopened > 0 && plural(mismatch.reopened, '{n} vez', '{n} vezes')],
     ['Base inicial', mismatch.baseline && t('sim: é de antes de os webhooks serem devidos')],
   ]);
+}
+
+/** The transaction of a mismatch as this reader may see it: where, when and whose. */
+async function describePayment(
+  context: Context,
+  response: Response,
+  { transaction_id: id }: PresentedMismatch,
+  names: PlatformNames,
+): Promise<Parameters<typeof facts>[0]> {
+  const found = id === null ? undefined : await describeTransaction(context.db, context.calendar, id);
+  if (!found) return [];
+  const shown = presentTransactionTo(context, getCaller(response), found.transaction);
+  const paid = found.events.findLast(({ status }) => status === 'paid');
+  return [
+    ['Plataforma', shown.platform && spellPlatform(names, shown.platform)],
+    ['Criada em', moment(context.calendar, shown.created_at)],
+    ['Paga em', moment(context.calendar, paid?.at)],
+    ['Nome', shown.name],
+  ];
 }
 
 /** Reads what the last pass of an unstable list said: its window has the names of its messages, the evidence their text. */
@@ -110,18 +135,40 @@ async function renderChanges(context: Context, response: Response, mismatch: Pre
     .where('mismatch_seq', '=', mismatch.seq)
     .orderBy('seq', 'desc')
     .execute();
-  const nameOf = await nameActors(
-    context,
-    response,
-    changes.map(({ actor }) => actor),
-  );
-  return html`<ol class="story">${changes.map(
-    (
-      change,
-      index,
-    ) => html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
+  const assigned = await readAssignments(context, mismatch.id);
+  const nameOf = await nameActors(context, response, [
+    ...changes.map(({ actor }) => actor),
+    ...assigned.flatMap(({ actor, owner }) => [actor, owner]),
+  ]);
+  const items = [
+    ...changes.map((change, index) => ({
+      at: change.at,
+      shown: html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
 <p class="hint">${tHtml('por {actor}', { actor: nameOf(change.actor) })}${change.resolution && html`: ${describeCode(RESOLUTION_WORDS, change.resolution)}`}${
-      changes[index + 1]?.state === change.state && `: ${t('outra evidência')}`
-    }</p>${change.note && html`<p class="note">${full ? change.note : maskNote(change.note)}</p>`}</li>`,
-  )}</ol>`;
+        changes[index + 1]?.state === change.state && `: ${t('outra evidência')}`
+      }</p>${change.note && html`<p class="note">${full ? change.note : maskNote(change.note)}</p>`}</li>`,
+    })),
+    ...assigned.map(({ at, actor, owner }) => ({
+      at,
+      shown: html`<li><div class="head">${t('Quem decide')}: ${owner === null ? t('Ninguém') : nameOf(owner)} ${moment(context.calendar, at)}</div>
+<p class="hint">${tHtml('por {actor}', { actor: nameOf(actor) })}</p></li>`,
+    })),
+  ].toSorted((a, b) => b.at.getTime() - a.at.getTime());
+  return html`<ol class="story">${items.map(({ shown }) => shown)}</ol>`;
+}
+
+/** Reads to whom a mismatch was given, the newest first: the audit has it. */
+async function readAssignments({ db }: Context, id: string) {
+  const rows = await db
+    .selectFrom('audit')
+    .select(['at', 'actor', 'detail'])
+    .where('target', '=', id)
+    .where('action', '=', assignOneMismatch.name)
+    .orderBy('seq', 'desc')
+    .limit(ASSIGNMENTS_SHOWN_MAX)
+    .execute();
+  return rows.map(({ at, actor, detail }) => {
+    const { owner } = JSON.parse(detail?.slice(detail.indexOf('{')) ?? '{}') as { owner?: string | null };
+    return { at, actor, owner: owner ?? null };
+  });
 }

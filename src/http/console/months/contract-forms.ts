@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import { addMonths, monthOf } from '../../../domain/calendar.ts';
+import { addMonths, type Day, monthOf } from '../../../domain/calendar.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
@@ -23,6 +23,12 @@ import { nameMonth } from '../reports/month.ts';
 const BASIS_POINTS_MAX = 10_000n;
 
 type Stated = GivenOf<typeof addCommission>;
+
+/** The month to compare a contract by: the last one that ended, or the first of a later contract. */
+function landOn({ calendar, clock }: Context, from: Day): string {
+  const last = addMonths(monthOf(calendar.dayOf(clock.now())), -1);
+  return `month=${monthOf(from) > last ? addMonths(last, 1) : last}`;
+}
 
 export function contractForm(context: Context): TwoStepForm<Stated, Record<string, string>> {
   return {
@@ -75,6 +81,7 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
         ['Até', stated.to && formatDay(stated.to)],
       ])}<p class="explain">${would.payments === 0 ? t('{month} não teve pagamentos que este contrato cobre: não há o que comparar.', { month: nameMonth(month) }) : tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>`;
     },
+    landing: ({ from }) => landOn(context, from),
     done: 'contract_stated',
   };
 }
@@ -117,6 +124,7 @@ export function withdrawalForm(context: Context): TwoStepForm<GivenOf<typeof und
       await previewOf(context, undoCommission, given);
       return await describe(contract);
     },
+    landing: (_given, { from }) => landOn(context, from),
     done: 'contract_withdrawn',
   };
 }

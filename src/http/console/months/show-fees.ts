@@ -96,11 +96,17 @@ function feeTable({ rows, total, by_hand: byHand }: PresentedFees, names: Platfo
       { title: 'Pagamentos', cell: (row) => formatCount(row.payments), align: 'end' },
       { title: 'Cobrado', cell: (row) => moneyOf(row.charged), align: 'end' },
       { title: 'Pelo contrato', cell: (row) => moneyOf(isCovered(row) ? row.agreed : null), align: 'end' },
-      { title: 'Diferença', cell: (row) => moneyOf(isCovered(row) ? row.difference : null), align: 'end' },
+      { title: 'Diferença', cell: (row) => showDifference(isCovered(row) ? row.difference : null), align: 'end' },
       { title: 'Fora do contrato', cell: (row) => formatCount(row.differing), align: 'end' },
       { title: 'Sem contrato', cell: (row) => formatCount(row.uncovered), align: 'end' },
     ],
   });
+}
+
+/** A difference, and in whose favour it is. */
+function showDifference(amount: string | null): Html {
+  const cents = parseSum(amount ?? '') ?? 0n;
+  return html`${moneyOf(amount)}${cents !== 0n && html`<br><span class="hint">${cents > 0n ? t('cobrado a mais') : t('cobrado a menos')}</span>`}`;
 }
 
 function addAmounts(amounts: string[]): string {
@@ -125,7 +131,7 @@ function differingTable({ payments, total }: PresentedFees): Html {
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Cobrado', cell: (row) => moneyOf(row.charged), align: 'end' },
       { title: 'Pelo contrato', cell: (row) => moneyOf(row.agreed), align: 'end' },
-      { title: 'Diferença', cell: (row) => moneyOf(row.difference), align: 'end' },
+      { title: 'Diferença', cell: (row) => showDifference(row.difference), align: 'end' },
     ],
   });
 }

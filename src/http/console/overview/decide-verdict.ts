@@ -7,6 +7,7 @@ import type { Day } from '../../../domain/calendar.ts';
 import type { PageProgress } from '../../../reconciliation/numbers/read-runs.ts';
 import { plural, t } from '../../../texts/translate.ts';
 import { formatAge, formatBounded, formatCount, formatDay, formatDuration, formatMoney } from '../parts/format.ts';
+import { describeBooks } from './describe-books.ts';
 
 /** How old the newest complete reading of today may be. */
 export const READING_MS_MAX = 10 * 60_000;
@@ -31,7 +32,8 @@ export type VerdictFacts = {
   alertsBefore: number;
   /** Platforms whose newest stated balance is not the ledger's. */
   statements: { platform: string; differenceCents: bigint }[];
-  openMismatches: { count: number; cents: bigint };
+  /** `checkedAt`: when the newest check of the books ended well; `broken`: breaks that one found. */
+  openMismatches: { count: number; cents: bigint; critical: number; broken: number; checkedAt: Date | undefined };
   /** Resolved by a person while the evidence is the same. */
   decided: { count: number; cents: bigint };
   /** Merchants that are disabled, or whose address fails. */
@@ -117,7 +119,7 @@ function describeAlert({ title, text, since, path }: ShownAlert, now: Date): Rea
   return { text: `${title}: ${text} (${formatAge(since, now)})`, action: link(t('Abrir'), path) };
 }
 
-function listDifferences({ statements, openMismatches }: VerdictFacts): Reason[] {
+function listDifferences({ statements, openMismatches, now }: VerdictFacts): Reason[] {
   const size = (cents: bigint): bigint => (cents < 0n ? -cents : cents);
   const differing = statements.toSorted((a, b) => compare(size(b.differenceCents), size(a.differenceCents)));
   const { count, cents } = openMismatches;
@@ -133,7 +135,7 @@ function listDifferences({ statements, openMismatches }: VerdictFacts): Reason[]
       ? []
       : [
           {
-            text: `${plural(count, '{n} divergência em aberto ao todo', '{n} divergências em aberto ao todo')}${inMoney(cents)}`,
+            text: `${plural(count, '{n} divergência em aberto ao todo', '{n} divergências em aberto ao todo')}${inMoney(cents)}${describeBooks(openMismatches, now)}`,
             action: link(t('Ver as divergências'), '/mismatches'),
           },
         ]),

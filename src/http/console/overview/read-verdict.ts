@@ -43,7 +43,7 @@ export async function readVerdict(
   const restored = restoredSince(response);
   const openings = await db.selectFrom('openings').select(['platform', 'day']).where('in_force', '=', 1).execute();
   const [firstOpening] = openings.map(({ day }) => day).sort();
-  const [newest, firing, before, statements, decided, merchants, readAt, activeRun, unproven, watchedAt] =
+  const [newest, firing, before, statements, decided, merchants, readAt, activeRun, unproven, watchedAt, checkedAt] =
     await Promise.all([
       listAlerts(db, { state: 'firing', limit: ALERTS_MAX }),
       countFiring(db, { since: restored }),
@@ -55,6 +55,7 @@ export async function readVerdict(
       findActiveRun(db),
       readUnproven(context, firstOpening),
       findLastSuccess(db, 'watch'),
+      findLastSuccess(db, 'check_books'),
     ]);
   const [unverifiedSince, provider] = await Promise.all([findOldestUnverified(db, now), readProviderHealth(context)]);
   // the newest come first
@@ -77,8 +78,11 @@ export async function readVerdict(
       return differenceCents === 0n ? [] : [{ platform: nameOf(platform), differenceCents }];
     }),
     openMismatches: {
-      count: open.reduce((sum, one) => sum + one.count, 0),
+      count: countOf(open),
       cents: open.reduce((sum, one) => sum + one.stakeCents, 0n),
+      critical: countOf(open.filter(({ severity }) => severity === 'critical')),
+      broken: countOf(open.filter(({ kind }) => kind === 'books_broken')),
+      checkedAt,
     },
     merchants: merchants.map((one) => ({ ...one, name: canSeePersonalData(response) ? one.name : maskText(one.name) })),
     failedCallbacks: {
@@ -93,6 +97,8 @@ export async function readVerdict(
   };
   return { facts, alerts, firing };
 }
+
+const countOf = (rows: OpenMismatchCount[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 
 /** How many alerts fire, by severity. */
 export type AlertCounts = ReadonlyMap<string, number>;

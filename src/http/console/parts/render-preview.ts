@@ -78,5 +78,5 @@ function renderDays(days: Day[]): Html {
     days.length === 1
       ? tHtml('Um dia já relatado ganha uma nova revisão: {list}.', { list })
       : tHtml('{count} dias já relatados ganham uma nova revisão: {list}.', { count, list })
-  }</p>`;
+  } ${t('A agenda a faz na próxima vez que fizer relatórios; antes dela, o botão na página do dia.')}</p>`;
 }

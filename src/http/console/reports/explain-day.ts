@@ -14,7 +14,7 @@ export const DAY_STATE_WORDS: Record<DayState, string> = words({
   changed: 'Mudou',
   provisional: 'Provisório',
   revised: 'Revisado',
-  closed: 'Dia encerrado',
+  closed: 'Dia completo',
 });
 
 /** `make`: the button that makes the next revision; `run`: the one that starts a run over these days. */
@@ -103,8 +103,8 @@ function explainProvisional({ unread, isInDoubt }: ReportDay): Explained {
 function explainClosed({ state, revisedBy, isReadWhole, revisions }: ReportDay, newest: number): Explained {
   const sentences = [
     state === 'revised'
-      ? t('Revisado e encerrado: a revisão {revision} mudou linhas da anterior.', { revision: revisedBy ?? 0 })
-      : t('Encerrado: ele e os {late} dias antes dele foram lidos ou contados depois do seu fim.', { late: LATE }),
+      ? t('Revisado e completo: a revisão {revision} mudou linhas da anterior.', { revision: revisedBy ?? 0 })
+      : t('Completo: ele e os {late} dias antes dele foram lidos ou contados depois do seu fim.', { late: LATE }),
     ...(isReadWhole ? [] : [t('O próprio dia foi provado por contagem.')]),
   ];
   if (revisions[0]?.state === 'closed') return { sentence: sentences.join(' ') };

@@ -19,7 +19,6 @@ const TITLES = words({
   refundsReceived: 'Devoluções recebidas',
   adjustments: 'Ajustes',
   closing: 'Saldo final',
-  held: 'do qual retido',
 });
 type Column = keyof typeof TITLES;
 const COLUMNS = Object.keys(TITLES) as Column[];
@@ -65,7 +64,8 @@ ${cell(t('Em aberto'), figures ? formatCount(figures.openMismatches) : EMPTY_VAL
 }
 
 function figureOf(figures: ListedFigures, name: Column): Part {
-  return name === 'adjustments' ? withBank(plainMoney(figures.adjustments), figures.bank) : plainMoney(figures[name]);
+  if (name === 'adjustments') return withBank(plainMoney(figures.adjustments), figures.bank);
+  return name === 'closing' ? withHeld(figures) : plainMoney(figures[name]);
 }
 
 /** Adjustments, and how much of them went to the bank or came from it; 0 and the unknown of earlier versions are not said. */
@@ -73,11 +73,16 @@ function withBank(adjustments: Html, bank: bigint | undefined): Html {
   return html`${adjustments}${!!bank && html`<br><span class="hint">${t('saques e depósitos')} ${plainMoney(bank)}</span>`}`;
 }
 
+/** A closing balance, and how much of it is held. */
+function withHeld({ closing, held }: { closing: bigint; held: bigint }): Html {
+  return html`${plainMoney(closing)}${held !== 0n && html`<br><span class="hint">${t('do qual retido')} ${plainMoney(held)}</span>`}`;
+}
+
 /** Without figures, the ledger's own balance: it is known for each day. */
 function renderUnmade({ ledger, revisions }: ReportDay): Html {
   const text = revisions.length > 0 ? EMPTY_VALUE : html`<span class="hint">${t('ainda não gerado')}</span>`;
   return html`<td role="cell" class="end" colspan="${COLUMNS.indexOf('closing')}"><div>${text}</div></td>
-${cell(TITLES.closing, plainMoney(ledger.closing))}${cell(TITLES.held, plainMoney(ledger.held))}`;
+${cell(TITLES.closing, withHeld(ledger))}`;
 }
 
 /** The sum of the month, if no day between the first and the last with figures lacks them. */
@@ -87,7 +92,7 @@ function renderSums(days: ReportDay[]): Html | undefined {
   const [start, end] = [found[0], found.at(-1)];
   if (!start || !end || found.length < 2 || last - first + 1 !== found.length) return undefined;
   const sum = (name: (typeof MOVEMENTS)[number]): bigint => found.reduce((total, one) => total + one[name], 0n);
-  const values = [start.opening, ...MOVEMENTS.map(sum), end.closing, end.held];
+  const values = [start.opening, ...MOVEMENTS.map(sum), end.closing];
   const bank = found.reduce((total, one) => total + (one.bank ?? 0n), 0n);
   return html`<tfoot role="rowgroup"><tr role="row"><th role="rowheader" scope="row">${plural(found.length, 'um dia', '{n} dias')}</th>${COLUMNS.map(
     (name, index) => {

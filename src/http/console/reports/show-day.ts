@@ -115,7 +115,9 @@ function renderFigures({ figures, ledger, revisions, state }: ReportDay): Html {
   }
   const isSum = (name: FigureLine): boolean => name === 'opening' || name === 'closing';
   const moved = ledger.closing !== figures.closing;
-  return html`<dl class="sums">${FIGURE_LINES.map((name) => line(textsOf(language()).summary[name], money(figures[name]), isSum(name)))}
+  // the amounts have their signs
+  const nameLine = (name: FigureLine): string => textsOf(language()).summary[name].replace(/^[−+±] /, '');
+  return html`<dl class="sums">${FIGURE_LINES.map((name) => line(nameLine(name), money(figures[name]), isSum(name)))}
 ${ADJUSTED.map((name) => line(textsOf(language()).summary[name], moneyOr(figures[name])))}
 ${moved && line(t('Saldo final no razão agora'), money(ledger.closing))}
 ${line(t('Divergências em aberto, de todos os dias, quando foi feito'), formatCount(figures.openMismatches))}</dl>`;
