@@ -26,9 +26,10 @@ import { sendTemplate } from '../../api/imports/imports.ts';
 import { createRouter } from '../../create-router.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
 import { nameActors } from '../access/name-actors.ts';
+import { BANK } from '../balances/describe-stated.ts';
 import { halfOf, keyOf } from '../forms/preview-key.ts';
 import { choiceField, type Draft, labelled } from '../parts/fields.ts';
-import { formatCount, moment } from '../parts/format.ts';
+import { formatCount, moment, shortId } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts, idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
@@ -39,7 +40,7 @@ import { describeLeftOut, renderFaults } from './describe-faults.ts';
 import { columnsForm, hiddenAnswers, questionForm, readAnswers } from './question-fields.ts';
 import { renderDecisions } from './render-decisions.ts';
 import { allowField, renderEqual } from './render-equal.ts';
-import { renderStatements } from './render-statements.ts';
+import { renderNewLines, renderStatements } from './render-statements.ts';
 import { renderTemplates } from './render-templates.ts';
 
 const ADDRESS = IMPORT_ADDRESS;
@@ -107,12 +108,17 @@ async function answerRefused(
     await answerFile(context, request, response, draft, given);
   } catch (error) {
     if (!(error instanceof ImportRefusedError)) throw error;
-    draft.faults.file = t('Nada foi importado: corrija o arquivo e envie-o de novo.');
     const accounts = kind === 'bank' ? await listBankAccounts(context.db) : [];
     const asked = questionForm(response, findImportKind(kind), error.faults, { kind, file, answers, accounts });
     const isForeign = kind === 'bank' && error.faults.some((one) => one.kind === 'header' || one.kind === 'csv_header');
-    const columns = isForeign && columnsForm(response, file, answers.account);
-    await sendForm(context, request, response, draft, html`${renderFaults(kind, error.faults)}${asked}${columns}`);
+    const faults = renderFaults(kind, error.faults);
+    if (isForeign) {
+      const body = html`${columnsForm(response, file, answers.account)}<details><summary>${t('Se o arquivo é o modelo do Confere')}</summary>${faults}</details>`;
+      await sendForm(context, request, response, draft, body);
+      return;
+    }
+    draft.faults.file = t('Nada foi importado: corrija o arquivo e envie-o de novo.');
+    await sendForm(context, request, response, draft, html`${faults}${asked}`);
   }
 }
 
@@ -128,8 +134,14 @@ async function answerFile(
   const isKey = key === keyOf(FORM, response, { values: draft.values, seen: basis }, halfOf(key));
   const preview = async (isStale: boolean): Promise<void> => {
     const { answers = {} } = given;
-    const shown = { draft, answers, preview: await previewImport(context, given, { allowEqual: true }), isStale };
-    await sendPreview(context, request, response, shown);
+    let lines: Html | undefined;
+    const seen = await previewImport(context, given, {
+      allowEqual: true,
+      look: async (inner, { bank }) => {
+        lines = bank && (await renderNewLines(inner, bank));
+      },
+    });
+    await sendPreview(context, request, response, { draft, answers, preview: seen, lines, isStale });
   };
   if (readFormField(request, 'step') !== 'confirm' || !isKey) {
     await preview(false);
@@ -138,7 +150,8 @@ async function answerFile(
   try {
     const allowEqual = readFormField(request, 'allow_equal') === 'true';
     const made = await importFile(context, given, { actor: getActor(response), key, basis, allowEqual });
-    response.redirect(303, `${ADDRESS}?done=${made && isRepeated(made) ? 'repeated' : 'imported'}`);
+    const page = given.kind === 'bank' ? BANK.address : ADDRESS;
+    response.redirect(303, `${page}?done=${made && isRepeated(made) ? 'repeated' : 'imported'}`);
   } catch (error) {
     if (!(error instanceof ChangedSincePreviewError)) throw error;
     await preview(true);
@@ -198,7 +211,7 @@ async function renderImports(context: Context, response: Response): Promise<Html
       },
       { title: 'Linhas', cell: (row) => formatCount(row.rows), align: 'end' },
       { title: 'Por quem', cell: (row) => nameOf(row.created_by) },
-      { title: 'SHA-256', cell: (row) => idText(row.sha256) },
+      { title: 'SHA-256', cell: (row) => shortId(row.sha256) },
     ],
   });
 }
@@ -207,8 +220,9 @@ async function sendPreview(
   context: Context,
   request: Request,
   response: Response,
-  { draft, answers, preview, isStale }: { draft: Draft; answers: Answers; preview: ImportPreview; isStale: boolean },
+  shown: { draft: Draft; answers: Answers; preview: ImportPreview; lines: Html | undefined; isStale: boolean },
 ): Promise<void> {
+  const { draft, answers, preview, lines, isStale } = shown;
   const { kind, rows, changed, sha256, repeats, equal, basis, bank, leftOut, decisions } = preview;
   const title = t('{name}: confira', { name: t('Importar um arquivo') });
   const nameOf = await nameActors(context, response, [repeats?.by, ...equal.map(({ by }) => by)]);
@@ -229,6 +243,6 @@ ${hiddenAnswers(answers)}${allowField(equal)}<div class="actions"><button name="
     isStale &&
     html`<p class="fault" role="alert">${t('Mudou depois da prévia que você viu: confira de novo o que muda.')}</p>`;
   const body = html`${CRUMB()}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${stale}${about}
-${before || html`${bank && renderStatements(bank)}${decisions && renderDecisions(decisions)}${renderEqual(context, equal, nameOf)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
+${before || html`${bank && renderStatements(bank)}${lines}${decisions && renderDecisions(decisions)}${renderEqual(context, equal, nameOf)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
   sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
 }
