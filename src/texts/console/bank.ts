@@ -108,6 +108,7 @@ export const BANK_EN = {
   Casadas: 'Matched',
   'De {from} a {to}': '{from} to {to}',
   'Não diz': 'Not said',
+  'Só para Saque ou Depósito.': 'Only for a withdrawal or a deposit.',
   'Salvo: o que mudou está na página do banco.': 'Saved: the page of the bank shows what changed.',
   // columns of a bank's own CSV
   'Colunas do CSV do banco': 'Columns of the bank’s CSV',

@@ -99,6 +99,7 @@ test('an accountant uploads a file without script: it is checked, then imported,
     /TED DE MARIA .*Ajuste .*pelo valor e pelo dia/,
   );
   expect((await session.get(`${PAGE}/matches`)).html).toContain(adjustment);
+  expect((await session.get(`${PAGE}/matches`)).text).toMatch(/341\/1-1 \d\d\/\d\d\/\d{4} TED DE MARIA/);
   const audited = await listAudited('imports.create');
   expect(audited).toMatchObject([{ target: 'bank', actor: expect.stringMatching(/^tok_/) }]);
   expect(JSON.parse(audited[0]?.detail ?? '')).toEqual({
@@ -271,6 +272,13 @@ test('a line is marked as nothing of PIX and an account gets its name and texts,
   const preview = await session.post(form, { name: 'Itaú', begins: 'tarifa', inside: '' });
   expect(preview.text).toMatch(/Antes .*Não é do PIX -R\$ 5,00 \(1\) .*Depois .*Não é do PIX -R\$ 10,00 \(2\)/);
   expect(await session.confirm(form, preview)).toMatchObject({ status: 303 });
+  expect((await session.get(mark)).text).toContain('Conta Itaú 341/6-1');
+  const adjusting = (await session.get('/balances/adjustments/new')).text;
+  expect(adjusting).toContain('Só para Saque ou Depósito.');
+  const chart = await session.get('/reports/accounts');
+  expect(chart.text).not.toContain('Assets:');
+  expect(chart.text).toContain('Saldo inicial só é usada num arquivo');
+  expect((await session.get('/reports')).text).toContain('cada conta tem o mesmo saldo');
   expect((await list('not_pix')).map(({ id }) => id).sort()).toEqual([line1, line3]);
   expect((await session.get(form)).html).toContain('>tarifa</textarea>');
   const page = (await session.get(PAGE)).text;

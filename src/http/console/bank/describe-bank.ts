@@ -78,7 +78,11 @@ export function lineTable(response: Response | undefined, rows: BankLine[], name
 }
 
 /** The texts that the bank wrote into a line. */
-export function describeTexts({ name, memo, check_number: number }: BankLine): string {
+export function describeTexts({
+  name,
+  memo,
+  check_number: number,
+}: Pick<BankLine, 'name' | 'memo' | 'check_number'>): string {
   return [name, memo, number].filter(Boolean).join(' · ');
 }
 
