@@ -80,6 +80,7 @@ test('an accountant uploads a file without script: it is checked, then imported,
   expect(unread).toContain('Sem um extrato não se sabe');
   expect(await upload('accountant', file)).toMatchObject({ status: 303, to: `${PAGE}?done=imported` });
   expect((await upload('accountant', file)).text).toContain('Este arquivo já foi importado, por accountant:');
+  expect((await session.get(FORM)).text).toMatch(/Extrato bancário 341\/1-1 · De \d\d\/\d\d\/\d{4} a /);
   const { html, text } = await session.get(PAGE);
   expect(html).toContain(`${FORM}?kind=bank`);
   // the parts add up to the balance of the statement, and those of the ledger to its own

@@ -18,6 +18,7 @@ import {
 import { type Answers, ChangedSincePreviewError, ImportRefusedError } from '../../../imports/import-kind.ts';
 import { bytesMaxOf, findImportKind, IMPORT_KIND_NAMES, isImportKind } from '../../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../../imports/render-template.ts';
+import { listBankStatements } from '../../../ledger/bank/list-bank-matches.ts';
 import { listBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
@@ -29,7 +30,7 @@ import { nameActors } from '../access/name-actors.ts';
 import { BANK } from '../balances/describe-stated.ts';
 import { halfOf, keyOf } from '../forms/preview-key.ts';
 import { choiceField, type Draft, labelled } from '../parts/fields.ts';
-import { formatCount, moment, shortId } from '../parts/format.ts';
+import { formatCount, formatDay, moment, shortId } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts, idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
@@ -48,6 +49,8 @@ const ADDRESS = IMPORT_ADDRESS;
 const FORM = { path: ADDRESS };
 const ROLES = ['operator', 'accountant'] as const;
 const IMPORTS_SHOWN = 20;
+/** A file may have statements of several accounts. */
+const STATEMENTS_READ = 100;
 const MIB = 1024 * 1024;
 const FILE_TYPES = '.xlsx,.csv,.ofx,.OFX,.xml,.zip';
 
@@ -137,7 +140,7 @@ async function answerFile(
     let lines: Html | undefined;
     const seen = await previewImport(context, given, {
       allowEqual: true,
-      look: async (inner, { bank }) => {
+      inspect: async (inner, { bank }) => {
         lines = bank && (await renderNewLines(inner, bank));
       },
     });
@@ -194,6 +197,7 @@ const CRUMB = (): Html => html`<p class="crumb"><a href="/balances">${t('Saldos'
 async function renderImports(context: Context, response: Response): Promise<Html> {
   const { db, calendar } = context;
   const rows = await listImports(db, IMPORTS_SHOWN);
+  const statements = Map.groupBy(await listBankStatements(db, STATEMENTS_READ, undefined), ({ sha256 }) => sha256);
   const nameOf = await nameActors(
     context,
     response,
@@ -207,7 +211,8 @@ async function renderImports(context: Context, response: Response): Promise<Html
       { title: 'Quando', cell: (row) => moment(calendar, row.created_at) },
       {
         title: 'Tipo',
-        cell: (row) => (isImportKind(row.kind) ? findImportKind(row.kind).titles[language()] : row.kind),
+        cell: (row) =>
+          html`${isImportKind(row.kind) ? findImportKind(row.kind).titles[language()] : row.kind}${statements.get(row.sha256)?.map(({ account, from, to }) => html`<br><span class="hint">${account}${from && to && html` · ${t('De {from} a {to}', { from: formatDay(from), to: formatDay(to) })}`}</span>`)}`,
       },
       { title: 'Linhas', cell: (row) => formatCount(row.rows), align: 'end' },
       { title: 'Por quem', cell: (row) => nameOf(row.created_by) },
