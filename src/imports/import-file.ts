@@ -121,17 +121,19 @@ export function isRepeated({ repeats, changed, bank }: ImportOutcome): boolean {
 
 /**
  * Says what an import would do: it is the import itself, rolled back.
+ * @param by.inspect reads what the import made, before it is rolled back.
  * @throws ImportRefusedError as `importFile` does.
  */
 export async function previewImport(
   context: Context,
   file: ImportedFile,
-  { allowEqual }: { allowEqual: boolean },
+  { allowEqual, inspect }: { allowEqual: boolean; inspect?: (inner: Context, made: ImportOutcome) => Promise<void> },
 ): Promise<ImportPreview> {
   const read = await readFile(context, file);
   let outcome: ImportOutcome | undefined;
   const change = await previewChange(context, async (inner) => {
     outcome = await apply(inner, read, { actor: 'preview', allowEqual });
+    await inspect?.(inner, outcome);
   });
   if (!outcome) throw new Error('a preview has an outcome');
   return { ...outcome, change };

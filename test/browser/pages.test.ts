@@ -114,6 +114,7 @@ beforeAll(async () => {
     ['proof-wrong', '/transactions/proof?hour=4', 'Prova de um pagamento', 422],
     ['transaction-changed', `/transactions/${env.changed.id}`, /Entrada de/],
     ['runbooks-english', '/runbooks?lang=en', 'Runbooks'],
+    ['runbook-accounting', '/runbooks/accounting?lang=pt-BR', 'Guia do contador'],
     ['charts-quarter', `/charts?from=${addDays(env.today, -91)}&to=${env.today}`, 'Gráficos'],
     ['charts-wrong', '/charts?from=2026-02-02&to=2026-02-01&platform=unknown', 'Gráficos', 422],
     ['charts-callbacks-day', `/charts/callbacks?from=${env.today}&to=${env.today}`, 'Gráficos'],

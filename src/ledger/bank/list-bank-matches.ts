@@ -62,6 +62,17 @@ export async function listBankMatches(db: Reader, limit: number, before: number 
   }));
 }
 
+/** Reads what the bank wrote into lines, by the row number of each. */
+export async function readLineTexts(db: Reader, lines: number[]) {
+  if (lines.length === 0) return new Map<number, never>();
+  const rows = await db
+    .selectFrom('bank_line_texts')
+    .select(['line_seq', 'name', 'memo', 'check_number'])
+    .where('line_seq', 'in', lines)
+    .execute();
+  return new Map(rows.map((row) => [row.line_seq, row]));
+}
+
 /**
  * Lists the entries of `Assets:Bank` without a line, the newest first: each with the lines that it may be.
  * @param before list below this row number.

@@ -19,7 +19,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
   },
   webhook_contradiction: {
     title: 'Webhook contradiz o provedor',
-    todo: 'Não aja pelo webhook: confira a transação no painel do provedor e, se ele não a confirma, trate o webhook como forjado e troque o segredo.',
+    todo: 'Não aja pelo webhook: confira a transação no painel do provedor; se ele não a confirma, um operador trata o webhook como forjado e troca o segredo.',
   },
   status_differs: {
     title: 'O provedor contradiz a história',

@@ -13,6 +13,8 @@ export const ACCOUNTS_EN = {
   Histórico: 'Standard text',
   'Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos, num lançamento à parte.':
     'A refund has no account of its own: that of a receipt is posted to Receipts, that of a payment to Payments, in an entry of its own.',
+  'Saldo inicial só é usada num arquivo que começa antes do dia em que um saldo inicial foi informado: no primeiro dia do arquivo, ele já é o saldo de partida, que você lança uma vez no seu programa.':
+    'Opening balance is used only in a file that begins before the day of a stated opening balance: on the first day of the file it is the balance to begin with, which you enter once in your program.',
   'Cada linha tem um código ou uma categoria; Conta Azul usa a categoria, os outros o código. Código: até {code} caracteres; categoria: até {category}; centro de custo: até {cost_center}; histórico: um número de até {history} algarismos.':
     'Each row has a code or a category; Conta Azul uses the category, the others the code. Code: up to {code} characters; category: up to {category}; cost center: up to {cost_center}; standard text: a number of up to {history} digits.',
   'Uma linha vazia não vale. O mesmo por arquivo: {link}.': 'An empty row does not count. The same by a file: {link}.',
@@ -26,6 +28,8 @@ export const ACCOUNTS_EN = {
   OFX: 'OFX',
   'Um por um': 'One by one',
   'Somados por dia, plataforma e conta': 'Added up by day, platform and account',
+  'Somados ou um por um, cada conta tem o mesmo saldo; os totais de débito e de crédito diferem.':
+    'Added up or one by one, each account has the same balance; the totals of debits and credits differ.',
   'Só os lançamentos se somam por dia.': 'Only accounting entries are added up by day.',
   'Os lançamentos usam o {link} da empresa.': 'Entries use the company’s {link}.',
   'plano de contas': 'chart of accounts',

@@ -108,13 +108,19 @@ export const BANK_EN = {
   Casadas: 'Matched',
   'De {from} a {to}': '{from} to {to}',
   'Não diz': 'Not said',
+  'Só para Saque ou Depósito.': 'Only for a withdrawal or a deposit.',
   'Salvo: o que mudou está na página do banco.': 'Saved: the page of the bank shows what changed.',
   // columns of a bank's own CSV
   'Colunas do CSV do banco': 'Columns of the bank’s CSV',
   'Diga uma vez o que é cada coluna: vale para os próximos arquivos desta conta, enquanto os títulos forem os mesmos.':
     'Say once what each column is: it holds for the next files of this account, as long as the titles are the same.',
-  'Se o arquivo é um CSV do próprio banco, diga uma vez o que é cada coluna.':
-    'If the file is a CSV of the bank’s own, say once what each column is.',
+  'Este arquivo parece o CSV do próprio banco: diga uma vez o que é cada coluna, e ele segue daqui.':
+    'This file seems to be the bank’s own CSV: say once what each column is, and it goes on from here.',
+  'Se o arquivo é o modelo do Confere': 'If the file is the template of Confere',
+  'Banco, agência e número, como {example}.': 'Bank, branch and number, like {example}.',
+  'Ou outra conta': 'Or another account',
+  'Linhas novas': 'New lines',
+  'As últimas {n} de {count}.': 'The last {n} of {count}.',
   'Dizer o que é cada coluna': 'Say what each column is',
   'Entre os campos': 'Between fields',
   'Linha dos títulos': 'Line of the titles',

@@ -149,7 +149,13 @@ async function bankAccountField(context: Context, draft: Draft): Promise<Html | 
   if (accounts.length === 0) return undefined;
   const names = await readBankAccounts(context.db);
   const words = Object.fromEntries(accounts.map((one) => [one, names.get(one)?.name ?? one]));
-  return choiceField(draft, { name: 'bank_account', label: 'Conta no banco', words, any: 'Não diz' });
+  return choiceField(draft, {
+    name: 'bank_account',
+    label: 'Conta no banco',
+    hint: t('Só para Saque ou Depósito.'),
+    words,
+    any: 'Não diz',
+  });
 }
 
 /** Says that the same money is booked already, such as by the form sent again after a step back. */

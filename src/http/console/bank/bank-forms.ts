@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import { listBankMatches } from '../../../ledger/bank/list-bank-matches.ts';
+import { readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { markLine, matchBankLine, undoBankMatch, unmarkLine } from '../../../operations/books/bank.ts';
 import type { GivenOf } from '../../../operations/define-change.ts';
 import { refuse } from '../../../texts/refuse.ts';
@@ -16,7 +17,7 @@ import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { accountForm } from './account-form.ts';
-import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS } from './describe-bank.ts';
+import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS, showAccount } from './describe-bank.ts';
 
 type Match = Awaited<ReturnType<typeof listBankMatches>>[number];
 type Picked = GivenOf<typeof matchBankLine>;
@@ -44,14 +45,17 @@ function matchForm(context: Context): TwoStepForm<Picked, BankLine> {
     list: BANK,
     names: ['entry', 'adjustment', 'transaction', 'note'],
     find: findLine(context),
-    fields: async (draft, line) => html`${describeLine(line)}<div class="fields">${candidateField(draft, line)}
+    fields: async (
+      draft,
+      line,
+    ) => html`${await describeLine(context, line)}<div class="fields">${candidateField(draft, line)}
 ${inputField(draft, { name: 'adjustment', label: 'Ou o id de outro ajuste do tipo banco' }, html` maxlength="40"`)}
 ${inputField(draft, { name: 'transaction', label: 'Ou o id de um saque por PIX' }, html` maxlength="64"`)}</div>${noteField(draft)}`,
     read: readPicked,
     async preview(picked, line) {
       await previewOf(context, matchBankLine, picked);
       const { adjustment_id = null, transaction_id = null, note } = picked;
-      return html`${describeLine(line)}${facts([
+      return html`${await describeLine(context, line)}${facts([
         ['Lançamento', describePaired({ adjustment_id, transaction_id })],
         ['Observação', note],
       ])}<p class="explain">${t(UNCHANGED)}</p>`;
@@ -94,11 +98,12 @@ function ofLine(context: Context, change: typeof markLine) {
     list: BANK,
     names: ['note'],
     find: findLine(context),
-    fields: async (draft: Draft, line: BankLine) => html`${describeLine(line)}${noteField(draft, 'Por quê')}`,
+    fields: async (draft: Draft, line: BankLine) =>
+      html`${await describeLine(context, line)}${noteField(draft, 'Por quê')}`,
     read: (draft: Draft) => ({ note: readNote(draft) }),
     async preview({ note }: { note: string }, line: BankLine) {
       await previewOf(context, change, { note }, line.id);
-      return html`${describeLine(line)}${facts([['Por quê', note]])}<p class="explain">${t(UNCHANGED)}</p>`;
+      return html`${await describeLine(context, line)}${facts([['Por quê', note]])}<p class="explain">${t(UNCHANGED)}</p>`;
     },
     done: 'bank_saved' as const,
   };
@@ -153,9 +158,9 @@ function undoForm(context: Context): TwoStepForm<GivenOf<typeof undoBankMatch>, 
   };
 }
 
-function describeLine(line: BankLine): Html {
+async function describeLine({ db }: Context, line: BankLine): Promise<Html> {
   return facts([
-    ['Conta', line.account],
+    ['Conta', showAccount(await readBankAccounts(db), line.account)],
     ['Dia', formatDay(line.day)],
     ['Valor', moneyOf(line.amount)],
     ['Texto', describeTexts(line)],

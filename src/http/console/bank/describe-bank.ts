@@ -40,9 +40,12 @@ export type BankLine = Awaited<ReturnType<typeof listBankLines>>[number];
 export type BankEntry = Awaited<ReturnType<typeof listOpenBankEntries>>[number];
 type Paired = { adjustment_id: string | null; transaction_id: string | null };
 
-/** Lines of the bank's statements, as the caller may see them: each with its match, or its candidates and a link to the form that chooses one. */
-export function lineTable(response: Response, rows: BankLine[], names: AccountNames, caption: Label): Html {
-  const mayMatch = hasRole(response, ...matchBankLine.roles);
+/**
+ * Lines of the bank's statements, as the caller may see them: each with its match, or its candidates and a link to the form that chooses one.
+ * @param response undefined: without these links, for lines that are not stored yet.
+ */
+export function lineTable(response: Response | undefined, rows: BankLine[], names: AccountNames, caption: Label): Html {
+  const mayMatch = response !== undefined && hasRole(response, ...matchBankLine.roles);
   const linkTo = (row: BankLine, verb: string, text: Label) =>
     html`<a href="${BANK_LISTS.lines.address}/${row.id}/${verb}">${translate(text)}</a>`;
   return table({
@@ -75,7 +78,11 @@ export function lineTable(response: Response, rows: BankLine[], names: AccountNa
 }
 
 /** The texts that the bank wrote into a line. */
-export function describeTexts({ name, memo, check_number: number }: BankLine): string {
+export function describeTexts({
+  name,
+  memo,
+  check_number: number,
+}: Pick<BankLine, 'name' | 'memo' | 'check_number'>): string {
   return [name, memo, number].filter(Boolean).join(' · ');
 }
 

@@ -2,21 +2,24 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { LINE_STATES } from '../../../ledger/bank/list-bank-lines.ts';
+import { readLineTexts } from '../../../ledger/bank/list-bank-matches.ts';
+import { parseNumbered } from '../../../ledger/bank/pick-match.ts';
 import { BANK_ACCOUNT_CHARS_MAX, listBankAccounts, readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { bankLines, bankMatches, undoBankMatch } from '../../../operations/books/bank.ts';
 import { t, words } from '../../../texts/translate.ts';
+import { canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { nameActors } from '../access/name-actors.ts';
 import { BANK, balanceTabs } from '../balances/describe-stated.ts';
 import { filterField } from '../parts/fields.ts';
 import { formatDay, moment, moneyOf } from '../parts/format.ts';
-import { html } from '../parts/html.ts';
+import { type Html, html } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { filterChoice, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { hasRole } from '../parts/send-page.ts';
-import { BANK_LISTS, describePaired, lineTable, RULE_WORDS } from './describe-bank.ts';
+import { BANK_LISTS, describePaired, describeTexts, lineTable, RULE_WORDS, showAccount } from './describe-bank.ts';
 
 const STATE_WORDS = words({ open: 'Em aberto', matched: 'Casada', not_pix: 'Não é do PIX' });
 const MATCH_STATE_WORDS: Record<string, string> = words({
@@ -57,13 +60,26 @@ export function bankLists(context: Context): Router {
       response,
       rows.map((row) => row.created_by),
     );
+    const accounts = await readBankAccounts(context.db);
+    // a viewer sees no texts; for others the list was audited
+    const texts = canSeePersonalData(response)
+      ? await readLineTexts(
+          context.db,
+          rows.map(({ line_id: id }) => parseNumbered('bl', id)),
+        )
+      : undefined;
+    const textOf = (id: string): Html | undefined => {
+      const text = texts?.get(parseNumbered('bl', id));
+      return text && html`<br><span class="hint long">${describeTexts(text)}</span>`;
+    };
     const mayUndo = hasRole(response, ...undoBankMatch.roles);
     const shown = table({
       caption: 'Pares, os mais novos primeiro',
       rows,
       empty: 'Nenhum par até agora: importe um extrato, ou case uma linha.',
       columns: [
-        { title: 'Linha', cell: (row) => formatDay(row.day) },
+        { title: 'Conta', cell: (row) => showAccount(accounts, row.account) },
+        { title: 'Linha', cell: (row) => html`${formatDay(row.day)}${textOf(row.line_id)}` },
         { title: 'Lançamento', cell: (row) => html`${describePaired(row)} ${formatDay(row.entry_day)}` },
         { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
         { title: 'Como', cell: (row) => RULE_WORDS[row.rule] },

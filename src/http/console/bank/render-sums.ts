@@ -6,7 +6,6 @@ import { type Label, t, translate } from '../../../texts/translate.ts';
 import { BANK } from '../balances/describe-stated.ts';
 import { formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
-import { table } from '../parts/page-components.ts';
 import { hasRole } from '../parts/send-page.ts';
 import { type AccountNames, BANK_LISTS, showAccount, sumPart } from './describe-bank.ts';
 
@@ -84,16 +83,12 @@ function listLedger({ accounts, ...all }: BankSummary, nameOf: (account: string)
   ];
 }
 
+/** A table on a phone too: as cards its rows are not seen to add up. */
 function sumTable(caption: Label, terms: Term[]): Html {
-  const strong = (isTotal: boolean | undefined, part: Part): Part => (isTotal ? html`<b>${part}</b>` : part);
-  return table({
-    caption,
-    rows: terms,
-    empty: '',
-    columns: [
-      { title: 'Parcela', cell: ({ name, isTotal }) => strong(isTotal, name) },
-      { title: 'Valor', cell: ({ cents, isTotal }) => strong(isTotal, money(cents)), align: 'end' },
-      { title: 'Linhas', cell: ({ count }) => count, align: 'end' },
-    ],
-  });
+  return html`<div class="prose"><table><caption class="unseen">${translate(caption)}</caption>
+<thead><tr><th scope="col">${t('Parcela')}</th><th scope="col" class="end">${t('Valor')}</th><th scope="col" class="end">${t('Linhas')}</th></tr></thead>
+<tbody>${terms.map(({ name, cents, count, isTotal }) => {
+    const strong = (part: Part): Part => (isTotal ? html`<b>${part}</b>` : part);
+    return html`<tr><td>${strong(name)}</td><td class="end">${strong(money(cents))}</td><td class="end">${count}</td></tr>`;
+  })}</tbody></table></div>`;
 }

@@ -98,7 +98,7 @@ async function send(context: Context, request: Request, response: Response, fill
 ${unmapped.length > 0 && html`<p class="hint">${t('Contas com movimento e sem linha: {accounts}.', { accounts: missing })}</p>`}
 ${isForm && html`<p class="hint">${t('Cada linha tem um código ou uma categoria; Conta Azul usa a categoria, os outros o código. Código: até {code} caracteres; categoria: até {category}; centro de custo: até {cost_center}; histórico: um número de até {history} algarismos.', ACCOUNT_CHARS_MAX)}</p>`}
 ${isForm ? postForm(response, ADDRESS, html`${shown}${ofPlatform(rows.length, await readBookedPlatformWords(context, response))}<div class="actions"><button>${t('Salvar')}</button></div>`) : shown}
-<p class="hint">${t('Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos, num lançamento à parte.')}</p>
+<p class="hint">${t('Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos, num lançamento à parte.')} ${t('Saldo inicial só é usada num arquivo que começa antes do dia em que um saldo inicial foi informado: no primeiro dia do arquivo, ele já é o saldo de partida, que você lança uma vez no seu programa.')}</p>
 <p class="hint">${tHtml('Uma linha vazia não vale. O mesmo por arquivo: {link}.', { link: html`<a href="/balances/imports">${t('Importar um arquivo')}</a>` })}</p>`;
   sendPage(request, response, { title: t('Plano de contas'), status: filled ? 422 : 200, body });
 }
@@ -125,7 +125,7 @@ function accountTable(names: PlatformNames, given: MappedAccount[], faults: Fill
       {
         title: 'Conta do razão',
         cell: ({ row, index }) =>
-          html`<b>${describeCode(ACCOUNT_WORDS, row.account)}</b> <span class="hint">${row.account}</span>${faults && html`${hidden('account', index, row.account)}${hidden('platform', index, row.platform)}${faultOf(faults, `account_${index}`)}${faultOf(faults, `platform_${index}`)}`}`,
+          html`<b title="${row.account}">${describeCode(ACCOUNT_WORDS, row.account)}</b>${faults && html`${hidden('account', index, row.account)}${hidden('platform', index, row.platform)}${faultOf(faults, `account_${index}`)}${faultOf(faults, `platform_${index}`)}`}`,
       },
       {
         title: 'Plataforma',

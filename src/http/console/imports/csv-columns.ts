@@ -9,13 +9,17 @@ import type { ImportedFile } from '../../../imports/import-file.ts';
 import { readBankCsv } from '../../../imports/kinds/bank-csv.ts';
 import { listTitles } from '../../../imports/read-bank-csv.ts';
 import { decodeCsv } from '../../../imports/read-table.ts';
-import { listBankAccounts, readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
+import {
+  BANK_ACCOUNT_CHARS_MAX,
+  isBankAccount,
+  listBankAccounts,
+  readBankAccounts,
+} from '../../../ledger/stated/bank-accounts.ts';
 import {
   type BankCsv,
   CSV_COLUMNS_MAX,
   CSV_DAYS,
   CSV_SEPARATORS,
-  type CsvPart,
   checkBankCsv,
 } from '../../../ledger/stated/check-bank-csv.ts';
 import { stateBankAccount } from '../../../operations/books/bank.ts';
@@ -24,34 +28,29 @@ import { bankCsv } from '../../../operations/rows/bank.ts';
 import { parseCsv } from '../../../spreadsheet/parse-csv.ts';
 import { type SheetRow, UnreadableFileError } from '../../../spreadsheet/row.ts';
 import { sayFaults } from '../../../texts/say-refusal.ts';
-import { t, untranslated, words } from '../../../texts/translate.ts';
+import { t, words } from '../../../texts/translate.ts';
 import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
-import { choiceField, type Draft } from '../parts/fields.ts';
+import { choiceField, type Draft, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, money } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, say, table } from '../parts/page-components.ts';
 import { sendPage, uploadForm } from '../parts/send-page.ts';
 import { describeLeftOut, renderFaults } from './describe-faults.ts';
-import { COLUMNS_ADDRESS } from './question-fields.ts';
+import { ACCOUNT_EXAMPLE, COLUMNS_ADDRESS } from './question-fields.ts';
+import { columnTable, type Head } from './render-columns.ts';
 import { suggestColumns } from './suggest-columns.ts';
 
 const ROWS_SHOWN = 12;
 /** Rows in which the header is searched for. */
 const HEAD_ROWS_MAX = 30;
 
-const PART_WORDS = words<CsvPart>({
-  ...{ day: 'dia', amount: 'valor', in: 'entrou', out: 'saiu', side: 'D ou C', text: 'texto' },
-  ...{ number: 'número do documento', identifier: 'identificador', balance: 'saldo' },
-});
 const SEPARATOR_WORDS = { ';': ';', ',': ',', '\t': 'Tab', '|': '|' };
 const DECIMAL_WORDS = words({ comma: '1.234,56', point: '1,234.56', cents: '123456: em centavos' });
 const SIGN_WORDS = words({ as_written: '- saiu da conta', reversed: 'sem sinal saiu da conta' });
 
 type Values = Record<string, string>;
-/** The first rows of a file, and which of them is its header. */
-type Head = { rows: SheetRow[]; header: SheetRow; titles: string[] };
 
 /** @param preview goes on with the file: previews its import. */
 export function csvColumnPages(
@@ -83,8 +82,9 @@ export function csvColumnPages(
       return;
     }
     await fillKnown(context, values, head);
+    const account = accountOf(values);
     const csv = values.step === 'check' || values.step === 'confirm' ? readCsv(draft, head) : undefined;
-    const read = csv && (await readBankCsv(bytes, values.account ?? '', csv));
+    const read = csv && (await readBankCsv(bytes, account, csv));
     if (!csv || !read || read.faults.length > 0) {
       const faults = read && renderFaults('bank', read.faults);
       await sendForm(context, request, response, draft, head, faults);
@@ -95,11 +95,16 @@ export function csvColumnPages(
       return;
     }
     const by = { caller: getCaller(response), id: '', via: 'console' } as const;
-    const account = values.account ?? '';
-    await makeChange(context, stateBankAccount, { given: { account, csv, new_account: false }, by });
+    const isNew = !(await listBankAccounts(context.db)).includes(account);
+    await makeChange(context, stateBankAccount, { given: { account, csv, new_account: isNew }, by });
     await preview(request, response, { kind: 'bank', bytes, answers: { account } });
   });
   return router;
+}
+
+/** The account that is typed, or else chosen. */
+function accountOf({ account = '', other_account: typed = '' }: Values): string {
+  return typed.trim() || account;
 }
 
 /** The separator that makes the most fields, to begin with. */
@@ -144,7 +149,10 @@ function readCsv(draft: Draft, { titles }: Head): BankCsv | undefined {
   const { separator, days, decimals, signs } = values;
   const parts = titles.map((_, index) => values[`part_${index}`] || null);
   const parsed = bankCsv.safeParse({ separator, header: titles, parts, days, decimals, signs });
-  if (!values.account) faults.account = t('Escolha a conta.');
+  const account = accountOf(values);
+  if (account === '') faults.account = t('Escolha a conta.');
+  else if (!isBankAccount(account))
+    faults.other_account = t('Banco, agência e número, como {example}.', { example: ACCOUNT_EXAMPLE });
   for (const { path } of parsed.error?.issues ?? []) faults[String(path[0])] = t('Escolha um da lista.');
   if (!parsed.success || Object.keys(faults).length > 0) return undefined;
   try {
@@ -174,6 +182,7 @@ async function sendForm(
   const rowWords = Object.fromEntries(head?.rows.map(({ number }) => [String(number), String(number)]) ?? []);
   const content = html`<input type="hidden" name="file" value="${draft.values.file}"><div class="fields">
 ${choiceField(draft, { name: 'account', label: 'Conta', words: accountWords, any: 'Escolha' })}
+${inputField(draft, { name: 'other_account', label: 'Ou outra conta', hint: t('Banco, agência e número, como {example}.', { example: ACCOUNT_EXAMPLE }) }, html` maxlength="${BANK_ACCOUNT_CHARS_MAX}"`)}
 ${choiceField(draft, { name: 'separator', label: 'Entre os campos', words: SEPARATOR_WORDS })}
 ${choiceField(draft, { name: 'header', label: 'Linha dos títulos', words: rowWords })}
 ${choiceField(draft, { name: 'days', label: 'Dias', words: Object.fromEntries(CSV_DAYS.map((one) => [one, one])), any: 'Escolha' })}
@@ -181,43 +190,11 @@ ${choiceField(draft, { name: 'decimals', label: 'Valor', words: DECIMAL_WORDS, a
 ${choiceField(draft, { name: 'signs', label: 'Sinal', words: SIGN_WORDS })}</div>
 ${head && columnTable(draft, head)}${draft.faults.csv && html`<p class="fault" role="alert">${draft.faults.csv}</p>`}
 <div class="actions"><button name="step" value="check">${t('Ver as linhas')}</button><button name="step" value="reload" class="secondary">${t('Ler de novo')}</button></div>
-<p class="hint">${t('Ler de novo vale depois de trocar o que está entre os campos, ou a linha dos títulos.')} <a href="/balances/bank/accounts/new">${t('Outra conta')}</a></p>`;
+<p class="hint">${t('Ler de novo vale depois de trocar o que está entre os campos, ou a linha dos títulos.')}</p>`;
   const body = html`${crumb()}<p class="lead">${t('Diga uma vez o que é cada coluna: vale para os próximos arquivos desta conta, enquanto os títulos forem os mesmos.')}</p>
 ${faults}<section class="act">${uploadForm(response, COLUMNS_ADDRESS, content)}</section>`;
   const isWrong = faults !== undefined || Object.keys(draft.faults).length > 0;
   sendPage(request, response, { title: t('Colunas do CSV do banco'), body, status: isWrong ? 422 : 200 });
-}
-
-/** Each column of the file with its meaning, its title and what its first rows have. */
-function columnTable(draft: Draft, { rows, header, titles }: Head): Html {
-  const below = rows.filter(({ number }) => number > header.number).slice(0, 3);
-  return table({
-    caption: 'Colunas do CSV do banco',
-    rows: titles.map((title, index) => ({ title, index })),
-    empty: 'Nenhuma linha.',
-    columns: [
-      {
-        title: 'Coluna',
-        cell: ({ title, index }) =>
-          choiceField(draft, {
-            ...{
-              name: `part_${index}`,
-              label: untranslated(title || String(index + 1)),
-              words: PART_WORDS,
-              any: 'não é lida',
-            },
-          }),
-      },
-      {
-        title: 'Nas primeiras linhas',
-        cell: ({ index }) =>
-          html`<span class="long">${below
-            .map(({ cells }) => cells[index]?.text ?? '')
-            .filter(Boolean)
-            .join(' · ')}</span>`,
-      },
-    ],
-  });
 }
 
 type Read = Awaited<ReturnType<typeof readBankCsv>>;
@@ -236,7 +213,7 @@ function sendLines(request: Request, response: Response, values: Values, { rows,
 <div class="actions"><button name="step" value="confirm">${t('Salvar e conferir o arquivo')}</button><button name="step" value="edit" class="secondary">${t('Voltar e corrigir')}</button></div>`;
   const body = html`${crumb()}<p class="lead">${t('Confira os sinais e os dias. Nada foi gravado ainda.')}</p>
 ${facts([
-  ['Conta', values.account],
+  ['Conta', accountOf(values)],
   ['Entrou', sum(ins)],
   ['Saiu', sum(outs)],
   ['Linhas de saldo, deixadas de fora', balances.length > 0 && formatCount(balances.length)],

@@ -18,6 +18,7 @@ import {
 import { type Answers, ChangedSincePreviewError, ImportRefusedError } from '../../../imports/import-kind.ts';
 import { bytesMaxOf, findImportKind, IMPORT_KIND_NAMES, isImportKind } from '../../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../../imports/render-template.ts';
+import { listBankStatements } from '../../../ledger/bank/list-bank-matches.ts';
 import { listBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
@@ -26,9 +27,10 @@ import { sendTemplate } from '../../api/imports/imports.ts';
 import { createRouter } from '../../create-router.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
 import { nameActors } from '../access/name-actors.ts';
+import { BANK } from '../balances/describe-stated.ts';
 import { halfOf, keyOf } from '../forms/preview-key.ts';
 import { choiceField, type Draft, labelled } from '../parts/fields.ts';
-import { formatCount, moment } from '../parts/format.ts';
+import { formatCount, formatDay, moment, shortId } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts, idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
@@ -39,7 +41,7 @@ import { describeLeftOut, renderFaults } from './describe-faults.ts';
 import { columnsForm, hiddenAnswers, questionForm, readAnswers } from './question-fields.ts';
 import { renderDecisions } from './render-decisions.ts';
 import { allowField, renderEqual } from './render-equal.ts';
-import { renderStatements } from './render-statements.ts';
+import { renderNewLines, renderStatements } from './render-statements.ts';
 import { renderTemplates } from './render-templates.ts';
 
 const ADDRESS = IMPORT_ADDRESS;
@@ -47,6 +49,8 @@ const ADDRESS = IMPORT_ADDRESS;
 const FORM = { path: ADDRESS };
 const ROLES = ['operator', 'accountant'] as const;
 const IMPORTS_SHOWN = 20;
+/** A file may have statements of several accounts. */
+const STATEMENTS_READ = 100;
 const MIB = 1024 * 1024;
 const FILE_TYPES = '.xlsx,.csv,.ofx,.OFX,.xml,.zip';
 
@@ -107,12 +111,17 @@ async function answerRefused(
     await answerFile(context, request, response, draft, given);
   } catch (error) {
     if (!(error instanceof ImportRefusedError)) throw error;
-    draft.faults.file = t('Nada foi importado: corrija o arquivo e envie-o de novo.');
     const accounts = kind === 'bank' ? await listBankAccounts(context.db) : [];
     const asked = questionForm(response, findImportKind(kind), error.faults, { kind, file, answers, accounts });
     const isForeign = kind === 'bank' && error.faults.some((one) => one.kind === 'header' || one.kind === 'csv_header');
-    const columns = isForeign && columnsForm(response, file, answers.account);
-    await sendForm(context, request, response, draft, html`${renderFaults(kind, error.faults)}${asked}${columns}`);
+    const faults = renderFaults(kind, error.faults);
+    if (isForeign) {
+      const body = html`${columnsForm(response, file, answers.account)}<details><summary>${t('Se o arquivo é o modelo do Confere')}</summary>${faults}</details>`;
+      await sendForm(context, request, response, draft, body);
+      return;
+    }
+    draft.faults.file = t('Nada foi importado: corrija o arquivo e envie-o de novo.');
+    await sendForm(context, request, response, draft, html`${faults}${asked}`);
   }
 }
 
@@ -128,8 +137,14 @@ async function answerFile(
   const isKey = key === keyOf(FORM, response, { values: draft.values, seen: basis }, halfOf(key));
   const preview = async (isStale: boolean): Promise<void> => {
     const { answers = {} } = given;
-    const shown = { draft, answers, preview: await previewImport(context, given, { allowEqual: true }), isStale };
-    await sendPreview(context, request, response, shown);
+    let lines: Html | undefined;
+    const seen = await previewImport(context, given, {
+      allowEqual: true,
+      inspect: async (inner, { bank }) => {
+        lines = bank && (await renderNewLines(inner, bank));
+      },
+    });
+    await sendPreview(context, request, response, { draft, answers, preview: seen, lines, isStale });
   };
   if (readFormField(request, 'step') !== 'confirm' || !isKey) {
     await preview(false);
@@ -138,7 +153,8 @@ async function answerFile(
   try {
     const allowEqual = readFormField(request, 'allow_equal') === 'true';
     const made = await importFile(context, given, { actor: getActor(response), key, basis, allowEqual });
-    response.redirect(303, `${ADDRESS}?done=${made && isRepeated(made) ? 'repeated' : 'imported'}`);
+    const page = given.kind === 'bank' ? BANK.address : ADDRESS;
+    response.redirect(303, `${page}?done=${made && isRepeated(made) ? 'repeated' : 'imported'}`);
   } catch (error) {
     if (!(error instanceof ChangedSincePreviewError)) throw error;
     await preview(true);
@@ -181,6 +197,7 @@ const CRUMB = (): Html => html`<p class="crumb"><a href="/balances">${t('Saldos'
 async function renderImports(context: Context, response: Response): Promise<Html> {
   const { db, calendar } = context;
   const rows = await listImports(db, IMPORTS_SHOWN);
+  const statements = Map.groupBy(await listBankStatements(db, STATEMENTS_READ, undefined), ({ sha256 }) => sha256);
   const nameOf = await nameActors(
     context,
     response,
@@ -194,11 +211,12 @@ async function renderImports(context: Context, response: Response): Promise<Html
       { title: 'Quando', cell: (row) => moment(calendar, row.created_at) },
       {
         title: 'Tipo',
-        cell: (row) => (isImportKind(row.kind) ? findImportKind(row.kind).titles[language()] : row.kind),
+        cell: (row) =>
+          html`${isImportKind(row.kind) ? findImportKind(row.kind).titles[language()] : row.kind}${statements.get(row.sha256)?.map(({ account, from, to }) => html`<br><span class="hint">${account}${from && to && html` · ${t('De {from} a {to}', { from: formatDay(from), to: formatDay(to) })}`}</span>`)}`,
       },
       { title: 'Linhas', cell: (row) => formatCount(row.rows), align: 'end' },
       { title: 'Por quem', cell: (row) => nameOf(row.created_by) },
-      { title: 'SHA-256', cell: (row) => idText(row.sha256) },
+      { title: 'SHA-256', cell: (row) => shortId(row.sha256) },
     ],
   });
 }
@@ -207,8 +225,9 @@ async function sendPreview(
   context: Context,
   request: Request,
   response: Response,
-  { draft, answers, preview, isStale }: { draft: Draft; answers: Answers; preview: ImportPreview; isStale: boolean },
+  shown: { draft: Draft; answers: Answers; preview: ImportPreview; lines: Html | undefined; isStale: boolean },
 ): Promise<void> {
+  const { draft, answers, preview, lines, isStale } = shown;
   const { kind, rows, changed, sha256, repeats, equal, basis, bank, leftOut, decisions } = preview;
   const title = t('{name}: confira', { name: t('Importar um arquivo') });
   const nameOf = await nameActors(context, response, [repeats?.by, ...equal.map(({ by }) => by)]);
@@ -229,6 +248,6 @@ ${hiddenAnswers(answers)}${allowField(equal)}<div class="actions"><button name="
     isStale &&
     html`<p class="fault" role="alert">${t('Mudou depois da prévia que você viu: confira de novo o que muda.')}</p>`;
   const body = html`${CRUMB()}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${stale}${about}
-${before || html`${bank && renderStatements(bank)}${decisions && renderDecisions(decisions)}${renderEqual(context, equal, nameOf)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
+${before || html`${bank && renderStatements(bank)}${lines}${decisions && renderDecisions(decisions)}${renderEqual(context, equal, nameOf)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
   sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
 }

@@ -8,6 +8,9 @@ import { type Html, html } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { uploadForm } from '../parts/send-page.ts';
 
+/** An account as it is typed. */
+export const ACCOUNT_EXAMPLE = '748/0101/12345-6';
+
 /** The page on which the columns of a bank's CSV are mapped. */
 export const COLUMNS_ADDRESS = `${IMPORT_ADDRESS}/columns`;
 
@@ -41,7 +44,7 @@ export function questionForm(
 function renderField(name: string, { titles, answers }: Question, given: string, accounts: string[]): Html {
   const control =
     answers === null
-      ? html`<input name="${name}" value="${given}" maxlength="100" autocomplete="off" spellcheck="false"${name === 'account' && html` list="accounts"`}>${name === 'account' && html`<datalist id="accounts">${accounts.map((one) => html`<option value="${one}"></option>`)}</datalist>`}`
+      ? html`<input name="${name}" value="${given}" maxlength="100" autocomplete="off" spellcheck="false"${name === 'account' && html` list="accounts"`}>${name === 'account' && html`<datalist id="accounts">${accounts.map((one) => html`<option value="${one}"></option>`)}</datalist><span class="hint">${t('Banco, agência e número, como {example}.', { example: ACCOUNT_EXAMPLE })}</span>`}`
       : html`<select name="${name}"><option value="">${t('Escolha')}</option>${Object.entries(answers).map(
           ([answer, words]) =>
             html`<option value="${answer}"${answer === given && html` selected`}>${words[language()]}</option>`,
@@ -56,9 +59,9 @@ export function hiddenAnswers(answers: Answers): Html[] {
 
 /** The form that leads to that page, for a file whose header is unknown. */
 export function columnsForm(response: Response, file: string, account = ''): Html {
-  return html`<section class="act"><p>${t('Se o arquivo é um CSV do próprio banco, diga uma vez o que é cada coluna.')}</p>${uploadForm(
+  return html`<section class="act"><p>${t('Este arquivo parece o CSV do próprio banco: diga uma vez o que é cada coluna, e ele segue daqui.')}</p>${uploadForm(
     response,
     COLUMNS_ADDRESS,
-    html`<input type="hidden" name="file" value="${file}"><input type="hidden" name="account" value="${account}"><div class="actions"><button class="secondary">${t('Dizer o que é cada coluna')}</button></div>`,
+    html`<input type="hidden" name="file" value="${file}"><input type="hidden" name="account" value="${account}"><div class="actions"><button>${t('Dizer o que é cada coluna')}</button></div>`,
   )}</section>`;
 }

@@ -1,7 +1,25 @@
+import type { Context } from '../../../context.ts';
 import type { BankImport, ImportedStatement } from '../../../ledger/bank/import-bank-file.ts';
+import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
+import { readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { plural, t } from '../../../texts/translate.ts';
-import { formatDay, moneyOf } from '../parts/format.ts';
+import { lineTable } from '../bank/describe-bank.ts';
+import { formatCount, formatDay, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
+
+/** Lines that a preview shows. */
+const LINES_SHOWN_MAX = 20;
+
+/** Renders the last new lines of an import, each with its match: they are the newest of all. */
+export async function renderNewLines(
+  { db }: Pick<Context, 'db'>,
+  { statements }: BankImport,
+): Promise<Html | undefined> {
+  const count = statements.reduce((sum, one) => sum + one.new, 0);
+  if (count === 0) return undefined;
+  const lines = await listBankLines(db, Math.min(count, LINES_SHOWN_MAX), undefined);
+  return html`<section><h2>${t('Linhas novas')}</h2>${count > lines.length && html`<p class="hint">${t('As últimas {n} de {count}.', { n: formatCount(lines.length), count: formatCount(count) })}</p>`}${lineTable(undefined, lines.reverse(), await readBankAccounts(db), 'Linhas novas')}</section>`;
+}
 
 /** Renders what a statement of the bank would change. */
 export function renderStatements({ statements, matched }: BankImport): Html {
