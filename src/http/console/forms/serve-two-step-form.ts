@@ -84,7 +84,10 @@ async function answerRead<Value, Item, Made>(
     const shown = made === undefined ? undefined : form.shown?.(made, item);
     context.wakeUps.alerts.notify();
     if (shown) sendMade(request, response, form, item, shown);
-    else response.redirect(303, `${placeOf(form, item).address}?done=${form.done}`);
+    else {
+      const done = typeof form.done === 'function' ? form.done(made) : form.done;
+      response.redirect(303, `${placeOf(form, item).address}?done=${done}`);
+    }
   } catch (error) {
     if (error instanceof ChangedSinceError) {
       await preview(true);
