@@ -22,13 +22,14 @@ const TRANSACTIONS_MAX = 1_000;
 type MerchantDay = { merchant_seq: number; day: Day };
 /** `recent`: since when to read again. */
 type Cursor = { seq: number; recent: Date };
+const BEGINNING: Cursor = { seq: 0, recent: new Date(0) };
 
 const DAY_OF_EVENT = sql<Day>`SUBSTR(at_wall, 1, 10)`;
 
 /**
  * Finds the ended days whose manifest is to be made or compared, and stores them as due: each ended day of each merchant, and
- * earlier days whose messages changed since the last call. The first call finds none: what happened before has no manifest
- * until it changes. In an upgrade without a stop, it would be sent by processes that do not know manifests.
+ * earlier days whose messages changed since the last call. The first call counts all as changed, but finds none in a database that an
+ * older version made: in an upgrade without a stop, they would be sent by processes that do not know manifests.
  * @returns the cut: all callbacks up to this row number are committed.
  */
 export async function findDueDays(context: Context): Promise<number> {
@@ -36,7 +37,7 @@ export async function findDueDays(context: Context): Promise<number> {
   const yesterday = addDays(calendar.dayOf(clock.now()), -1);
   const at = clock.now();
   const cut = await readCut(context);
-  const cursor = await readCursor(db);
+  const cursor = (await readCursor(db)) ?? ((await isNewDatabase(db)) ? BEGINNING : undefined);
   const due = cursor ? await listDue(context, { yesterday, cursor, cut }) : [];
   const ended = due.filter(({ day }) => day <= yesterday);
   await transact(db, async (trx) => {
@@ -90,6 +91,14 @@ async function readCursor(db: Reader): Promise<Cursor | undefined> {
   if (!stored) return undefined;
   const { seq, at } = JSON.parse(stored.toString()) as { seq: number; at: string };
   return { seq, recent: new Date(Date.parse(at) - OVERLAP_MS) };
+}
+
+/** Whether the version that made the database knew manifests. */
+async function isNewDatabase(db: Reader): Promise<boolean> {
+  const { rows } = await sql<{ isNew: number }>`SELECT COUNT(*) AS isNew FROM migrations AS first
+    JOIN migrations AS own ON own.version = first.version AND own.name LIKE '0094-%'
+    WHERE first.name = (SELECT MIN(name) FROM migrations)`.execute(db);
+  return Number(rows[0]?.isNew) > 0;
 }
 
 async function findPageEnd(db: Reader, after: number, cut: number): Promise<number> {

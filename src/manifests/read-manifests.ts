@@ -2,10 +2,11 @@ import type { Selectable } from 'kysely';
 import { digestIds, listIds } from '../callbacks/render/build-statement.ts';
 import { presentManifest } from '../callbacks/render/render-manifests.ts';
 import type { Context } from '../context.ts';
-import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { Day } from '../domain/calendar.ts';
 import { refuse } from '../texts/refuse.ts';
+import { findNextDue } from '../timetable/find-due-times.ts';
+import { isJobOn } from '../timetable/list-jobs.ts';
 import { isDropped, readMembers } from './read-members.ts';
 
 export type ManifestQuery = { day: Day; revision?: number | undefined };
@@ -13,7 +14,7 @@ type ManifestRow = Selectable<Database['day_manifests']>;
 
 /** A merchant's manifest of a day: the newest revision, or a given one. @throws ConfereError `not_found`. */
 export async function readManifest(context: Context, merchantSeq: number, query: ManifestQuery) {
-  return await presentManifest(context, await findManifest(context.db, merchantSeq, query));
+  return await presentManifest(context, await findManifest(context, merchantSeq, query));
 }
 
 /**
@@ -21,7 +22,7 @@ export async function readManifest(context: Context, merchantSeq: number, query:
  * @throws ConfereError `not_found`; `conflict` if the messages of the day are not those of the manifest any more.
  */
 export async function readManifestIds(context: Context, merchantSeq: number, query: ManifestQuery): Promise<string> {
-  const { day, callback_cut: cut, ids_digest: digest } = await findManifest(context.db, merchantSeq, query);
+  const { day, callback_cut: cut, ids_digest: digest } = await findManifest(context, merchantSeq, query);
   const members = (await readMembers(context, day, { merchantSeqs: [merchantSeq], cut })).get(merchantSeq) ?? [];
   const ids = members.map(({ id }) => id);
   if (digestIds(ids).equals(digest)) return listIds(ids);
@@ -33,11 +34,11 @@ export async function readManifestIds(context: Context, merchantSeq: number, que
 
 /** Finds it. @throws ConfereError `not_found`. */
 export async function findManifest(
-  db: Reader,
+  context: Scheduled & Pick<Context, 'db'>,
   merchantSeq: number,
   { day, revision }: ManifestQuery,
 ): Promise<ManifestRow> {
-  const row = await db
+  const row = await context.db
     .selectFrom('day_manifests')
     .selectAll()
     .where('merchant_seq', '=', merchantSeq)
@@ -47,5 +48,16 @@ export async function findManifest(
     .limit(1)
     .executeTakeFirst();
   if (row) return row;
-  throw refuse('manifest_unknown');
+  const next = findNextManifests(context);
+  throw next
+    ? refuse('manifest_unknown', { next: context.calendar.toIso(context.calendar.toWallTime(next)) })
+    : refuse('manifests_off');
+}
+
+type Scheduled = Pick<Context, 'config' | 'clock' | 'calendar'>;
+
+/** When manifests are made next; undefined while the job is off. */
+export function findNextManifests({ config, clock }: Pick<Scheduled, 'config' | 'clock'>): Date | undefined {
+  const { JOB_DAY_MANIFESTS: cron, PROVIDER_TIME_ZONE: zone } = config;
+  return isJobOn(config, 'day_manifests') ? findNextDue(cron, zone, clock.now()) : undefined;
 }

@@ -59,8 +59,8 @@ export async function showOwnOrder(context: Context, id: string, caller: Caller)
   const [order] = rows;
   if (!order) throw refuse('expected_unknown');
   const competing = await readCompetingOf(context, id, caller);
-  const told = await readOwnStory(context.db, id, caller.merchantSeq);
-  return { order, reason: await readStateReason(context.db, order), competing, ...told };
+  const own = await readOwnStory(context.db, id, caller.merchantSeq);
+  return { order, reason: await readStateReason(context.db, order), competing, ...own };
 }
 
 /** A merchant reads and writes the sources of its token alone. @throws ConfereError `forbidden`. */
@@ -123,7 +123,7 @@ export const cancelOne = defineChange({
   ...changesOne,
   name: 'expected.cancel',
   route: `DELETE ${BY_KEY}`,
-  summary: 'Cancel an expected payment',
+  summary: 'Cancel an expected payment. One that is paid becomes paid_after_cancel: nothing is refunded',
   isForSources: true,
   change: async (inner, _given, by) => {
     const id = by.params?.number === undefined ? by.id : idOf(inner.keys, keyOf(by));
@@ -133,7 +133,11 @@ export const cancelOne = defineChange({
   answer: (context, { id }, { by }) => showExpected(context, id, by.caller),
 });
 
-const why = z.string('must say why').default('');
+const why = z
+  .string('must say why')
+  .optional()
+  .transform((note) => note ?? '')
+  .describe('why; required: 422 note_missing without it');
 const transactionId = z.string('must be the id of a transaction').min(1, 'must be the id of a transaction');
 
 export const reopenOne = defineChange({

@@ -45,7 +45,8 @@ export const REFUSALS_EN = {
     import_kind_unknown: 'nothing of this kind is imported',
     log_leaf_unknown: 'the log has no such thing yet: what is new is in it within two minutes',
     manifest_unknown:
-      'there is no such manifest: that of a day is made after its end; a day before your first one has one only if it has messages',
+      'there is no such manifest: that of a day is made after its end, the next ones at {next}; a day before your first one has one only if it has messages',
+    manifests_off: 'there is no such manifest, and none will be made: the operators switched that off',
     merchant_unknown: 'there is no merchant with this id',
     mismatch_unknown: 'there is no such mismatch',
     mismatches_unknown: 'there is no such mismatch: {unknown} of {n} ids',
@@ -147,6 +148,7 @@ export const REFUSALS_EN = {
       'is before {day}, on which the books of {platform} open with a balance that holds what came before: it must be that day or later',
     csv_parts:
       'must have one day, and either one amount, perhaps with D or C, or both money in and money out; each other meaning but text once, and the reversed sign for an amount alone',
+    replay_empty: 'hold no callbacks in this range; tests and examples are left out',
     cursor_unknown: 'is not a valid cursor',
     day_to_come: 'is a day to come: today is {today} at the provider',
     day_wrong: 'must be a day: YYYY-MM-DD',

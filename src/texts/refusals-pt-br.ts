@@ -38,7 +38,8 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   import_kind_unknown: 'Nada deste tipo é importado.',
   log_leaf_unknown: 'O registro ainda não tem isto: o que é novo entra em dois minutos.',
   manifest_unknown:
-    'Não há este manifesto: o de um dia é feito depois que ele termina; um dia antes do seu primeiro só tem um se houve mensagens.',
+    'Não há este manifesto: o de um dia é feito depois que ele termina, os próximos em {next}; um dia antes do seu primeiro só tem um se houve mensagens.',
+  manifests_off: 'Não há este manifesto, nem haverá: a operação desligou os manifestos.',
   merchant_unknown: 'Não há lojista com este id.',
   mismatch_unknown: 'Não há esta divergência.',
   mismatches_unknown: 'De {n} divergências, {unknown} não existem.',
@@ -132,6 +133,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   books_open_later: 'Os livros desta plataforma abrem depois deste dia: o saldo inicial já o contém.',
   csv_parts:
     'É preciso um dia, e um valor (sozinho ou com D/C) ou o que entrou e o que saiu; fora o texto, cada um uma só vez, e o sinal trocado só com o valor sozinho.',
+  replay_empty: 'Nenhum callback destes no período; testes e exemplos ficam de fora.',
   cursor_unknown: 'Não é uma página desta lista: abra a lista de novo.',
   day_to_come: 'Este dia ainda não chegou: hoje é {today}.',
   day_wrong: 'Deve ser um dia: AAAA-MM-DD.',

@@ -16,5 +16,7 @@ export function toSubject(expectedSeq: number): number {
   return -expectedSeq;
 }
 
+export const IS_NO_TEST = sql<boolean>`callbacks.source <> ${TEST_SOURCE}`;
+
 /** Leaves out failed tests, which are no failed callbacks: nothing is lost, and the person who sent one sees how it ended. */
 export const IS_NO_FAILED_TEST = sql<boolean>`NOT (callbacks.state = 'failed' AND callbacks.source = ${TEST_SOURCE})`;

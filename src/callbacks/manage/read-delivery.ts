@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { HOUR_MS } from '../../domain/calendar.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
-import { IS_NO_FAILED_TEST } from '../health/callback-sources.ts';
+import { IS_NO_TEST } from '../health/callback-sources.ts';
 import { boundCount, type Count, UNDELIVERED, type Undelivered } from '../health/count-undelivered.ts';
 import { type AttemptSlot, summarizeAttempts } from './sample-attempts.ts';
 
@@ -147,7 +147,7 @@ function summarize(start: Date, all: Attempt[]): AttemptSlot {
 
 async function readCounts({ db }: Context, merchantSeq: number): Promise<Delivery['counts']> {
   const count = (state: string) => sql<number>`(SELECT COUNT(*) FROM (SELECT 1 FROM callbacks
-    WHERE merchant_seq = ${merchantSeq} AND state = ${state} AND ${IS_NO_FAILED_TEST} LIMIT ${sql.lit(COUNT_MAX + 1)}) few)`;
+    WHERE merchant_seq = ${merchantSeq} AND state = ${state} AND ${IS_NO_TEST} LIMIT ${sql.lit(COUNT_MAX + 1)}) few)`;
   const { rows } = await sql<Record<Undelivered, number>>`SELECT ${count('pending')} AS pending,
     ${count('held')} AS held, ${count('failed')} AS failed`.execute(db);
   const bound = (counted = 0) => boundCount(Number(counted), COUNT_MAX);

@@ -25,14 +25,14 @@ type FeedRow = Selectable<Database['callbacks']>;
  * to committed rows only: a row that commits late gets a later position, so no reader skips it. The cursor acknowledges
  * what is before it: for a merchant without a URL, these callbacks are delivered.
  * An event that cannot be rendered is left out: it fails, and its callback stays failed.
- * @returns also the position that the next page begins after: with `since`, an empty page may have one that is further.
+ * @returns also the last position that was given out, and the one that the next page begins after: with `since`, an empty page may have one that is further.
  * @throws ConfereError `unavailable` until a restore is confirmed.
  */
 export async function readFeed(
   context: Context,
   merchant: FeedReader,
   page: FeedPage,
-): Promise<{ items: FeedItem[]; next: number }> {
+): Promise<{ items: FeedItem[]; next: number; last: number }> {
   const merchantSeq = merchant.seq;
   if (await isAwaitingConfirmation(context.db)) throw refuse('events_held', {}, { retryAfterS: HELD_RETRY_S });
   await numberNew(context, merchantSeq);
@@ -47,9 +47,9 @@ export async function readFeed(
     return body ? [{ id: row.webhook_id, body }] : [];
   });
   // less than a page of new events: the cursor passes the old ones up to the last position
-  if (page.since !== undefined && rows.length < page.limit) return { items, next: Math.max(page.after, last) };
+  if (page.since !== undefined && rows.length < page.limit) return { items, next: Math.max(page.after, last), last };
   const row = rows.at(-1);
-  return { items, next: row ? requireRowNumber(row.position, 'the feed') : page.after };
+  return { items, next: row ? requireRowNumber(row.position, 'the feed') : page.after, last };
 }
 
 /** Reads the last position before the rows, on one connection: all rows up to it are seen. */

@@ -143,6 +143,7 @@ export const testEventSchema = z
   .object({
     type: z.literal(TEST_TYPE),
     timestamp: instant,
+    test: z.literal(true),
     data: z.object({ message: z.string() }),
   })
   .meta({ title: 'A test: answer it with 2xx and do nothing' });

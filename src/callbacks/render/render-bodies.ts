@@ -136,6 +136,7 @@ function renderTest({ calendar }: Context, callback: Renderable): object {
   return {
     type: TEST_TYPE,
     timestamp: calendar.toIso(calendar.toWallTime(callback.createdAt)),
+    test: true,
     data: { message: 'A test. Nothing was paid.' },
   };
 }

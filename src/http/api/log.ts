@@ -74,9 +74,10 @@ export function logProofRoutes(context: Context): Router {
 }
 
 async function findAsked(
-  { db }: Context,
+  context: Context,
   query: z.infer<typeof logProofQuerySchema>,
 ): Promise<Pick<Leaf, 'kind' | 'ref'>> {
+  const { db } = context;
   const { seal, month, merchant_day: day, ...rest } = query;
   if (Object.values({ seal, month, day, ...rest }).filter((value) => value !== undefined).length !== 1)
     throw refuseField('seal', 'evidence_required');
@@ -88,7 +89,7 @@ async function findAsked(
   }
   const [id = '', of = ''] = day?.split('/') ?? [];
   if (!isDay(of)) throw refuseField('merchant_day', 'day_wrong');
-  const manifest = await findManifest(db, (await findMerchant(db, id)).seq, { day: of });
+  const manifest = await findManifest(context, (await findMerchant(db, id)).seq, { day: of });
   return { kind: 'day', ref: manifest.seq };
 }
 

@@ -16,11 +16,11 @@ const ABOUT_API =
 export function buildDocument(
   operations: readonly Operation[],
   webhooks: readonly CallbackMessage[],
-  about: { version: string; url: string; description?: string },
+  about: { version: string; url: string; description?: string; isForMerchants?: true },
 ): Json {
   const paths = Object.create(null) as Record<string, Json>;
   for (const operation of operations) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation, about) };
   }
   return {
     openapi: '3.1.0',
@@ -48,7 +48,7 @@ export function buildDocument(
   };
 }
 
-function describe(operation: Operation): Json {
+function describe(operation: Operation, { isForMerchants }: { isForMerchants?: true }): Json {
   const { method, path, tag, summary, access, query, body, bodyType, responses, isForMerchantsToo, isForSources } =
     operation;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
@@ -62,11 +62,14 @@ function describe(operation: Operation): Json {
     operationId: nameOperation(method, path),
     tags: [tag],
     summary,
-    ...(isRole
-      ? { description: `Takes the role ${nameRoles([access].flat())}.${isForSources ? OF_SOURCES : ''}` }
+    ...(isForMerchants && access !== 'nothing' ? { description: nameTokens(operation) } : {}),
+    ...(isRole && !isForMerchants
+      ? {
+          description: `Takes the role ${nameRoles([access].flat())}.${isForSources ? ` Also a merchant’s token${OF_SOURCES}` : ''}`,
+        }
       : {}),
     security: [
-      ...(access === 'nothing' ? [] : [{ [isRole ? 'token' : access]: [] }]),
+      ...(access === 'nothing' || (isRole && isForMerchants) ? [] : [{ [isRole ? 'token' : access]: [] }]),
       ...(isForSources || access === 'merchant' ? [{ portal: [] }] : []),
       ...(isForMerchantsToo ? [{ merchant: [] }, { portal: [] }] : []),
     ],
@@ -93,7 +96,15 @@ function nameRoles(roles: readonly string[]): string {
   return [roles.filter((role) => role !== 'admin').join(' or '), 'admin'].filter(Boolean).join(', or ');
 }
 
-const OF_SOURCES = ' Also a merchant’s token, of the sources that it was given: 403 `source_not_yours` for others.';
+const OF_SOURCES = ', of the sources that it was given: 403 `source_not_yours` for others.';
+const PORTAL_TOKEN = 'Takes the portal’s token (cfm_…)';
+
+/** Names the tokens that a merchant may send. */
+function nameTokens({ access, isForSources, isForMerchantsToo }: Operation): string {
+  if (isForSources) return `${PORTAL_TOKEN}${OF_SOURCES}`;
+  if (access === 'merchant') return `${PORTAL_TOKEN} with peek=true; a pull token (mpt_…) also acknowledges.`;
+  return isForMerchantsToo ? `${PORTAL_TOKEN}, or a pull token (mpt_…).` : `${PORTAL_TOKEN}.`;
+}
 
 /** Commands that take an idempotency key: all that may change something. */
 function isChange({ method, path }: Operation): boolean {

@@ -51,13 +51,13 @@ export function createPortalDocument(url: string): () => string {
     ({ access, isForSources, isForMerchantsToo, path }) =>
       access === 'portal' || access === 'merchant' || isForSources || isForMerchantsToo || path === MANIFEST_KEYS,
   );
-  const about = { version, url, description: ABOUT_PORTAL };
+  const about = { version, url, description: ABOUT_PORTAL, isForMerchants: true as const };
   return once(() => keepReachable(buildDocument(operations, CALLBACK_MESSAGES, about)));
 }
 
 const MANIFEST_KEYS = '/.well-known/confere-manifest-keys.json';
 const ABOUT_PORTAL =
-  'What a merchant calls and receives. /portal takes a token of the role merchant (cfm_…), /events a pull token (mpt_…), /manifests either. Amounts are decimal texts in BRL, instants ISO 8601 with an offset. Errors are RFC 9457 problem details. At most 10 requests a second.';
+  'What a merchant calls and receives. /portal takes a token of the role merchant (cfm_…), /events a pull token (mpt_…), /manifests either. Amounts are decimal texts in BRL, instants ISO 8601 with an offset. Errors are RFC 9457 problem details. At most 10 requests a second. An order with `decided: false` has just changed: ask again after a second. To try an operation here, press Authorize and paste the token.';
 
 function once(make: () => object): () => string {
   let text: string | undefined;

@@ -17,7 +17,13 @@ import { describeDeclared } from './describe-declared.ts';
 const Merchants = describeTag('Merchants');
 const Portal = describeTag('Portal');
 const read = (operation: Operation): Operation => ({ ...operation, access: 'portal' });
-const feedPage = z.object({ events: z.array(feedEvent), next_cursor: z.string() });
+const feedPage = z.object({
+  events: z.array(feedEvent),
+  next_cursor: z.string(),
+  newest_cursor: z
+    .string()
+    .describe('of the newest event; an `after` beyond it is a mistake, or from before a restore'),
+});
 
 /** `merchant` is for tokens of ours: a merchant's own token has no such parameter. */
 const manifestQuery = manifestQuerySchema.partial();

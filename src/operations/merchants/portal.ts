@@ -66,7 +66,7 @@ export const rotateOwnSecret = defineOwnChange({
   summary: 'Get a new secret; the old one stays valid for 24 hours: until then 409',
   input: z.strictObject({ of: z.enum(['url', 'test_url']).default('url').describe('the address that it signs for') }),
   answers: ok('Shown this once', rotatedSecret),
-  change: (inner, { of }, by) => scopeOf(by).changesIn(inner).rotateSecret(of),
+  change: async (inner, { of }, by) => ({ ...(await scopeOf(by).changesIn(inner).rotateSecret(of)), of }),
   target: (_made, { id, via }, { of }) => ({ target: id, detail: [via, of].filter(Boolean).join(' ') }),
   answer: async (_context, { secret, oldUntil }) => ({ secret, old_secret_until: oldUntil.toISOString() }),
 });

@@ -85,6 +85,7 @@ export const feedEvent = component('FeedEvent', {
   id: z.string(),
   type: z.string(),
   timestamp: instant,
+  test: z.literal(true).optional().describe('a test or an example: do nothing with it'),
   data: z.record(z.string(), z.unknown()),
 });
 

@@ -4,6 +4,21 @@ export const EXPECTED_EN = {
   Pagamento: 'Payment',
   'O pedido está salvo.': 'The order is saved.',
   'Acaba de mudar: recarregue em um segundo.': 'It has just changed: reload in a second.',
+  '"decided": false na resposta: o pedido acaba de mudar, pergunte de novo em um segundo.':
+    '"decided": false in the answer: the order has just changed, ask again after a second.',
+  'Cobre o que falta. Ou, se o valor certo é o que foi pago, envie o pedido com ele:':
+    'Collect what is missing. Or, if the right amount is what was paid, send the order with it:',
+  'Devolva o que sobrou. Ou, se o valor certo é o que foi pago, envie o pedido com ele:':
+    'Return what is too much. Or, if the right amount is what was paid, send the order with it:',
+  'Devolva o pagamento que sobra: o estado muda sozinho quando a devolução chega.':
+    'Return the payment that is too much: the state changes by itself once the refund arrives.',
+  'Devolva o pagamento: cancelar não devolve nada. Ou reabra o pedido:':
+    'Return the payment: cancelling returns nothing. Or reopen the order:',
+  'Se foi engano, reabra o pedido:': 'If it was a mistake, reopen the order:',
+  'Cobre de novo: um pagamento que chega depois ainda conta. Ou cancele o pedido:':
+    'Collect again: a payment that arrives later still counts. Or cancel the order:',
+  'Espere: a operação ainda confere estes dias. Um pagamento que chega ainda conta.':
+    'Wait: the operators are still proving these days. A payment that arrives still counts.',
   'A decidir': 'To decide',
   'O número inteiro.': 'The whole number.',
   Pago: 'Paid',

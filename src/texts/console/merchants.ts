@@ -111,6 +111,9 @@ export const MERCHANTS_EN = {
     'Today’s secret signs too for 24 more hours; one that was still valid from an earlier rotation ends now.',
   'O lojista ganha um segredo novo para conferir a assinatura dos callbacks.':
     'The merchant gets a new secret to verify the signature of callbacks.',
+  '{name}: guarde este segredo. Ele fica à mostra também em Mudar um endereço.':
+    '{name}: keep this secret. Change an address shows it too.',
+  'O novo fica à mostra em Mudar um endereço.': 'Change an address shows the new one.',
   'O novo aparece uma só vez.': 'The new one is shown only once.',
   'O segredo anterior assina junto até {at}.': 'The previous secret signs too until {at}.',
   'Hoje ele não tem token.': 'Today it has no token.',

@@ -26,8 +26,8 @@ export const PORTAL_EN = {
     'Today’s secret also signs for 24 more hours; until then there is no other rotation.',
   '{address}: o segredo anterior ainda assina até {at}; até lá não dá para trocar. Se tem pressa, fale com a operação.':
     '{address}: the secret before it also signs until {at}; until then there is no rotation. If it is urgent, ask the operators.',
-  'As mensagens de pedidos (pix.expected.…) estão desligadas: a operação as liga.':
-    'Messages about orders (pix.expected.…) are off: the operators turn them on.',
+  'As mensagens de pedidos (pix.expected.…) estão desligadas. Peça à operação que as ligue: sem elas, o seu sistema só sabe de um pedido quando pergunta.':
+    'Messages about orders (pix.expected.…) are off. Ask the operators to turn them on: without them, your system learns of an order only when it asks.',
   'De qual endereço': 'Of which address',
   'Já guardei': 'I have kept it',
   // orders
@@ -74,6 +74,8 @@ export const PORTAL_EN = {
     'An address for tests counts at once: without a confirmation by e-mail, it receives invented examples alone.',
   'Depois a operação confirma: este servidor não envia e-mails.':
     'Then the operators confirm: this server sends no mail.',
+  'Este servidor não envia e-mails: onde se promete um, olhe o portal ou fale com a operação.':
+    'This server sends no mail: where one is promised, open the portal or ask the operators.',
   'Mudança pendente': 'Change that waits',
   'Mudança pendente: {what}': 'Change that waits: {what}',
   Mostrar: 'Show',
@@ -94,6 +96,8 @@ export const PORTAL_EN = {
   'Pedida no portal. Confirme só o que o lojista disse por outro meio: um token do portal pode ter vazado.':
     'Asked for in the portal. Confirm only what the merchant said by other means: a token of the portal may have leaked.',
   'Nenhuma mudança pendente.': 'No change waits.',
+  'O endereço de teste já vale: até ser confirmado, ele recebe só exemplos fictícios.':
+    'The address for tests counts now: until it is confirmed, it receives invented examples alone.',
   'Pedido feito: nada muda até a confirmação.': 'It is asked for: nothing changes until it is confirmed.',
   'Confirmado: um link foi enviado ao e-mail novo.': 'Confirmed: a link was mailed to the new e-mail.',
   'Confirmado: a mudança está feita.': 'Confirmed: the change is made.',
@@ -153,6 +157,9 @@ export const PORTAL_EN = {
   Esquema: 'Schema',
   'Fictício: você ainda não tem mensagem deste tipo.': 'Invented: you have no message of this type yet.',
   'A sua mensagem mais recente deste tipo.': 'Your newest message of this type.',
+  'Vai um exemplo fictício, para:': 'An invented example goes to:',
+  'Vai a sua mensagem mais recente deste tipo, como abaixo, para:':
+    'Your newest message of this type, as below, goes to:',
   'Enviar exemplos': 'Send examples',
   'Sem um endereço de teste, exemplos chegam ao sistema que trata pagamentos.':
     'Without an address for tests, examples reach the system that handles payments.',
@@ -187,6 +194,11 @@ export const PORTAL_EN = {
   'Próximo pedido': 'Next request',
   'Você tem endereço: um cursor não confirma nada.': 'You have an address: a cursor acknowledges nothing.',
   'Manifestos dos últimos 14 dias': 'Manifests of the last 14 days',
+  'Só buscas com o token de busca, sem peek=true, contam aqui; com este token, peça com &peek=true. O último cursor é numerado a cada busca.':
+    'Only reads by the pull token without peek=true count here; with this token, ask with &peek=true. The last cursor is numbered by each read.',
+  'O de um dia é feito depois que ele termina; o de um dia anterior, se um backfill trouxe mensagens dele. Os próximos: {at}.':
+    'That of a day is made once it has ended; that of an earlier day, if a backfill brought messages of it. The next ones: {at}.',
+  'A operação desligou os manifestos.': 'The operators switched manifests off.',
   'Nenhum manifesto até agora.': 'No manifests so far.',
   Mensagens: 'Messages',
   Arquivos: 'Files',

@@ -371,7 +371,7 @@ test('changes and reads of persons are audited by the token, with its name', asy
     'merchant.enabled',
   ])
     expect(actions).toContain(`${action} portal`);
-  expect(actions).toContain('merchant.secret_rotated api url');
+  expect(actions).toContain('merchant.secret_rotated url');
   expect(own.filter(({ target }) => [b.id, b.callback].includes(target))).toEqual([]);
 });
 

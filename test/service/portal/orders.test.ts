@@ -200,6 +200,22 @@ it('shows what a change changed: the filter, which secret, the amount of an orde
   expect(own.slice(own.indexOf('História'))).not.toContain('30,00');
 });
 
+it('says what ends a bad state, with the request that does', async () => {
+  const pay = (reference: string, amount: string) => payOne(env.context, { platform: 'ana', reference, amount });
+  await pay('ref-less', '7.00');
+  const less = (await ana?.put('ana', 'a-less', { references: ['ref-less'], name: "D'Ávila" })) ?? '';
+  const page = (await ana?.get(`/portal/orders/${less}`))?.text ?? '';
+  expect(page).toMatch(/curl -X PUT [^ ]*\/ana\/a-less[\s\S]*&quot;amount&quot;:&quot;7.00&quot;/);
+  expect(page).toContain('D&#39;\\&#39;&#39;Ávila');
+  const headers = { authorization: `Bearer ${ana?.token ?? ''}` };
+  await fetch(`${env.url}/api/v1/expected-payments/ana/a-less`, { method: 'DELETE', headers });
+  const cancelled = (await ana?.get(`/portal/orders/${less}`))?.text ?? '';
+  expect(cancelled).toMatch(/cancelar não devolve nada[\s\S]*curl -X POST [^ ]*\/reopen/);
+  await pay('ref-more', '9.00');
+  const twice = (await ana?.put('ana', 'a-2', { references: ['ref-more'], amount: '4.50' })) ?? '';
+  expect((await ana?.get(`/portal/orders/${twice}`))?.text).toMatch(/Devolva o que sobrou[\s\S]*curl -X PUT/);
+});
+
 it('shows nothing that another merchant sent, also under one source', async () => {
   const ids = [await bia?.put('bia', 'b-own'), await bia?.put('both', 'b-both')];
   await ana?.put('both', 'from-operators', {}, false);

@@ -57,10 +57,14 @@ export function eventRoutes(context: Context, guard: AuthGuard): express.Router 
     return await getScope(response).peekFeed({ after, ...page });
   };
   router.get('/events', async (request, response) => {
-    const { items, next } = await readPage(request, response);
+    const { items, next, last } = await readPage(request, response);
     pullReads.inc({ outcome: items.length === 0 ? 'empty' : 'events' });
     // always a cursor, also for an empty page
-    response.json({ events: items.map(({ id, body }) => ({ id, ...body })), next_cursor: String(next) });
+    response.json({
+      events: items.map(({ id, body }) => ({ id, ...body })),
+      next_cursor: String(next),
+      newest_cursor: String(last),
+    });
   });
   return router;
 }

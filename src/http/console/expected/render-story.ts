@@ -23,7 +23,7 @@ type Readers = {
   noteOf(note: string | null): string | null;
 };
 
-/** What became of an order, the oldest step first. */
+/** Renders the steps in the life of an order, the oldest first. */
 export function storyTable({ calendar }: Pick<Context, 'calendar'>, story: StoryStep[], readers: Readers): Html {
   return table({
     caption: 'O que aconteceu com o pedido',

@@ -86,7 +86,8 @@ async function answerRead<Value, Item, Made>(
     if (shown) sendMade(request, response, form, item, shown);
     else {
       const filters = form.landing ? `${form.landing(value, item)}&` : '';
-      response.redirect(303, `${placeOf(form, item).address}?${filters}done=${form.done}`);
+      const done = typeof form.done === 'function' ? form.done(made) : form.done;
+      response.redirect(303, `${placeOf(form, item).address}?${filters}done=${done}`);
     }
   } catch (error) {
     if (error instanceof ChangedSinceError) {

@@ -44,7 +44,7 @@ export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
   /** Reads what the change replaces, as a text: once it differs from the preview's, the preview is shown again. */
   basis?(context: Context, item: Item): Promise<string>;
   /** The notice's name on the list; of a form that shows a page once: the notice where it was sent before. */
-  done: Notice;
+  done: Notice | ((made: Made | undefined) => Notice);
   roles: AnyChange['roles'];
   /** Makes the change, once for each key. @returns what was made; undefined where the form was sent before. */
   make(context: Context, value: Value, confirmed: Confirmed<Item>): Promise<Made | undefined>;

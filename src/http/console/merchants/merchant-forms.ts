@@ -158,7 +158,7 @@ function renderChanges({ calendar }: Context, input: MerchantInput, item: Mercha
   });
 }
 
-/** The page that shows a merchant's secret, once. @param onwards where its link leads to. */
+/** The page that shows a merchant's secret. @param onwards where its link leads to. @param isOnce whether no other page shows it. */
 export function showSecret(
   { id, name }: { id: string; name: string },
   secret: string,
@@ -167,8 +167,12 @@ export function showSecret(
     address: `/merchants/${id}`,
     title: 'Já guardei: abrir o lojista',
   },
+  isOnce = true,
 ): Html {
-  return html`<section class="act"><p>${tHtml('{name}: guarde este segredo agora. Ele não aparece de novo.', { name: html`<b>${name}</b>` })}</p>
+  const text = isOnce
+    ? '{name}: guarde este segredo agora. Ele não aparece de novo.'
+    : '{name}: guarde este segredo. Ele fica à mostra também em Mudar um endereço.';
+  return html`<section class="act"><p>${tHtml(text, { name: html`<b>${name}</b>` })}</p>
 <p class="secret">${idText(secret)}</p><p class="hint">${follows}</p>
 <p class="actions">${buttonLink(onwards.address, t(onwards.title))}</p></section>`;
 }

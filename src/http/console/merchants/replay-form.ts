@@ -5,6 +5,7 @@ import type { Context } from '../../../context.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import type { GivenOf } from '../../../operations/define-change.ts';
 import { replayCallbacks } from '../../../operations/merchants/callbacks.ts';
+import { refuseField } from '../../../texts/refuse.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange } from '../forms/two-step-form.ts';
@@ -49,11 +50,13 @@ export function replayParts<Item>(
       const { merchant, count } = of(range, item);
       // refused here as by the change
       assertDelivers(merchant);
+      const counted = await count();
+      if (counted === 0) throw refuseField('states', 'replay_empty');
       return facts([
         ['Lojista', merchant.name],
         ['De', moment(context.calendar, range.from)],
         ['Até antes de', moment(context.calendar, range.to)],
-        ['Callbacks que voltariam para a fila', html`<b>${formatCount(await count())}</b>`],
+        ['Callbacks que voltariam para a fila', html`<b>${formatCount(counted)}</b>`],
       ]);
     },
     done: 'replayed',

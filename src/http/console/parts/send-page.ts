@@ -232,6 +232,7 @@ const DONE = words({
   merchant_changed: 'Lojista salvo.',
   examples: 'Exemplos na fila: recarregue a página para ver o resultado de cada um.',
   filter_chosen: 'Filtro salvo: o que já foi enfileirado segue como está.',
+  address_counts: 'O endereço de teste já vale: até ser confirmado, ele recebe só exemplos fictícios.',
   address_asked: 'Pedido feito: nada muda até a confirmação.',
   address_agreed: 'Confirmado: um link foi enviado ao e-mail novo.',
   address_changed: 'Confirmado: a mudança está feita.',

@@ -1,6 +1,6 @@
 import type { Response, Router } from 'express';
 import { askAddress } from '../../../operations/merchants/portal.ts';
-import { ADDRESS_KINDS, type AddressKind } from '../../../portal/address-changes.ts';
+import { ADDRESS_KINDS, type AddressKind, presentAddressChange } from '../../../portal/address-changes.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { t } from '../../../texts/translate.ts';
 import { ofChange } from '../forms/two-step-form.ts';
@@ -46,7 +46,7 @@ ${inputField(draft, {
         ['Segredo de teste', secret && idText(secret)],
       ])}${explain(scope, kind !== 'email' && value !== null, value === null ? 'url' : kind)}`;
     },
-    done: 'address_asked',
+    done: (made) => (made && presentAddressChange(made).waits_for.length === 0 ? 'address_counts' : 'address_asked'),
   });
 }
 
@@ -69,6 +69,14 @@ function explain({ isMailed, merchant }: MerchantScope, isChallenged = true, kin
   return html`<p class="explain">${isChallenged && challenge} ${confirms} ${atOnce}</p>`;
 }
 
+/** Says that the server sends no mail; nothing where it does. */
+export function sayNoMail({ SMTP_URL: smtp }: PortalContext['config']): Html | false {
+  return (
+    smtp === undefined &&
+    html`<span class="hint">${t('Este servidor não envia e-mails: onde se promete um, olhe o portal ou fale com a operação.')}</span>`
+  );
+}
+
 /** The merchant's addresses, and the changes of them that wait. @param isOwnPage it also shows the secret of tests. */
 export async function renderAddresses(
   context: PortalContext,
@@ -81,7 +89,7 @@ export async function renderAddresses(
   const secret = isOwnPage && testUrl !== null && (await scope.checkAddress({ kind: 'test_url', value: testUrl }));
   return html`<section><h2>${t('Endereços')}</h2>${facts([
     ['Endereço', url === null ? t('busca os eventos pela API') : idText(url)],
-    ['E-mail', email ?? EMPTY_VALUE],
+    ['E-mail', html`${email ?? EMPTY_VALUE} ${sayNoMail(context.config)}`],
     ['Endereço de teste', testUrl && idText(testUrl)],
     ['Segredo de teste', secret && html`<details><summary>${t('Mostrar')}</summary>${idText(secret)}</details>`],
   ])}

@@ -13,7 +13,7 @@ import type { CreatePortalForm } from './portal-form.ts';
 /** Says that the merchant gets no messages about orders; nothing where it does. */
 export function sayOrdersOff({ filter }: Pick<MerchantRow, 'filter'>): Html | false {
   if (parseFilter(filter).expected) return false;
-  return html`<p class="hint">${t('As mensagens de pedidos (pix.expected.…) estão desligadas: a operação as liga.')}</p>`;
+  return html`<p class="hint">${t('As mensagens de pedidos (pix.expected.…) estão desligadas. Peça à operação que as ligue: sem elas, o seu sistema só sabe de um pedido quando pergunta.')}</p>`;
 }
 
 const NO_NAMES = new Map<string, string>();

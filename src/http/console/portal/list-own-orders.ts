@@ -21,6 +21,7 @@ import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { ORDER_STATE_WORDS } from '../parts/words.ts';
 import { sayOrdersOff } from './choose-filter.ts';
+import { curl, explainState } from './explain-state.ts';
 import type { OwnOrders } from './own-orders.ts';
 import { CALLBACKS, ORDERS } from './site.ts';
 
@@ -84,8 +85,9 @@ ${facts([
   ['Pago', moneyOf(order.paid)],
   ['Pago em', order.paid_day && formatDay(order.paid_day)],
   ['Devolvido', order.refunded === '0.00' ? null : moneyOf(order.refunded)],
-  ['Diferença', order.difference === '0.00' ? null : moneyOf(order.difference)],
+  ['Diferença', order.difference === '0.00' || order.state === 'cancelled' ? null : moneyOf(order.difference)],
 ])}
+${explainState(context, order)}
 <section><h2>${t('Pagamentos')}</h2>${(order.matches.length > 0 || order.candidates.length === 0) && matchTable(order)}${candidateTable(order)}</section>
 ${explainCompeting(context, order, competing)}
 <section><h2>${t('Fatos')}</h2>${describeFacts(order)}</section>
@@ -175,7 +177,7 @@ function candidateTable({ candidates }: PresentedExpected): Html | false {
 }
 
 /** The orders that compete with this one, and how the merchant ends that. */
-function explainCompeting({ config }: PortalContext, order: PresentedExpected, competing: Competing[]): Html | false {
+function explainCompeting(context: PortalContext, order: PresentedExpected, competing: Competing[]): Html | false {
   if (competing.length === 0)
     return (
       order.candidates.some(isNotUnique) &&
@@ -187,7 +189,7 @@ function explainCompeting({ config }: PortalContext, order: PresentedExpected, c
     : t('Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.');
   return html`<section><h2>${t('Pedidos que disputam o pagamento')}</h2><p class="explain bad">${why}</p>
 <p>${t('Cancele um deles (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.')}</p>
-<pre>curl -X DELETE ${config.PUBLIC_URL}/api/v1/expected-payments/${key} -H 'Authorization: Bearer cfm_…'</pre>
+<pre>${curl(context, 'DELETE', key)}</pre>
 ${table({
   caption: 'Pedidos que disputam o pagamento',
   rows: competing,
@@ -201,12 +203,10 @@ ${table({
 })}</section>`;
 }
 
-function explainSending({ config, calendar, clock }: PortalContext, { sources }: MerchantScope, isOpen: boolean): Html {
+function explainSending(context: PortalContext, { sources }: MerchantScope, isOpen: boolean): Html {
+  const { calendar, clock } = context;
   const facts = { operation: 'cashin', amount: '199.90', due_day: calendar.dayOf(clock.now()), references: ['1024'] };
-  const example = `curl -X PUT ${config.PUBLIC_URL}/api/v1/expected-payments/${sources[0]}/1024 \\
-  -H 'Authorization: Bearer cfm_…' -H 'Content-Type: application/json' \\
-  -d '${JSON.stringify(facts)}'`;
   return html`<details${isOpen && html` open`}><summary>${t('Como enviar um pedido')}</summary>
-<p>${t('Com este token, por estas origens:')} ${sources.map((one) => html`<code>${one}</code> `)}</p><pre>${example}</pre>
-<p><a href="/portal/openapi">${t('Todos os campos, e como cancelar um pedido')}</a></p></details>`;
+<p>${t('Com este token, por estas origens:')} ${sources.map((one) => html`<code>${one}</code> `)}</p><pre>${curl(context, 'PUT', `${sources[0]}/1024`, facts)}</pre>
+<p>${t('"decided": false na resposta: o pedido acaba de mudar, pergunte de novo em um segundo.')} <a href="/portal/openapi">${t('Todos os campos, e como cancelar um pedido')}</a></p></details>`;
 }

@@ -49,12 +49,12 @@ export function rotateForm({ calendar }: PortalContext, form: CreatePortalForm):
       const { merchant } = scope;
       const until = await scope.readRotationWait(of);
       if (until) throw refuse('secret_rotated_lately', { until: until.toISOString() });
-      return html`${merchant.test_url !== null && facts([['De qual endereço', OF_WORDS[of]]])}<p class="explain">${follows()} ${t('O novo aparece uma só vez.')}</p>`;
+      return html`${merchant.test_url !== null && facts([['De qual endereço', OF_WORDS[of]]])}<p class="explain">${follows()} ${of === 'url' ? t('O novo aparece uma só vez.') : t('O novo fica à mostra em Mudar um endereço.')}</p>`;
     },
-    shown({ secret, oldUntil }, { merchant }) {
+    shown({ secret, oldUntil, of }, { merchant }) {
       const until = tHtml('O segredo anterior assina junto até {at}.', { at: moment(calendar, oldUntil) });
       const onwards = { address: HOME.address, title: 'Já guardei' } as const;
-      return showSecret(merchant, secret, until, onwards);
+      return showSecret(merchant, secret, until, onwards, of === 'url');
     },
     done: 'repeated',
   });

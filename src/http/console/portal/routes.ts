@@ -90,7 +90,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     messagePages(),
     feedPages(context),
     historyPage(context),
-    documentPages(),
+    documentPages(context),
     orderPages(context, openOwnOrders(context)),
     ownCallbackPages(context),
     ownCallbackPage(context),

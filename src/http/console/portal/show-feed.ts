@@ -1,24 +1,26 @@
 import type { Request, Router } from 'express';
 import { isDay } from '../../../domain/calendar.ts';
+import { findNextManifests } from '../../../manifests/read-manifests.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { refuseField } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { formatCount, formatDay, moment } from '../parts/format.ts';
-import { html } from '../parts/html.ts';
+import { html, tHtml } from '../parts/html.ts';
 import { facts, table } from '../parts/page-components.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { DOCS, FEED } from './site.ts';
 
 /** The page of the feed's cursor and of the day manifests, and the manifests themselves. */
-export function feedPages({ calendar, config }: PortalContext): Router {
+export function feedPages({ calendar, clock, config }: PortalContext): Router {
   const router = createRouter();
   router.get(FEED.address, async (request, response) => {
     const scope = getScope(response);
     const { merchant } = scope;
     const isPushed = merchant.url !== null;
-    const next = `GET ${config.PUBLIC_URL}/api/v1/events?after=${merchant.pulled_position}&limit=200`;
+    const next = `GET ${config.PUBLIC_URL}/api/v1/events?after=${merchant.pulled_position}&limit=200${isPushed || merchant.pull_token_hash === null ? '&peek=true' : ''}`;
+    const nextManifests = findNextManifests({ config, clock });
     const body = html`<h1>${t(FEED.title)}</h1>
 <section><h2>${t('O cursor')}</h2>${facts([
       ['Token de busca', merchant.pull_token_hash === null ? t('não há: peça um à operação') : t('emitido')],
@@ -31,24 +33,26 @@ export function feedPages({ calendar, config }: PortalContext): Router {
       ['Último cursor', html`<code>${String(merchant.last_position)}</code>`],
       ['Última busca', merchant.pulled_at ? moment(calendar, merchant.pulled_at) : t('nunca')],
       ['Próximo pedido', html`<code>${next}</code>`],
-    ])}${isPushed && html`<p class="hint">${t('Você tem endereço: um cursor não confirma nada.')}</p>`}</section>
-<section><h2>${t('Manifestos dos últimos 14 dias')}</h2>${table({
-      caption: 'Manifestos dos últimos 14 dias',
-      rows: await scope.listManifests(),
-      empty: 'Nenhum manifesto até agora.',
-      columns: [
-        { title: 'Dia', cell: ({ day }) => formatDay(day) },
-        { title: 'Revisão', cell: ({ manifest }) => String(manifest.revision), align: 'end' },
-        { title: 'Mensagens', cell: ({ manifest }) => formatCount(Number(manifest.messages)), align: 'end' },
-        { title: 'Provado', cell: ({ manifest }) => (manifest.proven === true ? t('sim') : t('não')) },
-        { title: 'Dia encerrado', cell: ({ manifest }) => (manifest.closed === true ? t('sim') : t('não')) },
-        {
-          title: 'Arquivos',
-          cell: ({ day }) =>
-            html`<a href="/portal/manifests/${day}" download="${day}.json">${t('Assinado')}</a> · <a href="/portal/manifests/${day}/ids" download="${day}.txt">${'webhook-ids'}</a>`,
-        },
-      ],
-    })}<p>${t('Para verificar um:')} <a href="${DOCS.address}/verify-day.mjs"><code>verify-day.mjs</code></a> · <a href="${DOCS.address}/verify-day.php"><code>verify-day.php</code></a> · <a href="${DOCS.address}/day-manifests">${t(DOCS.title)}</a></p></section>`;
+    ])}<p class="hint">${isPushed && t('Você tem endereço: um cursor não confirma nada.')} ${t('Só buscas com o token de busca, sem peek=true, contam aqui; com este token, peça com &peek=true. O último cursor é numerado a cada busca.')}</p></section>
+<section><h2>${t('Manifestos dos últimos 14 dias')}</h2><p class="hint">${nextManifests ? tHtml('O de um dia é feito depois que ele termina; o de um dia anterior, se um backfill trouxe mensagens dele. Os próximos: {at}.', { at: moment(calendar, nextManifests) }) : t('A operação desligou os manifestos.')}</p>${table(
+      {
+        caption: 'Manifestos dos últimos 14 dias',
+        rows: await scope.listManifests(),
+        empty: 'Nenhum manifesto até agora.',
+        columns: [
+          { title: 'Dia', cell: ({ day }) => formatDay(day) },
+          { title: 'Revisão', cell: ({ manifest }) => String(manifest.revision), align: 'end' },
+          { title: 'Mensagens', cell: ({ manifest }) => formatCount(Number(manifest.messages)), align: 'end' },
+          { title: 'Provado', cell: ({ manifest }) => (manifest.proven === true ? t('sim') : t('não')) },
+          { title: 'Dia encerrado', cell: ({ manifest }) => (manifest.closed === true ? t('sim') : t('não')) },
+          {
+            title: 'Arquivos',
+            cell: ({ day }) =>
+              html`<a href="/portal/manifests/${day}" download="${day}.json">${t('Assinado')}</a> · <a href="/portal/manifests/${day}/ids" download="${day}.txt">${'webhook-ids'}</a>`,
+          },
+        ],
+      },
+    )}<p>${t('Para verificar um:')} <a href="${DOCS.address}/verify-day.mjs"><code>verify-day.mjs</code></a> · <a href="${DOCS.address}/verify-day.php"><code>verify-day.php</code></a> · <a href="${DOCS.address}/day-manifests">${t(DOCS.title)}</a></p></section>`;
     sendPage(request, response, { title: t(FEED.title), body });
   });
   router.get('/portal/manifests/:day', async (request: Request<{ day: string }>, response) => {

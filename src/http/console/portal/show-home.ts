@@ -31,8 +31,8 @@ export function homePage(context: PortalContext): Router {
     const merchant = presentMerchant(scope.merchant);
     const { callbacks } = await scope.listCallbacks({}, { limit: CALLBACKS_SHOWN, after: undefined });
     const delivery = renderDelivery(context, merchant, await scope.readDelivery(), {
-      // no failed test is counted
-      list: (state) => `${CALLBACKS.address}?state=${state}${state === 'failed' ? '&tests=none' : ''}`,
+      // no test is counted
+      list: (state) => `${CALLBACKS.address}?state=${state}&tests=none`,
       item: ({ webhookId }) => `${CALLBACKS.address}/${webhookId}`,
       isOwn: true,
     });

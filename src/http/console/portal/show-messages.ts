@@ -39,10 +39,11 @@ ${table({
     const message = CALLBACK_MESSAGES.find((one) => one.type === type);
     if (!message || !MESSAGE_TYPES.includes(type)) throw refuse('address_unknown');
     const isExample = EXAMPLE_TYPES.includes(type);
+    const { merchant } = getScope(response);
     const example = isExample ? await getScope(response).showExample(type) : undefined;
     const body = html`<p class="crumb"><a href="${MESSAGES.address}">${t(MESSAGES.title)}</a></p>
 <h1><code>${type}</code></h1>
-${isExample && sendForm(response, type)}
+${example && html`<p class="explain">${t(example.isInvented || sendsInvented(merchant) ? 'Vai um exemplo fictício, para:' : 'Vai a sua mensagem mais recente deste tipo, como abaixo, para:')} ${describeTarget(merchant)}</p>${sendForm(response, type)}`}
 ${example && html`<section><h2>${t('Exemplo')}</h2><p>${example.isInvented ? t('Fictício: você ainda não tem mensagem deste tipo.') : t('A sua mensagem mais recente deste tipo.')}</p><pre>${JSON.stringify(example.body, null, 2)}</pre></section>`}
 <section><h2>${t('Esquema')}</h2><p>${'JSON Schema 2020-12'} · <a href="${DOCS.address}/${SCHEMA_FILE}" download>${SCHEMA_FILE}</a></p><pre lang="en">${JSON.stringify(describeWhole(message.body), null, 2)}</pre></section>`;
     sendPage(request, response, { title: type, body });
@@ -76,10 +77,16 @@ export function exampleForm(form: CreatePortalForm): Router {
 
 const EXAMPLE_WORDS = Object.fromEntries(EXAMPLE_TYPES.map((type) => [type, type]));
 
-function describeTarget({ url, test_url: testUrl, test_unconfirmed: isUnconfirmed }: MerchantRow): Part {
+/** Without a confirmed address, a merchant's own payments go nowhere as examples. */
+function sendsInvented({ test_url: testUrl, test_unconfirmed: isUnconfirmed }: MerchantRow): boolean {
+  return testUrl !== null && isUnconfirmed === 1;
+}
+
+function describeTarget(merchant: MerchantRow): Part {
+  const { url, test_url: testUrl } = merchant;
   const to = testUrl ?? url;
   if (to === null) return t('o seu feed de eventos');
-  return html`<code>${new URL(to).host}</code> <span class="hint">${testUrl === null ? t('endereço de produção') : isUnconfirmed === 1 ? t('endereço de teste não confirmado: só exemplos fictícios') : t('endereço de teste')}</span>`;
+  return html`<code>${new URL(to).host}</code> <span class="hint">${testUrl === null ? t('endereço de produção') : sendsInvented(merchant) ? t('endereço de teste não confirmado: só exemplos fictícios') : t('endereço de teste')}</span>`;
 }
 
 function sendForm(response: Response, type: string | undefined) {

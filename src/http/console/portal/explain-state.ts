@@ -1,0 +1,60 @@
+import { issuedDayOf } from '../../../domain/calendar.ts';
+import type { PresentedExpected } from '../../../expected/list-expected.ts';
+import type { PortalContext } from '../../../portal/open-scope.ts';
+import { describeCode } from '../../../texts/fill.ts';
+import { words } from '../../../texts/translate.ts';
+import { type Html, html } from '../parts/html.ts';
+
+const WAYS_OUT: Record<string, string> = words({
+  underpaid: 'Cobre o que falta. Ou, se o valor certo é o que foi pago, envie o pedido com ele:',
+  overpaid: 'Devolva o que sobrou. Ou, se o valor certo é o que foi pago, envie o pedido com ele:',
+  paid_twice: 'Devolva o pagamento que sobra: o estado muda sozinho quando a devolução chega.',
+  paid_after_cancel: 'Devolva o pagamento: cancelar não devolve nada. Ou reabra o pedido:',
+  cancelled: 'Se foi engano, reabra o pedido:',
+  unpaid: 'Cobre de novo: um pagamento que chega depois ainda conta. Ou cancele o pedido:',
+  not_proven: 'Espere: a operação ainda confere estes dias. Um pagamento que chega ainda conta.',
+});
+
+/** Explains what the merchant does about the state of its order, with the request where one is enough. */
+export function explainState(context: PortalContext, order: PresentedExpected): Html | false {
+  if (!(order.state in WAYS_OUT)) return false;
+  const request = requestOf(context, order);
+  return html`<p class="explain">${describeCode(WAYS_OUT, order.state)}</p>${request !== undefined && html`<pre>${request}</pre>`}`;
+}
+
+function requestOf(context: PortalContext, order: PresentedExpected): string | undefined {
+  const key = [order.source, order.number].map(encodeURIComponent).join('/');
+  switch (order.state) {
+    case 'underpaid':
+    case 'overpaid':
+      return curl(context, 'PUT', key, { ...givenFacts(context, order), amount: order.paid });
+    case 'paid_after_cancel':
+    case 'cancelled':
+      return curl(context, 'POST', `${order.id}/reopen`, { note: '…' });
+    case 'unpaid':
+      return curl(context, 'DELETE', key);
+    default:
+      return undefined;
+  }
+}
+
+/** Formats a request to an order for the shell. */
+export function curl({ config }: PortalContext, method: string, path: string, body?: object): string {
+  const address = `curl -X ${method} ${config.PUBLIC_URL}/api/v1/expected-payments/${path} -H 'Authorization: Bearer cfm_…'`;
+  if (body === undefined) return address;
+  const json = JSON.stringify(body).replaceAll("'", "'\\''");
+  return `${address} \\\n  -H 'Content-Type: application/json' -d '${json}'`;
+}
+
+/** Returns the facts as the source gave them: PUT replaces all of them. */
+function givenFacts({ calendar }: PortalContext, order: PresentedExpected): object {
+  const { operation, amount, due_day, issued_day, valid_until, platform, references, e2e_ids, extra } = order;
+  const { document, name, description, invoice_key } = order;
+  const days = { dueDay: due_day, createdDay: calendar.dayOf(new Date(order.created_at)) };
+  const issued = issued_day === issuedDayOf(null, days) ? null : issued_day;
+  const optional = { issued_day: issued, valid_until, platform, references, e2e_ids, extra, document, name };
+  const given = Object.entries({ ...optional, description, invoice_key }).filter(
+    ([, value]) => value !== null && value.length > 0,
+  );
+  return { operation, amount, due_day, ...Object.fromEntries(given) };
+}
