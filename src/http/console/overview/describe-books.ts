@@ -1,7 +1,7 @@
 import { plural, t } from '../../../texts/translate.ts';
 import { formatAge } from '../parts/format.ts';
 
-/** Says open mismatches from what keeps a month open, and from broken books. */
+/** Distinguishes open mismatches from what keeps a month open, and from broken books. */
 export function describeBooks(
   { critical, broken, checkedAt }: { critical: number; broken: number; checkedAt: Date | undefined },
   now: Date,
