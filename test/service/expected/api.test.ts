@@ -154,7 +154,7 @@ describe('an order that was just changed', () => {
     await decideAll(environment.context);
     expect((await call('DELETE', at)).json).toMatchObject({ decided: false, state: 'paid_after_cancel' });
     await decideAll(environment.context);
-    expect((await call('POST', `/${id}/reopen`, { note: 'by mistake' })).json).toMatchObject({
+    expect((await call('POST', `/${String(id)}/reopen`, { note: 'by mistake' })).json).toMatchObject({
       ...{ decided: false, state: 'overpaid', paid: '7.00' },
     });
     await decideAll(environment.context);
@@ -168,7 +168,7 @@ describe('an order that was just changed', () => {
     const { id } = (await call('PUT', at, FACTS)).json;
     await call('DELETE', at);
     await decideAll(environment.context);
-    expect((await call('POST', `/${id}/reopen`, { note: 'by mistake' })).json).toMatchObject({
+    expect((await call('POST', `/${String(id)}/reopen`, { note: 'by mistake' })).json).toMatchObject({
       ...{ decided: false, state: 'open', reason: null },
     });
     const reference = randomUUID();

@@ -222,7 +222,7 @@ it('a day without a manifest is refused with what a merchant can know, and names
 });
 
 it('the pages of the filter and of orders say that messages about orders are off', async () => {
-  const off = 'As mensagens de pedidos (pix.expected.…) estão desligadas: a operação as liga.';
+  const off = 'As mensagens de pedidos (pix.expected.…) estão desligadas. Peça à operação';
   expect((await show('/portal/filter')).html).toContain(off);
   const ofOrders = (
     await createToken(env.context, { name: 'orders', role: 'merchant', merchant: id, sources: ['shop'] })

@@ -18,9 +18,9 @@ const STEP_WORDS: Record<string, string> = words({
 
 /** `linkTo`: a payment; `nameOf`: who did it; `noteOf`: what the reader may see of a note. */
 type Readers = {
-  linkTo(transaction: string): Html;
-  nameOf(actor: string): Part;
-  noteOf(note: string | null): string | null;
+  linkTo: (transaction: string) => Html;
+  nameOf: (actor: string) => Part;
+  noteOf: (note: string | null) => string | null;
 };
 
 /** Renders the steps in the life of an order, the oldest first. */
