@@ -80,17 +80,20 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
   async function applyFetch(fetch: ItemFetch): Promise<'applied' | 'recorded' | 'failed'> {
     const { items, result, chargedSender } = fetch;
     logVerified(context, items, result);
+    let charged = chargedSender;
     let isRecorded = false;
     try {
       const [first] = items;
       if (result.kind === 'row' && first) {
+        // before the outcome: a reader of an applied webhook finds the hit of its sender
+        await budget.creditHit(items, charged);
+        charged = undefined;
         const apply = () => applyShown(first, result.rows, fetch);
         isRecorded = await inSpan('ledger.apply', {}, apply, { parent: first.traceparent });
-        await budget.creditHit(items, chargedSender);
       } else if (result.kind !== 'unknown') await budget.refund(chargedSender);
       return isRecorded ? 'recorded' : 'applied';
     } catch (error) {
-      await fail(items, chargedSender, error);
+      await fail(items, charged, error);
       return 'failed';
     }
   }

@@ -239,7 +239,7 @@ test('a merchant that refuses is shown as failing, with its last error and next 
   const { seq: callback } = await sendTest(env.context, id);
   await db
     .updateTable('callbacks')
-    .set({ next_attempt_at: new Date(now + MINUTE_MS), attempts: 1 })
+    .set({ source: 'webhook', next_attempt_at: new Date(now + MINUTE_MS), attempts: 1 })
     .where('seq', '=', callback)
     .execute();
   const attempt = { callback_seq: callback, request_headers: '{}', response_body: null };

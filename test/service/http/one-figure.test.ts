@@ -228,8 +228,8 @@ test('the first page, the charts and the page of the day have them by the same n
     expect(text.replaceAll('–', '')).toContain(cells.join(' '));
   }
   const page = await get(`/reports/${today}`);
-  expect(page.text).toContain(`+ Recebimentos ${spell(receipts)}`);
-  expect(page.text).toContain(`− Devoluções feitas ${spell(-refundsMade)}`);
+  expect(page.text).toContain(` Recebimentos ${spell(receipts)}`);
+  expect(page.text).toContain(` Devoluções feitas ${spell(-refundsMade)}`);
   const month = await get(`/reports?month=${today.slice(0, 7)}`);
   const row = [receipts, -commissions, -payments, -refundsMade, refundsReceived, FIGURES.adjustments];
   expect(month.text).toContain(row.map((cents) => spell(cents).replace('R$ ', '')).join(' '));

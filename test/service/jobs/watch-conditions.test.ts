@@ -337,11 +337,11 @@ test('webhook_loss_rate: more than 5 % of at least 20 changes of six hours came 
 test('address_change_waits: a change that no mailed link confirms, until an admin decides it', async () => {
   const { merchant } = await createMerchant(context, { name: 'Loja', url: 'https://loja.example/pix' });
   const { id: tokenId } = await createToken(context, { name: 'Ana', role: 'merchant', merchant: merchant.id });
-  const ask = (kind: 'url' | 'test_url') =>
-    askAddressChange(context, merchant.id, { kind, value: `https://new.example/${kind}`, tokenId });
-  const { id } = await ask('url');
+  const ask = (kind: 'url' | 'email', value: string) =>
+    askAddressChange(context, merchant.id, { kind, value, tokenId });
+  const { id } = await ask('url', 'https://new.example/pix');
   await environment.timers.advance(2 * MINUTE_MS);
-  const other = await ask('test_url');
+  const other = await ask('email', 'ti@new.example');
   const waits = { name: 'address_change_waits', scope: merchant.id, severity: 'medium' };
   expect(await readFiring()).toMatchObject([waits]);
   const { path } = describeAlert(context.calendar, 'pt-BR', {

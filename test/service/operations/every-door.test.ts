@@ -262,6 +262,15 @@ const CHANGES: Record<string, Prepare> = {
   },
   'callbacks.replay': async () => {
     const [merchant, from, to] = [await addMerchant(), '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
+    // a form of nothing to send is refused before it is confirmed
+    const { seq } = await sendTest(env.context, merchant);
+    const past = {
+      transaction_seq: 1,
+      source: 'webhook',
+      state: 'delivered',
+      created_at: new Date('2026-01-01T12:00:00Z'),
+    };
+    await env.context.db.updateTable('callbacks').set(past).where('seq', '=', seq).execute();
     return {
       body: { merchant, from, to },
       command: ['callbacks', 'replay', '--merchant', merchant, '--from', from, '--to', to],
