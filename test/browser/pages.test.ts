@@ -81,9 +81,16 @@ beforeAll(async () => {
   await importBank(env.context, platform, env.today);
   await addAttempts(env.context);
   await countWebhookDays(env.context);
-  const merchant = await db.selectFrom('merchants').select('id').orderBy('seq', 'desc').executeTakeFirst();
+  const merchant = await db.selectFrom('merchants').select(['seq', 'id']).orderBy('seq', 'desc').executeTakeFirst();
   await issuePullToken(env.context, merchant?.id ?? '');
   const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
+  // the form that sends a merchant's callbacks again proposes yesterday
+  const past = { state: 'delivered', created_at: new Date(`${addDays(env.today, -1)}T15:00:00Z`) };
+  await db
+    .updateTable('callbacks')
+    .set({ ...past, merchant_seq: merchant?.seq ?? 0 })
+    .where('seq', '=', callback?.seq ?? 0)
+    .execute();
   const order = await expectOrders(env);
   const items = {
     ...{
