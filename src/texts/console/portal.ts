@@ -120,7 +120,6 @@ export const PORTAL_EN = {
   'Histórico de mudanças': 'History of changes',
   '1 valor': '1 value',
   '{n} valores': '{n} values',
-  'e mais {n}': 'and {n} more',
   'Nenhuma mudança até agora.': 'No change so far.',
   'um link enviado por e-mail': 'a mailed link',
   'lojista criado': 'merchant created',

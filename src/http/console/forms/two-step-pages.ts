@@ -23,7 +23,7 @@ ${draft.faults.form && html`<p class="fault" role="alert">${draft.faults.form}</
 <div class="actions">${isOpen && html`<button>${t('Ver o que muda')}</button>`}<a href="${placeOf(form, item).address}">${t('Cancelar')}</a></div>
 ${isOpen && html`<p class="hint">${t('Nada é gravado antes de você confirmar na próxima página.')}</p>`}`;
   const body = html`${crumb(form, item)}<h1>${t(form.title)}</h1><p class="lead">${t(form.lead)}</p>
-${await form.above?.(item, response)}<section class="act">${postForm(response, request.path, content)}</section>`;
+${await form.above?.(item, response)}<section class="act">${isOpen ? postForm(response, request.path, content) : content}</section>`;
   sendPage(request, response, { title: t(form.title), body, status: isWrong ? 422 : 200 });
 }
 
