@@ -18,10 +18,10 @@ import { readDocument, renderDocument } from '../system/render-document.ts';
 
 const FILES = { 'pt-BR': 'runbooks.pt-BR.md', en: 'runbooks.md' } as const;
 /** The guides that are of no alert. */
-const GUIDES: Record<string, { title: PlainText } & Record<Language, string>> = {
-  accounting: { title: 'Guia do contador', 'pt-BR': 'accounting.pt-BR.md', en: 'months.md' },
-  spreadsheet: { title: 'As planilhas, coluna por coluna', 'pt-BR': 'planilha.pt-BR.md', en: 'sheets.md' },
-};
+const GUIDES = new Map<string, { title: PlainText } & Record<Language, string>>([
+  ['accounting', { title: 'Guia do contador', 'pt-BR': 'accounting.pt-BR.md', en: 'months.md' }],
+  ['spreadsheet', { title: 'As planilhas, coluna por coluna', 'pt-BR': 'planilha.pt-BR.md', en: 'sheets.md' }],
+]);
 /** Pages that the documents name in italics. */
 const PAGES: readonly (readonly [address: string, name: PlainText])[] = [
   ...NAVIGATION,
@@ -43,7 +43,7 @@ export function runbookPages(): Router {
   router.get('/runbooks', (request, response) => {
     const list = ALERT_KINDS.map((kind) => [kind, ALERT_TEXTS[language()][kind].title] as const);
     const title = t('Guias');
-    const body = html`<h1>${title}</h1><ul class="plain">${Object.entries(GUIDES).map(([name, guide]) => html`<li><a href="${addressOf(name, language())}">${translate(guide.title)}</a></li>`)}</ul>
+    const body = html`<h1>${title}</h1><ul class="plain">${[...GUIDES].map(([name, guide]) => html`<li><a href="${addressOf(name, language())}">${translate(guide.title)}</a></li>`)}</ul>
 <h2>${t('O que fazer em cada alerta')}</h2>
 <ul class="plain">${list.map(([kind, name]) => html`<li><a href="${addressOf(kind, language())}">${name}</a> <code>${kind}</code></li>`)}</ul>`;
     sendRunbook(request, response, { kind: undefined, title, body });
@@ -53,7 +53,7 @@ export function runbookPages(): Router {
     const section = runbooks[language()].get(kind);
     if (!section) throw refuse('runbook_unknown');
     const { title = kind, todo } = (ALERT_TEXTS[language()] as Partial<Record<string, AlertText>>)[kind] ?? {};
-    const guide = GUIDES[kind];
+    const guide = GUIDES.get(kind);
     if (guide) {
       const name = translate(guide.title);
       sendRunbook(request, response, {
@@ -103,7 +103,7 @@ function renderSections(lang: Language): Map<string, Html> {
   // other documents are not served: their links stay text
   const findIn = (own: ReadonlySet<string>) => (href: string) => {
     const [file = '', anchor = ''] = href.split('#');
-    const guide = Object.entries(GUIDES).find(([, guide]) => guide[lang] === file)?.[0];
+    const guide = [...GUIDES].find(([, guide]) => guide[lang] === file)?.[0];
     if (guide !== undefined) return `${addressOf(guide, lang)}${anchor && `#${anchor}`}`;
     if (file === FILES[lang]) return addressOf(names.has(anchor) ? anchor : undefined, lang);
     if (file !== '') return undefined;
@@ -113,7 +113,7 @@ function renderSections(lang: Language): Map<string, Html> {
     renderDocument(text, findIn(own), (name) => pages.get(name));
   return new Map([
     ...sections.map(([name, content]) => [name, renderOne(content, names)] as const),
-    ...Object.entries(GUIDES).map(
+    ...[...GUIDES].map(
       ([name, guide]) => [name, renderOne(readDocument(guide[lang]).replace(/^# .*\n/, ''), new Set())] as const,
     ),
   ]);
