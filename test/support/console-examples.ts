@@ -12,11 +12,11 @@ const EVERYBODY = `nobody merchant ${READERS}`;
 type Route = {
   /** Default: who may log in. */
   roles?: string;
-  /** Of a page: its picture, and its heading. Pages whose names have the same first word are of one kind. */
+  /** The picture and the heading of a page. Pages whose names have the same first word are of one kind. */
   page?: readonly [name: string, heading: string | RegExp];
   /** It has a form in two steps, which the same roles send. */
   form?: true;
-  /** Of the examples, a person is shown. */
+  /** Shows a person of the examples. */
   showsPersons?: true;
   query?: (today: string) => string;
 };

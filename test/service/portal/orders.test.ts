@@ -165,7 +165,7 @@ it('shows what a change changed: the filter, which secret, the amount of an orde
     const init = { method, headers, ...(method === 'GET' ? {} : { body: JSON.stringify(body) }) };
     return (await fetch(`${env.url}/api/v1${path}`, init)).json() as Promise<Record<string, unknown>>;
   };
-  const at = '/expected-payments/both/a-told';
+  const at = '/expected-payments/both/a-history';
   const facts = { operation: 'cashin', amount: '30.00', due_day: env.today };
   await call('PUT', at, facts, bia);
   const { id } = await call('PUT', at, { ...facts, amount: '31.00' });
@@ -175,7 +175,7 @@ it('shows what a change changed: the filter, which secret, the amount of an orde
   await call('PUT', '/portal/filter', { filter: { operations: ['cashin'], reference_prefixes: ['maria'] } });
   await call('POST', '/portal/rotate-secret', { of: 'url' });
   const { changes } = await call('GET', '/portal/changes?limit=6');
-  const order = { expected_payment_id: id, source: 'both', number: 'a-told' };
+  const order = { expected_payment_id: id, source: 'both', number: 'a-history' };
   expect(changes).toMatchObject([
     { action: 'merchant.secret_rotated', kind: 'url' },
     {
@@ -193,7 +193,7 @@ it('shows what a change changed: the filter, which secret, the amount of an orde
     /segredo trocado[\s\S]*Endereço[\s\S]*tudo → operações: Entrada; referência começa com: 1 valor/,
   );
   expect(page).toMatch(
-    /both\/a-told<\/a>[\s\S]*o cliente voltou[\s\S]*R\$ 31,00<\/span> → <span class="money">R\$ 25,02/,
+    /both\/a-history<\/a>[\s\S]*o cliente voltou[\s\S]*R\$ 31,00<\/span> → <span class="money">R\$ 25,02/,
   );
   const own = (await ana?.get(`/portal/orders/${id as string}`))?.text ?? '';
   expect(own).toMatch(/História[\s\S]*31,00[\s\S]*25,02[\s\S]*Cancelado[\s\S]*Reaberto[\s\S]*o cliente voltou/);
