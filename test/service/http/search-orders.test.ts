@@ -1,4 +1,4 @@
-/** What people type into the search box and the console answers though it is no transaction: an order’s number, a day without its year. */
+/** Texts of the search box that name no transaction, and that the console answers: an order’s number, a day without its year. */
 import { expect, test } from 'vitest';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { expectOrders } from '../../support/expect-orders.ts';
