@@ -116,10 +116,11 @@ async function applyBatch(
   // finds the refused row of a page in a few attempts, and commits the others
   const parts = await bisect(batch, async (some) => [await applyTogether(context, some, openCompanion)], {
     isSplittable: isDataError,
-    toResult: async (error, only) => ({
-      ...createResult(),
-      raised: await storeRefusedObservation(context, only, error),
-    }),
+    toResult: async (error, only) =>
+      // what belongs to it may be what was refused
+      openCompanion
+        ? await applyBatch(context, [only], undefined)
+        : { ...createResult(), raised: await storeRefusedObservation(context, only, error) },
   });
   return parts.reduce((applied, part) => add(applied, part));
 }

@@ -79,12 +79,17 @@ test('the payment is locked first, then the webhook, then its item; all three ar
   expect(await statusOf(row.id)).toBe('paid');
 });
 
-test('an outcome that the database refuses keeps back no payment, and no outcome of another', async () => {
+test.each([
+  ['by itself', 1644],
+  ['for its data', 1406],
+])('an outcome that the database refuses %s keeps back no payment, and no outcome of another', async (_, errno) => {
   const { context, provider } = environment;
   const [blocked, refused, other] = [await pay(), await pay(), await pay()];
   await sql`CREATE TRIGGER refuse_outcome BEFORE UPDATE ON webhook_items FOR EACH ROW
     IF NEW.transaction_id = ${sql.lit(refused.id)} AND NEW.state = 'applied'
-    THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'; END IF`.execute(context.db);
+    THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused', MYSQL_ERRNO = ${sql.lit(errno)}; END IF`.execute(
+    context.db,
+  );
   // both are shown while one before them waits for its payment: they are applied together
   await using payment = await hold('transactions', 'id', blocked.id);
   await environment.receive(says(blocked));
