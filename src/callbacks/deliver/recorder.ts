@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
-import { isTransient } from '../../database/transact.ts';
+import { isDatabaseFault } from '../../database/open/explain-failure.ts';
+import { append } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
 import { type Recorded, recordAttempts } from './record-attempts.ts';
 import type { Attempt } from './send-attempt.ts';
@@ -51,36 +52,42 @@ export function createRecorder(
 
 type Written = { attempts: Attempt[]; recorded: Recorded };
 
-async function write(context: Context, batch: Attempt[], giveUp: AbortSignal): Promise<Written[]> {
+/** @param isTriedAgain the attempts were in a batch that was refused. */
+async function write(
+  context: Context,
+  batch: Attempt[],
+  giveUp: AbortSignal,
+  isTriedAgain = false,
+): Promise<Written[]> {
   for (let tries = 1; !giveUp.aborted; tries++) {
     try {
-      return [{ attempts: batch, recorded: await recordAttempts(context, batch, { mayBeWritten: tries > 1 }) }];
+      const recorded = await recordAttempts(context, batch, { mayBeWritten: isTriedAgain || tries > 1 });
+      return [{ attempts: batch, recorded }];
     } catch (error) {
       context.log.error(
         { error: describeError(error), attempts: batch.length },
         'attempts could not be recorded; retrying',
       );
-      // one bad row must not block the others
-      if (!isTransient(error) && tries >= TRIES_TOGETHER) return writeEach(context, batch);
+      if (!isDatabaseFault(error) && (isTriedAgain || tries >= TRIES_TOGETHER))
+        return await leaveOut(context, batch, giveUp);
       await context.timers.sleep(RETRY_MS, { signal: giveUp }).catch(() => undefined);
     }
   }
   return [];
 }
 
-async function writeEach(context: Context, batch: Attempt[]): Promise<Written[]> {
-  const written: Written[] = [];
-  for (const attempt of batch) {
-    try {
-      written.push({ attempts: [attempt], recorded: await recordAttempts(context, [attempt], { mayBeWritten: true }) });
-    } catch (error) {
-      // its lease runs out, and the callback is sent again
-      context.log.error(
-        { error: describeError(error), callback: attempt.callback.webhookId },
-        'an attempt could not be recorded; the callback is sent again',
-      );
-      written.push({ attempts: [attempt], recorded: { woken: 0 } });
-    }
+/** Records each attempt alone, so that a bad one does not block the others; one that is alone already is not recorded. */
+async function leaveOut(context: Context, batch: Attempt[], giveUp: AbortSignal): Promise<Written[]> {
+  const [only, second] = batch;
+  if (only && !second) {
+    // its lease runs out, and the callback is sent again
+    context.log.error(
+      { callback: only.callback.webhookId },
+      'an attempt could not be recorded; the callback is sent again',
+    );
+    return [{ attempts: batch, recorded: { woken: 0 } }];
   }
+  const written: Written[] = [];
+  for (const attempt of batch) append(written, await write(context, [attempt], giveUp, true));
   return written;
 }

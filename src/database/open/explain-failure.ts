@@ -4,6 +4,7 @@ import type { ConnectionTarget } from '../../../embedded/open-database.ts';
 import { listHosts, nameHost } from '../../../embedded/open-database.ts';
 import { readRefusal } from '../../../embedded/watch-refusals.ts';
 import { ConfereError, wrongUse } from '../../domain/errors.ts';
+import { isServerError, isTransient } from '../transact.ts';
 
 /** A right on a database, a table or a column, or of the server, is missing. Messages quote the user and the table, no values. */
 const RIGHT_MISSING_ERRNOS = new Set([1044, 1142, 1143, 1227]);
@@ -30,6 +31,11 @@ export function isDatabaseAway(error: unknown): boolean {
   if (isConnectionLost(error) || readRefusal(error) !== undefined) return true;
   // of a socket: a file may also be missing
   return AWAY_CODES.has(String(code)) || (code === 'ENOENT' && syscall === 'connect');
+}
+
+/** Whether an error is the database's own, and says nothing about the rows of the statement. */
+export function isDatabaseFault(error: unknown): boolean {
+  return isTransient(error) || isServerError(error) || isDatabaseAway(error);
 }
 
 /** Whether the database refuses a write and can be read: it is a replica, or a person has set it so. */

@@ -14,9 +14,10 @@
  */
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { isDatabaseFault } from '../../database/open/explain-failure.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
-import { isServerError, isTransient, transact } from '../../database/transact.ts';
+import { transact } from '../../database/transact.ts';
 import { expectPayments } from '../../ledger/journal/read-policies.ts';
 import { describeError } from '../../log.ts';
 import { expectedWork } from '../../metrics/metrics.ts';
@@ -101,7 +102,7 @@ async function decideSome(context: Context): Promise<boolean> {
     work.length === 0
       ? []
       : await bisect(work, decide, {
-          isSplittable: (error) => !isTransient(error) && !isServerError(error),
+          isSplittable: (error) => !isDatabaseFault(error),
           toResult: (error, one) => defer(context, error, one),
         });
   if (receipts) await moveReceipts(context, receipts);

@@ -10,6 +10,7 @@ import { removeMerchant } from '../../../src/merchants/change-merchants.ts';
 import { countTrips } from '../../support/count-trips.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { openMerchantServer } from '../../support/open-merchant-server.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
@@ -43,6 +44,34 @@ test('attempts whose commit was answered to nobody are recorded once, however of
   ]);
   const { failures } = await context.db.selectFrom('merchants').select('failures').executeTakeFirstOrThrow();
   expect(failures).toBe(2);
+});
+
+test('what merchants took while the database was away is recorded once it is back, and not sent again', async () => {
+  await using env = await openCallbackEnvironment();
+  await using shop = await openMerchantServer();
+  await env.addMerchant(`${shop.url}/a`);
+  const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', fatal: true });
+  let isAway = true;
+  let refusals = 0;
+  const ledgerDb = new Proxy(env.context.ledgerDb, {
+    get(db, key) {
+      const value: unknown = Reflect.get(db, key);
+      if (key !== 'transaction') return value;
+      if (!isAway) return db.transaction.bind(db);
+      refusals++;
+      throw refused;
+    },
+  });
+  env.deliverHere({ ...env.context, ledgerDb });
+  await env.applyTransactions(2, ['paid']);
+  await env.advanceUntil('the database refuses', () => refusals >= 10);
+  isAway = false;
+  const readStates = () => env.context.db.selectFrom('callbacks').select(['state', 'attempts']).execute();
+  await env.advanceUntil('both are recorded', async () =>
+    (await readStates()).every(({ state }) => state === 'delivered'),
+  );
+  expect(await readStates()).toEqual([1, 1].map((attempts) => ({ state: 'delivered', attempts })));
+  expect(shop.callsTo('/a')).toHaveLength(2);
 });
 
 test('a payment is applied in seven round trips, and its attempt recorded in three', async () => {
