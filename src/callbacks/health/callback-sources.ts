@@ -6,7 +6,6 @@ export const MANIFEST_SOURCE = 'manifest';
 
 /** `callbacks.source` of changes of expected payments, and the beginning of their type, which ends with the state. */
 export const EXPECTED_SOURCE = 'expected';
-export const EXPECTED_TYPE = 'pix.expected.';
 
 /**
  * Returns the `callbacks.transaction_seq` of an expected payment: its row number, negative; and the row number of one. So callbacks about it are in order by the index

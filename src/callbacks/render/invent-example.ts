@@ -1,8 +1,8 @@
 import { hashLeaf } from '../../tlog/merkle.ts';
 import { formatCheckpoint, formatProof, signNote } from '../../tlog/note.ts';
-import { EXPECTED_TYPE } from '../health/callback-sources.ts';
 import { digestIds, digestMessages, writeStatement } from './build-statement.ts';
-import { MANIFEST_TYPE, showManifest } from './render-manifests.ts';
+import { showManifest } from './render-manifests.ts';
+import { EXPECTED_TYPE, MANIFEST_TYPE } from './renderable.ts';
 
 const NOTHING = '00000000-0000-4000-8000-000000000000';
 const CORRECTED = 'corrected';
