@@ -56,7 +56,7 @@ export const ownHealth = component('OwnHealth', {
   next_attempt_at: nullableInstant,
   undelivered: z
     .object({ pending: z.int(), held: z.int(), failed: z.int() })
-    .describe('10001 stands for more than 10000'),
+    .describe('here, and in all below, without tests and examples; 10001 stands for more than 10000'),
   last_success_at: nullableInstant.describe(LAST),
   last_failure: z
     .object({

@@ -148,6 +148,8 @@ export const MERCHANTS_EN = {
   'Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.':
     'An estimate, from up to {n} callbacks of each hour and from those that wait or failed: 0 % does not mean that none was accepted.',
   'entre os {n} callbacks mais novos e os que esperam': 'among the {n} newest callbacks and those that wait',
+  'Testes e exemplos não contam aqui: a lista de callbacks os mostra.':
+    'Tests and examples do not count here: the list of callbacks shows them.',
   'Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou reativa este lojista.':
     'Only the role {role} may correct the address, send a test, pause or enable this merchant.',
   'Você pode {callbacks}.': 'You may {callbacks}.',
