@@ -118,9 +118,9 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
 
     /** An example of a message; audited, since the merchant's newest one shows a person. */
     async showExample(type: string): Promise<Example> {
-      const example = await readExample(reading, seq, type, (rows) => renderRows(reading, rows));
+      const example = await readExample(reading, merchant, type, (rows) => renderRows(reading, rows));
       const id = transactionOf(example.body);
-      const transactions = id !== undefined && !example.isInvented ? [id] : [];
+      const transactions = id !== undefined && example.repeats !== undefined ? [id] : [];
       await auditShown(context, { actor: caller.id, action: 'callbacks.show', target: type }, { transactions, via });
       return example;
     },

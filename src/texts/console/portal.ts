@@ -154,9 +154,14 @@ export const PORTAL_EN = {
   'Enviar este exemplo': 'Send this example',
   Exemplo: 'Example',
   Esquema: 'Schema',
-  'Fictício: você ainda não tem mensagem deste tipo.': 'Invented: you have no message of this type yet.',
-  'A sua mensagem mais recente deste tipo.': 'Your newest message of this type.',
-  'Vai um exemplo fictício, para:': 'An invented example goes to:',
+  'Fictício: ninguém confirmou o endereço de teste.': 'Invented: nobody confirmed the address for tests.',
+  'Fictício: entre as suas {n} mensagens mais novas não há deste tipo.':
+    'Invented: none of your {n} newest messages is of this type.',
+  'A sua mensagem mais recente deste tipo:': 'Your newest message of this type:',
+  'O id é outro a cada envio.': 'The id is another each time.',
+  'O formato do provedor não tem esta mensagem: ela não é enviada.':
+    'The format of the provider has no such message: it is not sent.',
+  'Vai um exemplo fictício, como abaixo, para:': 'An invented example, as below, goes to:',
   'Vai a sua mensagem mais recente deste tipo, como abaixo, para:':
     'Your newest message of this type, as below, goes to:',
   'Enviar exemplos': 'Send examples',
@@ -207,3 +212,4 @@ export const PORTAL_EN = {
   'Foram muitas requisições em pouco tempo. Espere um pouco e recarregue a página.':
     'Too many requests came in a short time. Wait a moment and reload the page.',
 };
+  'Tipos de mensagem': 'Types of messages',
