@@ -15,7 +15,7 @@ import { type FeedPage, readFeed } from '../callbacks/manage/read-feed.ts';
 import { readMessage } from '../callbacks/manage/read-message.ts';
 import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../callbacks/manage/read-own-callbacks.ts';
 import { findHold } from '../callbacks/manage/redeliver.ts';
-import { type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
+import { findFirstFailed, type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
 import { renderRows } from '../callbacks/render/render-bodies.ts';
 import { type Example, readExample } from '../callbacks/render/render-examples.ts';
 import type { Context } from '../context.ts';
@@ -45,7 +45,7 @@ export type MerchantScope = ReturnType<typeof openScope>;
 export type PortalContext = Pick<Context, 'calendar' | 'clock' | 'config'>;
 /** `from`, `to`: days of the callbacks' creation, both included. */
 export type OwnSearch = Omit<OwnCallbackQuery, 'from' | 'to'> & { from?: Day | undefined; to?: Day | undefined };
-export type OwnRange = Pick<ReplayRequest, 'from' | 'to' | 'states'>;
+export type OwnRange = Pick<ReplayRequest, 'from' | 'to' | 'states' | 'tests'>;
 /** Days whose manifests the portal lists. */
 const MANIFEST_DAYS = 14;
 /** Where a request came from, for the audit. */
@@ -184,6 +184,8 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
     },
     /** How callbacks reach the merchant. */
     readDelivery: () => readDelivery(reading, merchant),
+    /** When its first callback that failed for good was created. */
+    findFirstFailed: () => findFirstFailed(reading.db, seq),
     /** How many callbacks a replay would send. */
     countReplay: (range: OwnRange) => replay(reading, { ...range, merchant: merchant.id, dryRun: true }),
     /** Which of the last events that operators let it receive a filter of its own would match, and what that changes. */

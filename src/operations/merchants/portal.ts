@@ -41,7 +41,9 @@ export const replayOwn = defineOwnChange({
   audit: 'callbacks.replay_requested',
   route: 'POST /portal/callbacks/replay',
   summary: 'Deliver a range once more, or count it; 409 while nothing would be sent',
-  input: z.strictObject(replayRange).refine(REPLAY_ORDER.check, REPLAY_ORDER.fault),
+  input: z
+    .strictObject({ ...replayRange, tests: z.literal('only').optional().describe('only: tests and examples alone') })
+    .refine(REPLAY_ORDER.check, REPLAY_ORDER.fault),
   answers: { ...ok('Counted: it was a dry run', replayed), ...accepted('Queued', replayed) },
   async dryRun(_context, { dry_run: isDryRun, ...range }, by) {
     if (!isDryRun) return undefined;

@@ -7,6 +7,7 @@ export const PORTAL_EN = {
   'Todos os callbacks': 'All callbacks',
   'Referência, E2E, pedido': 'Reference, E2E, order or id',
   Testes: 'Tests',
+  'Reenviar os testes que falharam desde {at}': 'Send the tests that failed since {at} again',
   'sem testes': 'without tests',
   'só testes': 'tests alone',
   'A operação pausou os envios: só ela pode ativá-los.': 'The operators paused deliveries: only they can enable them.',

@@ -12,6 +12,7 @@ import { assetAddress } from '../parts/serve-assets.ts';
 
 export const HOME = { address: '/portal', title: 'Visão geral' } as const;
 export const CALLBACKS = { address: '/portal/callbacks', title: 'Callbacks' } as const;
+export const RESEND_TESTS = '/portal/resend-tests';
 export const ORDERS = { address: '/portal/orders', title: 'Pedidos' } as const;
 export const MESSAGES = { address: '/portal/messages', title: 'Tipos de mensagem' } as const;
 export const FEED = { address: '/portal/feed', title: 'Cursor e manifestos' } as const;
