@@ -6,7 +6,7 @@ import { createSecretKey } from 'node:crypto';
 import { audit, auditParts, auditShown } from '../access/audit.ts';
 import { findMerchantSession } from '../access/sessions.ts';
 import { findMerchantToken, type MerchantCaller } from '../access/tokens.ts';
-import { challengeAddress, PRIVATE } from '../callbacks/deliver/challenge-address.ts';
+import { CHALLENGE_ANSWER, challengeAddress, PRIVATE } from '../callbacks/deliver/challenge-address.ts';
 import { presentAttempt, presentOwnCallback } from '../callbacks/manage/present-callback.ts';
 import { previewFilter } from '../callbacks/manage/preview-filter.ts';
 import { listAttempts } from '../callbacks/manage/read-callbacks.ts';
@@ -219,19 +219,20 @@ function ownAddresses(context: Context, reading: Context, merchant: MerchantRow)
 
     /**
      * Checks what the merchant asks to change, and has a new address answer a challenge. No transaction may wait for it.
-     * @throws ConfereError `invalid_request`, `conflict`, `too_many_requests`.
+     * @returns the refusal of one that did not answer. @throws ConfereError `invalid_request`, `conflict`, `too_many_requests`.
      */
-    async proveAddress(asked: AskedAddress): Promise<void> {
+    async proveAddress(asked: AskedAddress): Promise<ConfereError | undefined> {
       checkAddress(context, merchant, asked);
       await assertNoneWaits(context, reading.db, id, asked.kind);
       countRequest(context, 'address', id);
       const { kind, value } = asked;
-      if (kind === 'email' || value === null) return;
+      if (kind === 'email' || value === null) return undefined;
       const { keys = [] } = (await readCredentials(context, reading.db, [seq])).get(seq) ?? {};
       const signing = kind === 'url' ? keys : [createSecretKey(deriveTestKey(context, merchant, value))];
       const why = await challengeAddress(context, value, signing);
-      if (why === PRIVATE) throw refuseField('value', 'address_unanswered_privately');
-      if (why !== undefined) throw refuseField('value', 'address_unanswered', { why });
+      const body = CHALLENGE_ANSWER;
+      if (why === PRIVATE) return refuseField('value', 'address_unanswered_privately', { body });
+      return why === undefined ? undefined : refuseField('value', 'address_unanswered', { why, body });
     },
     /** Its changes of address that wait. */
     listAddressChanges: async () =>

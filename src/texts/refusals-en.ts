@@ -216,9 +216,9 @@ export const REFUSALS_EN = {
     rate_wrong: 'must be a whole number from 1 to {n}',
     address_same: 'is the same as today',
     address_unanswered_privately:
-      'did not answer the challenge; of a private address nothing more is said: the log of your server says what it answered',
+      'did not answer the challenge: answer 2xx with {body}, where … is data.challenge; of a private address nothing more is said: the log of your server says what it answered',
     address_unanswered:
-      'did not answer the challenge ({why}): answer 2xx with a JSON object whose challenge is data.challenge',
+      'did not answer the challenge ({why}): answer 2xx with {body}, where … is data.challenge',
     url_credentials: 'must not hold a user or password',
     url_forbidden: 'leads to {where}, where callbacks do not go',
     url_long: 'must be at most {n} characters',

@@ -200,9 +200,9 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   rate_wrong: 'Escreva um número de 1 a {n}, ou nada.',
   address_same: 'É o mesmo de hoje.',
   address_unanswered_privately:
-    'Não respondeu ao desafio; de um endereço privado não se diz mais: o log do seu servidor diz o que ele respondeu.',
+    'Não respondeu ao desafio: responda 2xx com {body}, onde … é data.challenge. De um endereço privado não se diz mais: o log do seu servidor diz o que ele respondeu.',
   address_unanswered:
-    'Não respondeu ao desafio ({why}): responda 2xx com um objeto JSON cujo challenge é data.challenge.',
+    'Não respondeu ao desafio ({why}): responda 2xx com {body}, onde … é data.challenge.',
   url_credentials: 'O endereço não leva usuário nem senha.',
   url_forbidden: 'O endereço leva a uma rede para a qual o Confere não envia.',
   url_long: 'O endereço tem no máximo {n} caracteres.',

@@ -106,7 +106,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     messagePages(),
     feedPages(context),
     historyPage(context),
-    documentPages(context),
+    documentPages(),
     orderPages(context, openOwnOrders(context)),
     ownCallbackPages(context),
     ownCallbackPage(context),
