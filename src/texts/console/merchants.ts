@@ -87,8 +87,8 @@ export const MERCHANTS_EN = {
     'Of the {events} events of the last {days} days, the filter accepts {matched}.',
   'Dos {events} eventos mais novos dos últimos {days} dias, o filtro aceita {matched}.':
     'Of the newest {events} events of the last {days} days, the filter accepts {matched}.',
-  'O de hoje aceita {n}: entram <b>{gained}</b>, saem <b>{lost}</b>.':
-    'Today’s accepts {n}: <b>{gained}</b> are added, <b>{lost}</b> are removed.',
+  'O filtro de hoje aceita {n} deles: com o novo entram <b>{gained}</b> e saem <b>{lost}</b>.':
+    'Today’s filter accepts {n} of them: the new one adds <b>{gained}</b> and removes <b>{lost}</b>.',
   'Com os dados atuais de cada transação.': 'By what the ledger knows today of each transaction.',
   'Exemplos, os mais novos primeiro': 'Examples, the newest first',
   'Nenhum evento muda de destino.': 'No event changes its destination.',
