@@ -15,7 +15,7 @@ export const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be 
 
 const NO_INSTANT = 'must be an instant: 2026-11-21T00:00:00-03:00';
 export const instant = z.iso
-  .datetime({ offset: true, error: NO_INSTANT })
+  .datetime({ offset: true, error: NO_INSTANT, abort: true })
   .refine((text) => isKeptInstant(new Date(text)), NO_INSTANT);
 export const parsedInstant = instant.transform((text) => new Date(text));
 

@@ -4,8 +4,8 @@
  * used, or an admin confirms it. An e-mail is also proven by a link mailed to it; an address answers a signed challenge first.
  *
  * A test address waits for nobody where no link can be mailed: it is marked as unconfirmed, and gets invented examples alone, so
- * that a token that leaked sends nobody's data there, also once it is revoked. One that is taken away waits: examples would then
- * reach the system that handles payments.
+ * that a token that leaked sends nobody's data there, also once it is revoked. Asked for again, it waits as others do, and is
+ * confirmed. One that is taken away waits: examples would then reach the system that handles payments.
  *
  * A change that waits is void once it is 48 hours old, what it replaces has changed, the token that asked is revoked, the
  * merchant is removed, or the database was restored since. While it waits, no other of its kind is asked for: the link that the
@@ -50,7 +50,9 @@ export function checkAddress(context: Context, merchant: MerchantRow, { kind, va
   const faults = findMerchantFaults(context, kind === 'email' ? { email: given } : { url: given });
   if (faults.length > 0) throw refuseFields(faults.map((fault) => ({ ...fault, field: 'value' })));
   if (kind === 'email' && !value) throw refuseField('value', 'email_wrong');
-  if (merchant[kind] === value) throw refuseField('value', 'address_same');
+  // asked for again, an unconfirmed test address waits for its confirmation
+  const isAgain = kind === 'test_url' && merchant.test_unconfirmed === 1;
+  if (merchant[kind] === value && !isAgain) throw refuseField('value', 'address_same');
   if (kind !== 'email' && merchant.url === null) throw refuse('merchant_fetches');
 }
 
@@ -101,7 +103,7 @@ export async function askAddressChange(
       .values({ ...row, ...mail, proven_at })
       .execute();
     const change = await findWaiting(context, trx, id, merchantId);
-    if (kind !== 'test_url' || value === null || change.isMailed) return change;
+    if (kind !== 'test_url' || value === null || value === merchant.test_url || change.isMailed) return change;
     await trx.updateTable('merchants').set({ test_url: value, test_unconfirmed: 1 }).where('seq', '=', seq).execute();
     await mark(trx, change, { applied_at: now });
     return { ...change, agreed_at: now, isMailed: true };
@@ -198,6 +200,11 @@ export async function listWaiting(
   return rows
     .map((row) => ({ ...row, kind: row.kind as AddressKind, isMailed: isMailed(context, row) }))
     .filter((row) => row.old_value === row[row.kind]);
+}
+
+/** Names a change in the audit: no value, an address may hold a secret, an e-mail names a person. */
+export function nameChange({ kind, value }: Pick<AddressChange, 'kind' | 'value'>): string[] {
+  return value === null ? [kind, 'removed'] : [kind];
 }
 
 /** A change that waits, as the merchant and admins see it. */

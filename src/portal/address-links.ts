@@ -9,6 +9,7 @@ import {
   agreeByLink,
   decideAddressChange,
   listWaiting,
+  nameChange,
 } from './address-changes.ts';
 
 /** `agree`: of the e-mail on file; `prove`: of the new e-mail. */
@@ -39,18 +40,19 @@ export async function findLink(context: Context, token: string): Promise<Address
 
 /** Confirms or refuses by a link, once. @returns whether the change is applied. @throws ConfereError `not_found` as `findLink` finds none. */
 export async function useLink(context: Context, token: string, decision: AddressDecision): Promise<boolean> {
-  let action = '';
+  let [action, detail] = ['', ''];
   const work = async (inner: Context): Promise<boolean> => {
     const link = await findLink(inner, token);
     if (!link) throw refuse('address_change_unknown');
     const { id, merchant } = link.change;
     if (decision === 'refuse') await decideAddressChange(inner, merchant, { id, decision });
     const isApplied = decision === 'confirm' && (await agreeByLink(inner, { id, merchant, side: link.side }));
+    detail = nameChange(link.change).join(' ');
     action = decision === 'refuse' ? 'refused' : isApplied ? 'changed' : 'agreed';
     return isApplied;
   };
   const [id = ''] = token.split('.');
   return await auditChange(context, work, () => ({
-    ...{ actor: 'mailed-link', action: `merchant.address_${action}`, target: id },
+    ...{ actor: 'mailed-link', action: `merchant.address_${action}`, target: id, detail },
   }));
 }

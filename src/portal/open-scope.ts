@@ -6,7 +6,7 @@ import { createSecretKey } from 'node:crypto';
 import { audit, auditParts, auditShown } from '../access/audit.ts';
 import { findMerchantSession } from '../access/sessions.ts';
 import { findMerchantToken, type MerchantCaller } from '../access/tokens.ts';
-import { challengeAddress, PRIVATE } from '../callbacks/deliver/challenge-address.ts';
+import { CHALLENGE_ANSWER, challengeAddress, PRIVATE } from '../callbacks/deliver/challenge-address.ts';
 import { presentAttempt, presentOwnCallback } from '../callbacks/manage/present-callback.ts';
 import { previewFilter } from '../callbacks/manage/preview-filter.ts';
 import { listAttempts } from '../callbacks/manage/read-callbacks.ts';
@@ -15,7 +15,7 @@ import { type FeedPage, readFeed } from '../callbacks/manage/read-feed.ts';
 import { readMessage } from '../callbacks/manage/read-message.ts';
 import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../callbacks/manage/read-own-callbacks.ts';
 import { findHold } from '../callbacks/manage/redeliver.ts';
-import { type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
+import { findFirstFailed, type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
 import { renderRows } from '../callbacks/render/render-bodies.ts';
 import { type Example, readExample } from '../callbacks/render/render-examples.ts';
 import type { Context } from '../context.ts';
@@ -45,7 +45,7 @@ export type MerchantScope = ReturnType<typeof openScope>;
 export type PortalContext = Pick<Context, 'calendar' | 'clock' | 'config'>;
 /** `from`, `to`: days of the callbacks' creation, both included. */
 export type OwnSearch = Omit<OwnCallbackQuery, 'from' | 'to'> & { from?: Day | undefined; to?: Day | undefined };
-export type OwnRange = Pick<ReplayRequest, 'from' | 'to' | 'states'>;
+export type OwnRange = Pick<ReplayRequest, 'from' | 'to' | 'states' | 'tests'>;
 /** Days whose manifests the portal lists. */
 const MANIFEST_DAYS = 14;
 /** Where a request came from, for the audit. */
@@ -118,9 +118,9 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
 
     /** An example of a message; audited, since the merchant's newest one shows a person. */
     async showExample(type: string): Promise<Example> {
-      const example = await readExample(reading, seq, type, (rows) => renderRows(reading, rows));
+      const example = await readExample(reading, merchant, type, (rows) => renderRows(reading, rows));
       const id = transactionOf(example.body);
-      const transactions = id !== undefined && !example.isInvented ? [id] : [];
+      const transactions = id !== undefined && example.repeats !== undefined ? [id] : [];
       await auditShown(context, { actor: caller.id, action: 'callbacks.show', target: type }, { transactions, via });
       return example;
     },
@@ -184,6 +184,8 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
     },
     /** How callbacks reach the merchant. */
     readDelivery: () => readDelivery(reading, merchant),
+    /** When its first callback that failed for good was created. */
+    findFirstFailed: () => findFirstFailed(reading.db, seq),
     /** How many callbacks a replay would send. */
     countReplay: (range: OwnRange) => replay(reading, { ...range, merchant: merchant.id, dryRun: true }),
     /** Which of the last events that operators let it receive a filter of its own would match, and what that changes. */
@@ -217,19 +219,20 @@ function ownAddresses(context: Context, reading: Context, merchant: MerchantRow)
 
     /**
      * Checks what the merchant asks to change, and has a new address answer a challenge. No transaction may wait for it.
-     * @throws ConfereError `invalid_request`, `conflict`, `too_many_requests`.
+     * @returns the refusal of one that did not answer. @throws ConfereError `invalid_request`, `conflict`, `too_many_requests`.
      */
-    async proveAddress(asked: AskedAddress): Promise<void> {
+    async proveAddress(asked: AskedAddress): Promise<ConfereError | undefined> {
       checkAddress(context, merchant, asked);
       await assertNoneWaits(context, reading.db, id, asked.kind);
       countRequest(context, 'address', id);
       const { kind, value } = asked;
-      if (kind === 'email' || value === null) return;
+      if (kind === 'email' || value === null) return undefined;
       const { keys = [] } = (await readCredentials(context, reading.db, [seq])).get(seq) ?? {};
       const signing = kind === 'url' ? keys : [createSecretKey(deriveTestKey(context, merchant, value))];
       const why = await challengeAddress(context, value, signing);
-      if (why === PRIVATE) throw refuseField('value', 'address_unanswered_privately');
-      if (why !== undefined) throw refuseField('value', 'address_unanswered', { why });
+      const body = CHALLENGE_ANSWER;
+      if (why === PRIVATE) return refuseField('value', 'address_unanswered_privately', { body });
+      return why === undefined ? undefined : refuseField('value', 'address_unanswered', { why, body });
     },
     /** Its changes of address that wait. */
     listAddressChanges: async () =>

@@ -8,17 +8,20 @@ import type { Reader } from '../database/reader.ts';
 import { formatAmount } from '../domain/money.ts';
 import type { FilterSummary } from '../merchants/match-filter.ts';
 import { refuseField } from '../texts/refuse.ts';
-import { ADDRESS_KINDS, type AddressKind } from './address-changes.ts';
+import { ADDRESS_DECISIONS, ADDRESS_KINDS, type AddressKind } from './address-changes.ts';
 
 export const OWN_ACTIONS = [
   ...(['merchant.added', 'merchant.changed', 'merchant.filter_chosen', 'merchant.secret_rotated'] as const),
   ...(['merchant.address_asked', 'merchant.address_withdrawn', 'merchant.address_decided'] as const),
   ...(['merchant.address_agreed', 'merchant.address_changed', 'merchant.address_refused'] as const),
+  'merchant.address_unanswered',
   ...(['merchant.paused', 'merchant.enabled', 'merchant.tested', 'callback.redelivered'] as const),
   ...(['callbacks.replayed', 'merchant.pull_token_given', 'merchant.pull_token_revoked'] as const),
   ...(['expected.put', 'expected.cancel', 'expected.reopen', 'portal.login'] as const),
 ] as const;
 export type OwnAction = (typeof OWN_ACTIONS)[number];
+/** Words of a change's detail that say what it did. */
+export const ADDRESS_EFFECTS = [...ADDRESS_DECISIONS, 'unconfirmed', 'removed'] as const;
 const MAILED_LINK = 'mailed-link';
 
 type Row = {
@@ -102,7 +105,7 @@ async function findCursor(db: Reader, id: string, { own, merchant }: { own: stri
 }
 
 type About = {
-  addresses: Map<string, { value: string | null; old_value: string | null }>;
+  addresses: Map<string, { kind: string; value: string | null; old_value: string | null }>;
   callbacks: Map<string, string>;
 };
 
@@ -112,7 +115,7 @@ async function readAbout(db: Reader, merchantSeq: number, rows: Row[]): Promise<
   const seqs = targets.flatMap((one) => (one.startsWith('cb_') ? Number(one.slice('cb_'.length)) : []));
   const addresses = await db
     .selectFrom('merchant_address_changes')
-    .select(['id', 'value', 'old_value'])
+    .select(['id', 'kind', 'value', 'old_value'])
     .where('merchant_seq', '=', merchantSeq)
     .where('id', 'in', targets.length > 0 ? targets : [''])
     .execute();
@@ -133,7 +136,9 @@ function presentAbout({ action, target, detail }: Row, { addresses, callbacks }:
   const words = action === 'merchant.filter_chosen' ? [] : (detail ?? '').split(' ');
   return {
     /** The address of a change, while it is kept. */
-    kind: ADDRESS_KINDS.find((kind: AddressKind) => words.includes(kind)) ?? null,
+    kind: ADDRESS_KINDS.find((kind: AddressKind) => words.includes(kind) || kind === address?.kind) ?? null,
+    effects: ADDRESS_EFFECTS.filter((effect) => words.includes(effect)),
+    types: action === 'merchant.tested' ? ((parseDetail(detail) as { types: string[] } | null)?.types ?? null) : null,
     ...{ value: address?.value ?? null, old_value: address?.old_value ?? null },
     filter: action === 'merchant.filter_chosen' ? (parseDetail(detail) as FilterChange | null) : null,
     expected_payment_id: target.startsWith('ep_') ? target : null,

@@ -10,6 +10,7 @@ export const REFUSALS_EN = {
     token_missing: 'send Authorization: Bearer with a valid token',
     token_ended: 'this token is revoked or has expired',
     merchant_token_missing: 'send Authorization: Bearer with the token of a merchant: cfm_…',
+    merchant_token_unknown: 'no merchant has this token, or it is revoked or has expired; one begins with cfm_',
     pull_token_missing:
       'send a pull token of an enabled merchant, which operators give, or a token of the portal: Authorization: Bearer mpt_… or cfm_…',
     metrics_token_missing: 'from this address, send Authorization: Bearer with a token of a viewer',
@@ -216,9 +217,8 @@ export const REFUSALS_EN = {
     rate_wrong: 'must be a whole number from 1 to {n}',
     address_same: 'is the same as today',
     address_unanswered_privately:
-      'did not answer the challenge; of a private address nothing more is said: the log of your server says what it answered',
-    address_unanswered:
-      'did not answer the challenge ({why}): answer 2xx with a JSON object whose challenge is data.challenge',
+      'did not answer the challenge: answer 2xx with {body}, where … is data.challenge; of a private address nothing more is said: the log of your server says what it answered',
+    address_unanswered: 'did not answer the challenge ({why}): answer 2xx with {body}, where … is data.challenge',
     url_credentials: 'must not hold a user or password',
     url_forbidden: 'leads to {where}, where callbacks do not go',
     url_long: 'must be at most {n} characters',

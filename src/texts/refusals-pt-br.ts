@@ -8,6 +8,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   token_missing: 'Entre com o seu token.',
   token_ended: 'Este token foi revogado ou venceu.',
   merchant_token_missing: 'Entre com o token de lojista: cfm_…',
+  merchant_token_unknown: 'Nenhum lojista tem este token, ou ele foi revogado ou venceu; um começa com cfm_.',
   pull_token_missing: 'Envie o token de busca de um lojista ativado (mpt_…) ou o do portal (cfm_…).',
   metrics_token_missing: 'Deste endereço, envie um token com o papel de leitura.',
   webhook_not_genuine: 'As credenciais não são as do provedor.',
@@ -200,9 +201,8 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   rate_wrong: 'Escreva um número de 1 a {n}, ou nada.',
   address_same: 'É o mesmo de hoje.',
   address_unanswered_privately:
-    'Não respondeu ao desafio; de um endereço privado não se diz mais: o log do seu servidor diz o que ele respondeu.',
-  address_unanswered:
-    'Não respondeu ao desafio ({why}): responda 2xx com um objeto JSON cujo challenge é data.challenge.',
+    'Não respondeu ao desafio: responda 2xx com {body}, onde … é data.challenge. De um endereço privado não se diz mais: o log do seu servidor diz o que ele respondeu.',
+  address_unanswered: 'Não respondeu ao desafio ({why}): responda 2xx com {body}, onde … é data.challenge.',
   url_credentials: 'O endereço não leva usuário nem senha.',
   url_forbidden: 'O endereço leva a uma rede para a qual o Confere não envia.',
   url_long: 'O endereço tem no máximo {n} caracteres.',

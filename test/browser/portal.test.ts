@@ -134,7 +134,9 @@ test('an engineer tests, finds, repeats, filters and rotates, on pages that are 
   await press('Ver o que muda');
   await title('Filtrar o que chega: confira');
   await examine();
-  expect(await page.getByRole('main').textContent()).toMatch(/Dos 1 eventos.*o filtro aceita 0\. O de hoje aceita 1/);
+  expect(await page.getByRole('main').textContent()).toMatch(
+    /Dos 1 eventos.*o filtro aceita 0\. O filtro de hoje aceita 1/,
+  );
   await press('Confirmar');
   await page.getByRole('status').filter({ hasText: 'Filtro salvo' }).waitFor();
 

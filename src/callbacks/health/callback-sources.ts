@@ -4,9 +4,8 @@ import { sql } from 'kysely';
 export const TEST_SOURCE = 'test';
 export const MANIFEST_SOURCE = 'manifest';
 
-/** `callbacks.source` of changes of expected payments, and the beginning of their type, which ends with the state. */
+/** `callbacks.source` of changes of expected payments. */
 export const EXPECTED_SOURCE = 'expected';
-export const EXPECTED_TYPE = 'pix.expected.';
 
 /**
  * Returns the `callbacks.transaction_seq` of an expected payment: its row number, negative; and the row number of one. So callbacks about it are in order by the index
@@ -16,6 +15,7 @@ export function toSubject(expectedSeq: number): number {
   return -expectedSeq;
 }
 
+export const IS_TEST = sql<boolean>`callbacks.source = ${TEST_SOURCE}`;
 export const IS_NO_TEST = sql<boolean>`callbacks.source <> ${TEST_SOURCE}`;
 
 /** Leaves out failed tests, which are no failed callbacks: nothing is lost, and the person who sent one sees how it ended. */

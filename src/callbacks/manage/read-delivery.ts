@@ -43,7 +43,7 @@ export type Delivery = {
   nextAttemptAt: Date | undefined;
 };
 
-/** Reads how callbacks reach a merchant: what waits, and the attempts of the last 24 hours. */
+/** Reads how callbacks reach a merchant: what waits, and the attempts of the last 24 hours. Tests and examples are left out. */
 export async function readDelivery(context: Context, merchant: MerchantRow): Promise<Delivery> {
   const hour = Math.floor(context.clock.now().getTime() / HOUR_MS) * HOUR_MS;
   const starts = Array.from(
@@ -124,8 +124,8 @@ async function readAttempts(
     WHERE attempts > (state = 'delivered') ORDER BY created_at DESC LIMIT ${limit})`;
   const { rows } = await sql<Attempt>`SELECT callback_seq, number, started_at, duration_ms, response_status, error_class
     FROM (${sql.join([...hours, ...undelivered, delivered, failed], sql` UNION `)}) sample
-    JOIN callback_attempts ON callback_seq = sample.seq
-    WHERE started_at >= ${starts[0]} ORDER BY started_at`.execute(db);
+    JOIN callback_attempts ON callback_seq = sample.seq JOIN callbacks ON callbacks.seq = sample.seq
+    WHERE ${IS_NO_TEST} AND started_at >= ${starts[0]} ORDER BY started_at`.execute(db);
   return rows;
 }
 
@@ -163,6 +163,7 @@ async function readNextAttempt({ db }: Context, merchant: MerchantRow): Promise<
     .select('next_attempt_at')
     .where('merchant_seq', '=', merchant.seq)
     .where('state', '=', 'pending')
+    .where(IS_NO_TEST)
     .orderBy('next_attempt_at')
     .limit(1)
     .executeTakeFirst();

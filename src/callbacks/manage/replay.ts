@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Operation } from '../../domain/statuses.ts';
@@ -12,7 +13,7 @@ import {
 } from '../../merchants/match-filter.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { readExpectedCauses } from '../expected/enqueue-expected.ts';
-import { toSubject } from '../health/callback-sources.ts';
+import { IS_TEST, toSubject } from '../health/callback-sources.ts';
 import { assertConfirmed, assertDelivers } from './redeliver.ts';
 
 const ROWS_MAX = 1000;
@@ -24,6 +25,8 @@ export type ReplayRequest = {
   to: Date;
   filter?: FilterInput | undefined;
   states?: Array<'delivered' | 'failed'> | undefined;
+  /** Tests and examples alone; without it they are left out. */
+  tests?: 'only' | undefined;
   dryRun: boolean;
 };
 
@@ -96,6 +99,25 @@ async function filterRows(db: Reader, rows: Row[], filter: MerchantFilter): Prom
   });
 }
 
+/** Leaves out manifests and tests. */
+const IS_REPLAYED = sql<boolean>`callbacks.transaction_seq IS NOT NULL`;
+
+/** Returns when a merchant's first callback that failed for good was created; undefined: none failed. Tests are left out. */
+export async function findFirstFailed(db: Reader, merchantSeq: number): Promise<Date | undefined> {
+  // by callbacks_due, whose entries of one state and time are in the order of the rows
+  const row = await db
+    .selectFrom('callbacks')
+    .select('created_at')
+    .where('merchant_seq', '=', merchantSeq)
+    .where('state', '=', 'failed')
+    .where('next_attempt_at', 'is', null)
+    .where(IS_REPLAYED)
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.created_at;
+}
+
 function readChunk(db: Reader, merchantSeq: number, request: ReplayRequest, after: number) {
   return db
     .selectFrom('callbacks')
@@ -111,7 +133,7 @@ function readChunk(db: Reader, merchantSeq: number, request: ReplayRequest, afte
     ])
     .select(['transactions.reference', 'transactions.extra', 'transactions.status as current_status'])
     .where('callbacks.merchant_seq', '=', merchantSeq)
-    .where('callbacks.transaction_seq', 'is not', null)
+    .where(request.tests === 'only' ? IS_TEST : IS_REPLAYED)
     .where('callbacks.created_at', '>=', request.from)
     .where('callbacks.created_at', '<', request.to)
     .where('callbacks.state', 'in', request.states ?? ['delivered', 'failed'])

@@ -10,8 +10,8 @@ import {
   matchesExpected,
   matchesFilters,
 } from '../../merchants/match-filter.ts';
-import { EXPECTED_SOURCE, EXPECTED_TYPE, MANIFEST_SOURCE, toSubject } from '../health/callback-sources.ts';
-import { MANIFEST_TYPE } from '../render/render-manifests.ts';
+import { EXPECTED_SOURCE, MANIFEST_SOURCE, toSubject } from '../health/callback-sources.ts';
+import { EXPECTED_TYPE, MANIFEST_TYPE } from '../render/renderable.ts';
 import {
   CORRECTED,
   type CorrectionContent,

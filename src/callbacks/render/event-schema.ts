@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { OPERATIONS } from '../../domain/statuses.ts';
-import { MANIFEST_TYPE } from './render-manifests.ts';
-import { CHALLENGE_TYPE, TEST_TYPE } from './renderable.ts';
+import { CHALLENGE_TYPE, MANIFEST_TYPE, TEST_TYPE } from './renderable.ts';
 
 const amount = z
   .string()

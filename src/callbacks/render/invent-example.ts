@@ -1,8 +1,9 @@
+import { formatAmount } from '../../domain/money.ts';
 import { hashLeaf } from '../../tlog/merkle.ts';
 import { formatCheckpoint, formatProof, signNote } from '../../tlog/note.ts';
-import { EXPECTED_TYPE } from '../health/callback-sources.ts';
 import { digestIds, digestMessages, writeStatement } from './build-statement.ts';
-import { MANIFEST_TYPE, showManifest } from './render-manifests.ts';
+import { showManifest } from './render-manifests.ts';
+import { EXPECTED_TYPE, MANIFEST_TYPE } from './renderable.ts';
 
 const NOTHING = '00000000-0000-4000-8000-000000000000';
 const CORRECTED = 'corrected';
@@ -30,19 +31,45 @@ function inventData(type: string, at: string): object {
   return { ...data, before: { ...shared, amount: '12.00' }, after: { ...shared, amount: '10.00' } };
 }
 
+const ORDER_CENTS = 10_00n;
+/** The parts of payments, in cents, with which an order of ORDER_CENTS has a state; those that are not here have none. */
+const PARTS: Partial<Record<string, { settled?: bigint[]; returned?: bigint[] }>> = {
+  paid: { settled: [10_00n] },
+  underpaid: { settled: [6_00n] },
+  overpaid: { settled: [12_00n] },
+  paid_twice: { settled: [10_00n, 10_00n] },
+  refunded: { returned: [10_00n] },
+  partly_refunded: { settled: [6_00n], returned: [4_00n] },
+  paid_after_cancel: { settled: [10_00n] },
+};
+
 function inventOrder(state: string, at: string): object {
   const day = at.slice(0, 'YYYY-MM-DD'.length);
-  const isPaid = state === 'paid';
+  const { settled = [], returned = [] } = PARTS[state] ?? {};
+  const [paid, refunded] = [sum(settled), sum(returned)];
   return {
-    ...{ id: `ep_${'0'.repeat(32)}`, source: 'exemplo', number: '1', operation: 'cashin', amount: '10.00' },
-    ...{ currency: 'BRL', due_day: day, issued_day: day, valid_until: null, platform: null },
-    ...{ references: ['exemplo-1'], e2e_ids: [], extra: null, document: null, name: 'Pessoa de Exemplo' },
+    ...{ id: `ep_${'0'.repeat(32)}`, source: 'exemplo', number: '1', operation: 'cashin' },
+    ...{ amount: formatAmount(ORDER_CENTS), currency: 'BRL', due_day: day, issued_day: day, valid_until: null },
+    ...{
+      platform: null,
+      references: ['exemplo-1'],
+      e2e_ids: [],
+      extra: null,
+      document: null,
+      name: 'Pessoa de Exemplo',
+    },
     ...{ description: null, invoice_key: null, revised_at: null, version: 1, created_at: at },
-    ...{ state, reason_code: null, state_at: at, sequence: 1, paid: isPaid ? '10.00' : '0.00', refunded: '0.00' },
-    difference: isPaid ? '0.00' : '-10.00',
-    matches: isPaid ? [{ transaction_id: NOTHING, amount: '10.00', rule: 'reference' }] : [],
+    ...{ state, reason_code: state === 'open' || state === 'paid' ? null : state, state_at: at, sequence: 1 },
+    ...{ paid: formatAmount(paid), refunded: formatAmount(refunded), difference: formatAmount(paid - ORDER_CENTS) },
+    matches: [...settled, ...returned].map((cents, index) => ({
+      ...{ transaction_id: `${NOTHING.slice(0, -1)}${index}`, amount: formatAmount(cents), rule: 'reference' },
+    })),
     current_state: state,
   };
+}
+
+function sum(parts: bigint[]): bigint {
+  return parts.reduce((total, cents) => total + cents, 0n);
 }
 
 /** A day without messages, in a log of that alone. No key signs it: an example must never verify. */

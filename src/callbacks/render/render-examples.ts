@@ -4,18 +4,21 @@
  */
 import type { Context } from '../../context.ts';
 import { seqsOf } from '../../domain/lists.ts';
+import type { MerchantRow } from '../../merchants/read-merchants.ts';
 import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { inventExample } from './invent-example.ts';
 import type { Renderable, RenderableRow } from './renderable.ts';
 
 /** The newest messages of a merchant among which an example's own one is sought. */
-const NEWEST_MAX = 1_000;
+export const REPEATED_MAX = 1_000;
 const COLUMNS = [
   ...(['seq', 'transaction_seq', 'event_seq', 'sequence', 'type', 'previous_status', 'source', 'created_at'] as const),
+  'webhook_id',
 ] as const;
 
 type RenderRows = (rows: RenderableRow[]) => Promise<Map<number, object>>;
-export type Example = { body: object; isInvented: boolean };
+/** `repeats`: the webhook-id of the merchant's own message that it repeats; undefined: it is invented. */
+export type Example = { body: object; repeats: string | undefined };
 
 /** Renders stored examples. @returns bodies by the callback's row number; none where the message that it repeats is gone. */
 export async function renderExamples(
@@ -54,14 +57,19 @@ async function readUnconfirmed({ db }: Context, seqs: number[]): Promise<Set<num
 /** Returns the example that a merchant would get of a type now, marked `test: true`. */
 export async function readExample(
   context: Context,
-  merchantSeq: number,
+  merchant: MerchantRow,
   type: string,
   render: RenderRows,
 ): Promise<Example> {
-  const row = (await readNewest(context, merchantSeq, [type])).get(type);
+  const row = sendsInvented(merchant) ? undefined : (await readNewest(context, merchant.seq, [type])).get(type);
   const body = row && (await render([row])).get(row.seq);
   const shown = body ?? invent(context, type, context.clock.now());
-  return { body: { ...shown, test: true }, isInvented: body === undefined };
+  return { body: { ...shown, test: true }, repeats: body && row?.webhook_id };
+}
+
+/** Whether its examples are all invented: nobody confirmed its test address. */
+export function sendsInvented({ test_url: url, test_unconfirmed: isUnconfirmed }: MerchantRow): boolean {
+  return url !== null && isUnconfirmed === 1;
 }
 
 /** Reads the merchant's newest message of each type, which an example repeats. @returns by type; none of a type that never came. */
@@ -69,19 +77,21 @@ export async function readNewest(
   { db }: Context,
   merchantSeq: number,
   types: readonly string[],
-): Promise<Map<string, RenderableRow>> {
+): Promise<Map<string, RenderableRow & { webhook_id: string }>> {
   const newest = db
     .selectFrom('callbacks')
     .select(COLUMNS)
     .where('merchant_seq', '=', merchantSeq)
     .orderBy('created_at', 'desc')
-    .limit(NEWEST_MAX);
+    .orderBy('seq', 'desc')
+    .limit(REPEATED_MAX);
   const rows = await db
     .selectFrom(newest.as('newest'))
     .selectAll()
     .where('source', '<>', TEST_SOURCE)
     .where('type', 'in', types)
     .orderBy('created_at')
+    .orderBy('seq')
     .execute();
   // the newest last: it replaces the others of its type
   return new Map(rows.map((row) => [row.type, row]));

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { issuedDayOf } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { EXPECTED_TYPE, toSubject } from '../health/callback-sources.ts';
+import { toSubject } from '../health/callback-sources.ts';
 import { readExpectedKeys } from './read-expected-keys.ts';
 import {
   countStanding,
@@ -10,6 +10,7 @@ import {
   type StoredExpectedMatch,
   selectStanding,
 } from './read-expected-matches.ts';
+import { EXPECTED_TYPE } from './renderable.ts';
 
 /** The change that a callback is about, as `callbacks` has it. */
 type Subject = { seq: number; transactionSeq: number | null; sequence: number };

@@ -2,8 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { proveLeaf } from '../../tlog/prove.ts';
-
-export const MANIFEST_TYPE = 'pix.day.manifest';
+import { MANIFEST_TYPE } from './renderable.ts';
 
 type Row = Pick<Selectable<Database['day_manifests']>, 'seq' | 'payload' | 'signatures'>;
 

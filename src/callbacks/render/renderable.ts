@@ -2,6 +2,9 @@ import type { Selectable } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 
 export const TEST_TYPE = 'confere.test';
+export const MANIFEST_TYPE = 'pix.day.manifest';
+/** The beginning of the type of an expected payment's change, which ends with the state. */
+export const EXPECTED_TYPE = 'pix.expected.';
 /** Sent at once to a new address (`deliver/challenge-address.ts`): it is no callback. */
 export const CHALLENGE_TYPE = 'confere.challenge';
 

@@ -2,9 +2,11 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { toProviderBody } from '../../callbacks/render/provider-body.ts';
+import { TEST_TYPE } from '../../callbacks/render/renderable.ts';
 import { sign } from '../../callbacks/render/sign.ts';
-import { ConfereError } from '../../domain/errors.ts';
+import { ConfereError, wrongUse } from '../../domain/errors.ts';
 import { CALLBACK_FORMATS } from '../../merchants/callback-formats.ts';
+import { EXAMPLE_TYPES } from '../../operations/merchants/message-types.ts';
 import { parseInstant, readSecretIn } from './read-place.ts';
 
 /** Where `npm start` listens. */
@@ -68,7 +70,7 @@ async function listen(options: Options): Promise<void> {
     );
   const feed = parseUrl('--server', options.server);
   const forward = parseUrl('--forward', options.forward);
-  const types = options.types?.split(',').map((type) => type.trim());
+  const types = readTypes(options.types);
   const since = parseInstant('--since', options.since) ?? new Date();
   const secret =
     (await given('--secret', options.secret)) ?? `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
@@ -95,6 +97,16 @@ async function listen(options: Options): Promise<void> {
     await sleep(POLL_MS, undefined, { signal: stop.signal }).catch(() => undefined);
   }
   process.exitCode = options.once && refused > 0 ? 1 : 0;
+}
+
+/** The types of events that a feed has; a challenge is none. */
+const FEED_TYPES = [...EXAMPLE_TYPES, TEST_TYPE];
+
+function readTypes(given: string | undefined): string[] | undefined {
+  const types = given?.split(',').map((type) => type.trim());
+  const unknown = types?.find((type) => !FEED_TYPES.includes(type));
+  if (unknown === undefined) return types;
+  throw wrongUse(`--types: ${unknown} is none of ${FEED_TYPES.join(', ')}`);
 }
 
 function parseUrl(option: string, text: string): URL {

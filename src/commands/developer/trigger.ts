@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { ConfereError, wrongUse } from '../../domain/errors.ts';
 import { showUnseen } from '../../domain/language/show-unseen.ts';
+import { OPERATIONS } from '../../domain/statuses.ts';
+import { EXAMPLE_TYPES } from '../../operations/merchants/message-types.ts';
 import { sayFailure } from './listen.ts';
 import { readSecretIn } from './read-place.ts';
 
@@ -17,7 +19,8 @@ const HISTORIES = new Map<string, string[]>([
 ]);
 /** Sent also where the sandbox loses a share of its webhooks. */
 const SENT = { fate: 'sent' };
-const OPERATIONS = ['cashin', 'cashout'];
+const SANDBOX_TYPES = OPERATIONS.flatMap((one) => [...HISTORIES.keys()].map((status) => `pix.${one}.${status}`));
+const NEAREST_MAX = 3;
 
 type Options = {
   sandbox: string;
@@ -51,6 +54,10 @@ export function eventsCommand(program: Command): void {
       'with --server: the file with the token of the portal, cfm_…, which operators give; by default CONFERE_PORTAL_TOKEN',
     )
     .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      `\nTypes, in the sandbox: ${SANDBOX_TYPES.join(', ')}\nWith --server: ${EXAMPLE_TYPES.join(', ')}`,
+    )
     .action((type: string, options: Options, command: Command) => {
       refuseOthers(command, options.server === undefined ? OF_SERVER : OF_SANDBOX, options);
       return options.server ? sendExample(type, options) : trigger(type, options);
@@ -75,12 +82,9 @@ function refuseOthers(command: Command, names: readonly string[], { server }: Op
 }
 
 async function trigger(type: string, { json, ...options }: Options): Promise<void> {
-  const [pix, operation = '', status = ''] = type.split('.');
-  const history = HISTORIES.get(status);
-  if (pix !== 'pix' || !OPERATIONS.includes(operation) || !history) {
-    const types = OPERATIONS.flatMap((one) => [...HISTORIES.keys()].map((each) => `pix.${one}.${each}`));
-    throw wrongUse(`${type} can't be triggered; these can: ${types.join(', ')}. Any other one by --server and --token`);
-  }
+  requireType(type, SANDBOX_TYPES, 'of the sandbox, and --server sends an example of any other');
+  const [, operation = '', status = ''] = type.split('.');
+  const history = HISTORIES.get(status) ?? [];
   const { amount, reference, extra } = options;
   const facts = { operation, amount, ...(reference && { reference }), ...(extra && { extra }) };
   const made = await send<Made>(options, '/sandbox/transactions', { ...facts, webhook: SENT });
@@ -96,6 +100,7 @@ async function trigger(type: string, { json, ...options }: Options): Promise<voi
 
 /** Has the portal send an example of the type, which is marked `test: true`. */
 async function sendExample(type: string, { server = '', token: file, json }: Options): Promise<void> {
+  requireType(type, EXAMPLE_TYPES, 'that has an example');
   const token = file === undefined ? process.env.CONFERE_PORTAL_TOKEN : await readSecretIn('--token', file);
   if (!token) throw wrongUse('give the token of the portal: CONFERE_PORTAL_TOKEN, or --token');
   const body = { types: [type] };
@@ -110,6 +115,14 @@ async function sendExample(type: string, { server = '', token: file, json }: Opt
   const to = made.to ?? `the feed, ${server}/api/v1/events`;
   const pages = ids.map((id) => new URL(`/portal/callbacks/${id}`, server).href);
   say(json, { type, to: made.to, callbacks: ids }, `example of ${type} to ${to}\nits outcome: ${pages.join(', ')}`);
+}
+
+/** @throws ConfereError `wrong_use` with the types that begin most alike. */
+function requireType(type: string, types: readonly string[], which: string): void {
+  if (types.includes(type)) return;
+  const alike = (one: string): number => [...one].filter((_, at) => type.startsWith(one.slice(0, at + 1))).length;
+  const nearest = types.toSorted((a, b) => alike(b) - alike(a)).slice(0, NEAREST_MAX);
+  throw wrongUse(`${type} is no type ${which}; nearest are ${nearest.join(', ')}; events trigger --help lists all`);
 }
 
 function say(json: boolean | undefined, value: object, text: string): void {

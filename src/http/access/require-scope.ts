@@ -51,7 +51,7 @@ function scopeFinder(context: Context, guard: AuthGuard): (request: Request) => 
     const scope = isMerchantToken(credential)
       ? await guard.admit(attempt, () => findScopeByToken(context, credential))
       : undefined;
-    if (!scope) throw refuse('merchant_token_missing');
+    if (!scope) throw refuse(credential === '' ? 'merchant_token_missing' : 'merchant_token_unknown');
     limit(scope);
     return scope;
   };

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { EXPECTED_TYPE } from '../../callbacks/health/callback-sources.ts';
 import {
   challengeEventSchema,
   correctedFactsSchema,
@@ -12,8 +11,7 @@ import {
   testEventSchema,
   transactionEventSchema,
 } from '../../callbacks/render/event-schema.ts';
-import { MANIFEST_TYPE } from '../../callbacks/render/render-manifests.ts';
-import { CHALLENGE_TYPE, TEST_TYPE } from '../../callbacks/render/renderable.ts';
+import { CHALLENGE_TYPE, EXPECTED_TYPE, MANIFEST_TYPE, TEST_TYPE } from '../../callbacks/render/renderable.ts';
 import { OPERATIONS, STATUSES } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
 import { components } from '../../operations/rows/row-fields.ts';

@@ -6,6 +6,7 @@ import {
   ADDRESS_DECISIONS,
   decideAddressChange,
   listWaiting,
+  nameChange,
   presentAddressChange,
 } from '../../portal/address-changes.ts';
 import { defineChange } from '../define-change.ts';
@@ -23,7 +24,9 @@ export const decideAddress = defineChange({
   input: z.strictObject({ change: z.string(), decision: z.enum(ADDRESS_DECISIONS) }),
   answers: ok('Decided: the change as it was', addressChange),
   change: (inner, { change: one, decision }, { id }) => decideAddressChange(inner, id, { id: one, decision }),
-  target: ({ id }, { via }, { decision }) => ({ target: id, detail: [via, decision].filter(Boolean).join(' ') }),
+  target(made, { via }, { decision }) {
+    return { target: made.id, detail: [via, decision, ...nameChange(made)].filter(Boolean).join(' ') };
+  },
   answer: async (_context, change) => presentAddressChange(change),
 });
 

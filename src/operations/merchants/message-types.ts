@@ -1,6 +1,4 @@
-import { EXPECTED_TYPE } from '../../callbacks/health/callback-sources.ts';
-import { MANIFEST_TYPE } from '../../callbacks/render/render-manifests.ts';
-import { CHALLENGE_TYPE, TEST_TYPE } from '../../callbacks/render/renderable.ts';
+import { CHALLENGE_TYPE, EXPECTED_TYPE, MANIFEST_TYPE, TEST_TYPE } from '../../callbacks/render/renderable.ts';
 import { OPERATIONS, STATUSES } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
 

@@ -4,10 +4,11 @@
  */
 import { z } from 'zod';
 import { PREVIEW_DAYS } from '../../callbacks/manage/read-previewed-events.ts';
+import { TEST_TYPE } from '../../callbacks/render/renderable.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { summarizeFilter } from '../../merchants/match-filter.ts';
 import { presentOwnMerchant } from '../../merchants/present-merchant.ts';
-import { ADDRESS_KINDS, presentAddressChange } from '../../portal/address-changes.ts';
+import { ADDRESS_KINDS, nameChange, presentAddressChange } from '../../portal/address-changes.ts';
 import type { MerchantScope } from '../../portal/open-scope.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { type By, defineOwnChange } from '../define-change.ts';
@@ -41,7 +42,9 @@ export const replayOwn = defineOwnChange({
   audit: 'callbacks.replay_requested',
   route: 'POST /portal/callbacks/replay',
   summary: 'Deliver a range once more, or count it; 409 while nothing would be sent',
-  input: z.strictObject(replayRange).refine(REPLAY_ORDER.check, REPLAY_ORDER.fault),
+  input: z
+    .strictObject({ ...replayRange, tests: z.literal('only').optional().describe('only: tests and examples alone') })
+    .refine(REPLAY_ORDER.check, REPLAY_ORDER.fault),
   answers: { ...ok('Counted: it was a dry run', replayed), ...accepted('Queued', replayed) },
   async dryRun(_context, { dry_run: isDryRun, ...range }, by) {
     if (!isDryRun) return undefined;
@@ -86,12 +89,17 @@ export const askAddress = defineOwnChange({
   dryRun: async (_context, { dry_run: isDryRun, ...asked }, by) =>
     isDryRun ? { dry_run: true, secret: (await scopeOf(by).checkAddress(asked)) ?? null } : undefined,
   async prepare(_context, asked, by) {
-    await scopeOf(by).proveAddress(asked);
-    return asked;
+    const unanswered = await scopeOf(by).proveAddress(asked);
+    if (unanswered === undefined) return asked;
+    await scopeOf(by).record('merchant.address_unanswered', asked.kind);
+    throw unanswered;
   },
   change: (inner, asked, by) => scopeOf(by).changesIn(inner).askAddressChange(asked),
-  // no value: an address may hold a secret, an e-mail names a person
-  target: ({ id, kind }, { via }) => ({ target: id, detail: [via, kind].filter(Boolean).join(' ') }),
+  target(made, { via }) {
+    const isApplied = presentAddressChange(made).waits_for.length === 0;
+    const words = [via, ...nameChange(made), isApplied && 'unconfirmed'];
+    return { target: made.id, detail: words.filter(Boolean).join(' ') };
+  },
   answer: async (_context, made) => presentAddressChange(made),
 });
 
@@ -112,6 +120,7 @@ export const testOwn = defineOwnChange({
   summary: 'Get a signed test',
   answers: accepted('Queued', ownCallback),
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).sendTest(),
+  target: (_made, by) => describeTests(by, [TEST_TYPE]),
   answer: async (_context, { callback }) => callback,
 });
 
@@ -133,12 +142,20 @@ export const sendExamples = defineOwnChange({
     scopeOf(by)
       .changesIn(inner)
       .sendExamples([...new Set(types)]),
-  target: (_made, { id }) => id,
+  target: (made, by) =>
+    describeTests(
+      by,
+      made.map(({ callback }) => callback.type),
+    ),
   async answer(_context, made, { by }) {
     const { test_url: testUrl, url } = scopeOf(by).merchant;
     return { to: testUrl ?? url, callbacks: made.map(({ callback }) => callback) };
   },
 });
+
+function describeTests({ id, via }: By, types: string[]) {
+  return { target: id, detail: [via, JSON.stringify({ types })].filter(Boolean).join(' ') };
+}
 
 export const pauseOwn = defineOwnChange({
   name: 'portal.pause',

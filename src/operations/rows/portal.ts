@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { NEWEST_MAX, OLDER_MAX, SAMPLE_MAX } from '../../callbacks/manage/read-delivery.ts';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
 import { ADDRESS_KINDS } from '../../portal/address-changes.ts';
-import { OWN_ACTIONS } from '../../portal/read-own-history.ts';
+import { ADDRESS_EFFECTS, OWN_ACTIONS } from '../../portal/read-own-history.ts';
 import { attempt, deliveryFields } from './callbacks.ts';
 import { amount, component, instant, nullableInstant, nullableText } from './row-fields.ts';
 
@@ -31,6 +31,11 @@ export const ownChange = component('OwnChange', {
   by: z.enum(['token', 'mailed_link', 'operators']),
   token_name: nullableText.describe('of a token of the merchant'),
   kind: z.enum(ADDRESS_KINDS).nullable().describe('of a change of address; of a secret: the address that it signs for'),
+  effects: z
+    .array(z.enum(ADDRESS_EFFECTS))
+    .describe(
+      'of a change of address; unconfirmed: it counts, and gets invented examples alone; removed: tests go to url',
+    ),
   value: nullableText.describe('of a change of address, for a week'),
   old_value: nullableText,
   filter: z
@@ -44,6 +49,7 @@ export const ownChange = component('OwnChange', {
   count: z.int().nullable().describe('orders that one request sent; the first one is named'),
   note: nullableText.describe('why the merchant reopened it'),
   callback: nullableText.describe('the webhook-id'),
+  types: z.array(z.string()).nullable().describe('of the tests and examples that were sent'),
 });
 
 export const ownHealth = component('OwnHealth', {
@@ -56,7 +62,7 @@ export const ownHealth = component('OwnHealth', {
   next_attempt_at: nullableInstant,
   undelivered: z
     .object({ pending: z.int(), held: z.int(), failed: z.int() })
-    .describe('10001 stands for more than 10000'),
+    .describe('here, and in all below, without tests and examples; 10001 stands for more than 10000'),
   last_success_at: nullableInstant.describe(LAST),
   last_failure: z
     .object({

@@ -87,8 +87,8 @@ export const MERCHANTS_EN = {
     'Of the {events} events of the last {days} days, the filter accepts {matched}.',
   'Dos {events} eventos mais novos dos últimos {days} dias, o filtro aceita {matched}.':
     'Of the newest {events} events of the last {days} days, the filter accepts {matched}.',
-  'O de hoje aceita {n}: entram <b>{gained}</b>, saem <b>{lost}</b>.':
-    'Today’s accepts {n}: <b>{gained}</b> are added, <b>{lost}</b> are removed.',
+  'O filtro de hoje aceita {n} deles: com o novo entram <b>{gained}</b> e saem <b>{lost}</b>.':
+    'Today’s filter accepts {n} of them: the new one adds <b>{gained}</b> and removes <b>{lost}</b>.',
   'Com os dados atuais de cada transação.': 'By what the ledger knows today of each transaction.',
   'Exemplos, os mais novos primeiro': 'Examples, the newest first',
   'Nenhum evento muda de destino.': 'No event changes its destination.',
@@ -148,6 +148,8 @@ export const MERCHANTS_EN = {
   'Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.':
     'An estimate, from up to {n} callbacks of each hour and from those that wait or failed: 0 % does not mean that none was accepted.',
   'entre os {n} callbacks mais novos e os que esperam': 'among the {n} newest callbacks and those that wait',
+  'Testes e exemplos não contam aqui: a lista de callbacks os mostra.':
+    'Tests and examples do not count here: the list of callbacks shows them.',
   'Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou reativa este lojista.':
     'Only the role {role} may correct the address, send a test, pause or enable this merchant.',
   'Você pode {callbacks}.': 'You may {callbacks}.',

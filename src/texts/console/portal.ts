@@ -7,6 +7,7 @@ export const PORTAL_EN = {
   'Todos os callbacks': 'All callbacks',
   'Referência, E2E, pedido': 'Reference, E2E, order or id',
   Testes: 'Tests',
+  'Reenviar os testes que falharam desde {at}': 'Send the tests that failed since {at} again',
   'sem testes': 'without tests',
   'só testes': 'tests alone',
   'A operação pausou os envios: só ela pode ativá-los.': 'The operators paused deliveries: only they can enable them.',
@@ -65,17 +66,21 @@ export const PORTAL_EN = {
   'O endereço de teste recebe só os testes e os exemplos, com um segredo próprio, que a prévia mostra; outra query, como ?v=2, dá outro segredo. Vazio: nenhum.':
     'The address for tests receives tests and examples alone, with a secret of its own, which the preview shows; another query, such as ?v=2, has another secret. Empty: none.',
   'Segredo de teste': 'Test secret',
-  'Ao confirmar, uma mensagem assinada vai para o endereço novo, que responde ao desafio como a documentação diz.':
-    'When you confirm, a signed message goes to the new address, which answers the challenge as the documentation says.',
+  'Ao confirmar, uma mensagem assinada (confere.challenge) vai para o endereço novo. Ele responde em 15 s com um status 2xx e o corpo <code>{body}</code>, onde … é o valor de data.challenge que chegou.':
+    'When you confirm, a signed message (confere.challenge) goes to the new address. It answers within 15 s with a status 2xx and the body <code>{body}</code>, where … is the value of data.challenge that came.',
   'Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.':
     'Then use the link mailed to the e-mail on file, within 48 hours; a new e-mail then receives another.',
   'Depois a operação confirma: não há e-mail cadastrado.': 'Then the operators confirm: there is no e-mail on file.',
-  'Um endereço de teste vale na hora: sem confirmação por e-mail, ele recebe só exemplos fictícios.':
-    'An address for tests counts at once: without a confirmation by e-mail, it receives invented examples alone.',
+  'Um endereço de teste vale na hora, sem confirmação, e recebe só exemplos fictícios. Para que repitam as suas mensagens, peça o mesmo endereço de novo: então a operação o confirma.':
+    'An address for tests counts at once, unconfirmed, and receives invented examples alone. For examples that repeat your messages, ask for the same address again: then the operators confirm it.',
+  'Não confirmado: recebe só exemplos fictícios. Para confirmá-lo, peça o mesmo endereço de novo.':
+    'Unconfirmed: it receives invented examples alone. To have it confirmed, ask for the same address again.',
   'Depois a operação confirma: este servidor não envia e-mails.':
     'Then the operators confirm: this server sends no mail.',
-  'Este servidor não envia e-mails: onde se promete um, olhe o portal ou fale com a operação.':
-    'This server sends no mail: where one is promised, open the portal or ask the operators.',
+  'Não há e-mail cadastrado.': 'There is no e-mail on file.',
+  'Este servidor não envia e-mails.': 'This server sends no mail.',
+  'Onde se promete um e-mail, olhe o portal; onde um link confirma, a operação confirma.':
+    'Where an e-mail is promised, open the portal; where a link confirms, the operators confirm.',
   'Mudança pendente': 'Change that waits',
   'Mudança pendente: {what}': 'Change that waits: {what}',
   Mostrar: 'Show',
@@ -132,6 +137,14 @@ export const PORTAL_EN = {
   'mudança de endereço confirmada em parte': 'change of address confirmed by one side',
   'endereço mudado': 'address changed',
   'mudança de endereço recusada': 'change of address refused',
+  'endereço novo não respondeu ao desafio': 'new address did not answer the challenge',
+  'pedido confirmado': 'request confirmed',
+  'pedido recusado': 'request refused',
+  'vale na hora; até ser confirmado, recebe só exemplos fictícios':
+    'counts at once; until it is confirmed, it receives invented examples alone',
+  'retirada: sem ele, os testes vão para o endereço de produção':
+    'removal: without it, tests go to the production address',
+  '{n} exemplos': '{n} examples',
   'envios pausados': 'deliveries paused',
   'envios reativados': 'deliveries resumed',
   'teste ou exemplo enviado': 'test or example sent',
@@ -154,9 +167,14 @@ export const PORTAL_EN = {
   'Enviar este exemplo': 'Send this example',
   Exemplo: 'Example',
   Esquema: 'Schema',
-  'Fictício: você ainda não tem mensagem deste tipo.': 'Invented: you have no message of this type yet.',
-  'A sua mensagem mais recente deste tipo.': 'Your newest message of this type.',
-  'Vai um exemplo fictício, para:': 'An invented example goes to:',
+  'Fictício: ninguém confirmou o endereço de teste.': 'Invented: nobody confirmed the address for tests.',
+  'Fictício: entre as suas {n} mensagens mais novas não há deste tipo.':
+    'Invented: none of your {n} newest messages is of this type.',
+  'A sua mensagem mais recente deste tipo:': 'Your newest message of this type:',
+  'O id é outro a cada envio.': 'The id is another each time.',
+  'O formato do provedor não tem esta mensagem: ela não é enviada.':
+    'The format of the provider has no such message: it is not sent.',
+  'Vai um exemplo fictício, como abaixo, para:': 'An invented example, as below, goes to:',
   'Vai a sua mensagem mais recente deste tipo, como abaixo, para:':
     'Your newest message of this type, as below, goes to:',
   'Enviar exemplos': 'Send examples',
@@ -200,6 +218,7 @@ export const PORTAL_EN = {
   'A operação desligou os manifestos.': 'The operators switched manifests off.',
   'Nenhum manifesto até agora.': 'No manifests so far.',
   Mensagens: 'Messages',
+  'Tipos de mensagem': 'Types of messages',
   Arquivos: 'Files',
   'Para verificar um:': 'To verify one:',
   Assinado: 'Signed',

@@ -132,5 +132,10 @@ test('a wrong token, an address that is none and a type that is none are said', 
   const address = await listen('--forward', 'localhost');
   expect([address.code, address.err]).toEqual([2, expect.stringContaining('--forward must be an address')]);
   const type = await runCommandInProcess(['events', 'trigger', 'pix.cashin.payed']);
-  expect([type.code, type.err]).toEqual([2, expect.stringContaining('pix.cashout.paid')]);
+  expect([type.code, type.err]).toEqual([2, expect.stringContaining('nearest are pix.cashin.paid, ')]);
+  const none = await runCommandInProcess(['events', 'trigger', 'bogus']);
+  expect([none.code, none.err.split('\n').length, none.err.length < 300]).toEqual([2, 2, true]);
+  const types = await listen('--types', 'pix.cashin.paid,banana');
+  expect([types.code, types.out]).toEqual([2, '']);
+  expect(types.err).toMatch(/--types: banana is none of pix\.cashin\.pending, .*pix\.day\.manifest, confere\.test/);
 });

@@ -14,9 +14,9 @@ test('the last delivery, the last error and an hour’s rate are found behind a 
   const at = (minute: number) => new Date(hour + minute * MINUTE_MS);
   let made = 0;
   /** Adds callbacks that were created at a minute, with the statuses of their attempts by minute. */
-  const add = async (count: number, minute: number, tries: [number, number][]) => {
+  const add = async (count: number, minute: number, tries: [number, number][], source = 'webhook') => {
     const isDelivered = tries.at(-1)?.[1] === 200;
-    const shared = { merchant_seq: merchant.seq, type: 'pix.cashin.paid', source: 'webhook', created_at: at(minute) };
+    const shared = { merchant_seq: merchant.seq, type: 'pix.cashin.paid', source, created_at: at(minute) };
     const ended = isDelivered
       ? { state: 'delivered', delivered_at: at(tries.at(-1)?.[0] ?? 0) }
       : { state: 'pending', next_attempt_at: at(minute + 60) };
@@ -41,10 +41,13 @@ test('the last delivery, the last error and an hour’s rate are found behind a 
   ]);
   await add(60, 22, [[22, 200]]);
   await add(120, 45, []);
-  const { lastSuccessAt, lastFailure, hours, allSince } = await readDelivery(context, merchant);
+  // no test counts, as in the counts of what waits and failed
+  await add(1, 1, [[30, 500]], 'test');
+  const { lastSuccessAt, lastFailure, nextAttemptAt, hours, allSince } = await readDelivery(context, merchant);
+  expect(nextAttemptAt).toEqual(at(68));
   expect([lastSuccessAt, lastFailure?.at, lastFailure?.status]).toEqual([at(22), at(12), 503]);
   expect(hours.find(({ start }) => start.getTime() === hour)).toMatchObject({ attempts: 131, delivered: 125 });
-  expect(allSince).toEqual(at(5));
+  expect(allSince).toEqual(at(1));
   // of more callbacks the hours are an estimate
   await add(1_000, 50, []);
   const sampled = await readDelivery(context, merchant);

@@ -131,7 +131,13 @@ test('events trigger has the portal send an example of any type; wrong use ends 
   expect((await tool(['events', 'trigger', 'pix.cashin.paid', '--server', url], variables)).out).toContain(
     `pix.cashin.paid to ${shop.url}/pix\n`,
   );
-  expect(await trigger('pix.none')).toMatchObject({ code: 1, err: expect.stringContaining('422') });
+  expect(await trigger('pix.day.manifes')).toMatchObject({
+    ...{
+      code: 2,
+      err: expect.stringMatching(/^confere-cli: .*; nearest are pix\.day\.manifest, .*--help lists all\n$/),
+    },
+  });
+  expect((await tool(['events', 'trigger', '--help'])).out).toContain('pix.expected.paid_after_cancel');
   expect(await tool(['events', 'trigger', 'pix.none'])).toMatchObject({
     code: 2,
     err: expect.stringContaining('--server'),

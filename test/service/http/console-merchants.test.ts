@@ -130,7 +130,9 @@ test('a new filter is compared with the one of today before it holds', async () 
   const form = await admin.get(address);
   expect(form.html).toContain('value="http://127.0.0.1:9/x"');
   const preview = await admin.post(address, { name: 'Filtrada', url: 'http://127.0.0.1:9/x', operations: 'cashout' });
-  expect(preview.text).toMatch(/o filtro aceita \d+ \. O de hoje aceita \d+: entram 0 , saem [1-9]\d* \./);
+  expect(preview.text).toMatch(
+    /o filtro aceita \d+ \. O filtro de hoje aceita \d+ deles: com o novo entram 0 e saem [1-9]\d* \./,
+  );
   expect(preview.text).toMatch(/Filtro tudo operações/);
   expect((await admin.confirm(address, preview)).to).toBe(`/merchants/${id}?done=merchant_changed`);
   expect(JSON.parse((await findMerchant(env.context.db, id)).filter)).toMatchObject({ operations: ['cashout'] });

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAudit } from '../../../src/access/list-audit.ts';
+import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { revokeToken } from '../../../src/access/tokens.ts';
 import { setMerchantState, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { eraseFromMerchants } from '../../../src/merchants/erase-from-merchants.ts';
@@ -9,6 +10,7 @@ import { OLD_ADDRESS_MS, ROTATION_MS, readCredentials } from '../../../src/merch
 import { CHANGE_HOURS_MAX } from '../../../src/portal/address-changes.ts';
 import { mailAddressChanges } from '../../../src/portal/mail-address-changes.ts';
 import { NOTICE_EVERY_MS } from '../../../src/portal/note-own-changes.ts';
+import type { OwnChange } from '../../../src/portal/read-own-history.ts';
 import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { callApi } from '../../support/call-api.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
@@ -69,6 +71,10 @@ async function addShop(email: string | null = `owner${paths}@example.com`) {
   };
   return {
     ...{ id: merchant.id, seq: merchant.seq, path, token, secret, email, call },
+    history: async (action: string) => {
+      const { json } = await call('GET', `/changes?action=${action}`);
+      return (json as unknown as { changes: OwnChange[] }).changes;
+    },
     ask: (kind: string, value: string | null) => call('POST', '/address-changes', { kind, value }),
     row: () => findMerchant(env.context.db, merchant.id),
   };
@@ -157,6 +163,8 @@ test('an address that does not answer the challenge is refused, as is one that r
     expect((await own.ask('url', value)).status).toBe(422);
   expect((await own.ask('email', '')).status).toBe(422);
   expect((await own.call('GET', '/address-changes')).json).toEqual({ address_changes: [] });
+  const failed = await own.history('merchant.address_unanswered');
+  expect(failed.map(({ kind }) => kind)).toEqual(Array.from({ length: refusals.length + 1 }, () => 'url'));
 });
 
 test('a new e-mail needs both links: of the e-mail on file, and its own', async () => {
@@ -447,6 +455,40 @@ test('without an e-mail on file, a test address counts at once and gets no payme
   );
   for (const { body } of shop.callsTo(path)) expect(body).not.toContain('of-maria');
   expect((await own.ask('test_url', null)).json.waits_for).toEqual(['admin']);
+});
+
+test('an unconfirmed test address that is asked for again is confirmed; the history says what became of it', async () => {
+  const own = await addShop(null);
+  const path = newPath();
+  const value = `${shop.url}${path}`;
+  await env.applyTransaction(['paid'], { reference: 'of-joana' });
+  const decide = (change: string, decision: string) =>
+    surfaces.api('admin', 'POST', `/merchants/${own.id}/address-changes`, { change, decision });
+  await own.ask('test_url', value);
+  const again = await own.ask('test_url', value);
+  expect([again.status, again.json.waits_for]).toEqual([202, ['admin']]);
+  await decide(again.json.id, 'confirm');
+  expect(await own.row()).toMatchObject({ test_url: value, test_unconfirmed: 0 });
+  expect((await own.ask('test_url', value)).status).toBe(422);
+  await own.call('POST', '/examples', { types: ['pix.cashin.paid'] });
+  await own.call('POST', '/test');
+  await env.advanceUntil('it repeats a message', () =>
+    shop.callsTo(path).some(({ body }) => body.includes('of-joana')),
+  );
+  await decide((await own.ask('test_url', null)).json.id, 'confirm');
+  const effects = async (action: string) =>
+    (await own.history(action)).map((one) => `${one.kind} ${one.effects.join(' ')}`);
+  expect(await effects('merchant.address_asked')).toEqual([
+    ...['test_url removed', 'test_url ', 'test_url unconfirmed'],
+  ]);
+  expect(await effects('merchant.address_decided')).toEqual(['test_url confirm removed', 'test_url confirm']);
+  expect((await own.history('merchant.tested')).map(({ types }) => types)).toEqual([
+    ...[['confere.test'], ['pix.cashin.paid']],
+  ]);
+  const session = `confere_portal=${await openMerchantSession(env.context, own.token)}`;
+  const headers = { cookie: session, 'accept-language': 'pt-BR' };
+  const page = await (await fetch(`${surfaces.url}/portal/history`, { headers })).text();
+  expect(page).toMatch(/sem ele, os testes vão para o endereço de produção[\s\S]*recebe só exemplos fictícios/);
 });
 
 test('a merchant that fetches its events has no address to change', async () => {

@@ -3,6 +3,7 @@ import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { inventExample } from '../../../src/callbacks/render/invent-example.ts';
 import { toProviderBody } from '../../../src/callbacks/render/provider-body.ts';
+import { addDays } from '../../../src/domain/calendar.ts';
 import { formatWallTime } from '../../../src/domain/language/language.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { readDocument } from '../../../src/http/console/system/render-document.ts';
@@ -122,6 +123,7 @@ describe('an example of each message', () => {
   it('stands in the catalogue with its schema; the first page and its buttons send them', async () => {
     const list = await show('/portal/messages');
     const host = new URL(shop.url).host;
+    expect(list.html).toContain('<h1>Tipos de mensagem</h1>');
     expect(list.html).toMatch(new RegExp(`Destino[\\s\\S]*<code>${host}</code>[\\s\\S]*endereço de produção`));
     for (const type of MESSAGE_TYPES) expect(list.html).toContain(`/portal/messages/${type}"`);
     const own = await show('/portal/messages/pix.cashin.paid');
@@ -147,18 +149,103 @@ describe('an example of each message', () => {
     expect((await show('/portal/messages/pix.cashout.corrected')).html).toContain('Fictício');
     expect((await show('/portal/messages/pix.cashin.none')).status).toBe(404);
   });
+
+  it('is shown as its button sends it: the newest of one instant, invented for an unconfirmed test address, flat', async () => {
+    const { db } = env.context;
+    const set = (values: { test_url?: string | null; test_unconfirmed?: number; format?: string }) =>
+      db.updateTable('merchants').set(values).where('id', '=', id).execute();
+    const rows = db.selectFrom('callbacks').where('type', '=', 'pix.cashin.paid').where('source', '<>', 'test');
+    for (const name of ['Ana', 'Bia']) await env.applyTransaction(['paid'], { name });
+    const [last, other] = await rows.select(['seq', 'webhook_id']).orderBy('seq', 'desc').limit(2).execute();
+    const seqs = [last?.seq ?? 0, other?.seq ?? 0];
+    await db.updateTable('callbacks').set({ created_at: env.context.clock.now() }).where('seq', 'in', seqs).execute();
+    const address = '/portal/messages/pix.cashin.paid';
+    const own = (await show(address)).html;
+    expect([own.includes(`/portal/callbacks/${last?.webhook_id}"`), own.includes('&quot;Bia&quot;')]).toEqual([
+      true,
+      true,
+    ]);
+    await set({ test_url: `${shop.url}/test`, test_unconfirmed: 1 });
+    const invented = (await show(address)).html;
+    expect(invented).toMatch(/Vai um exemplo fictício[\s\S]*ninguém confirmou[\s\S]*Pessoa de Exemplo/);
+    expect(invented).not.toContain('Bia');
+    expect((await show('/portal/addresses')).html).toContain('Para confirmá-lo, peça o mesmo endereço de novo.');
+    await set({ test_url: null, test_unconfirmed: 0, format: 'provider' });
+    expect((await show(address)).html).toMatch(/&quot;transaction_amount&quot;/);
+    expect((await show('/portal/messages/pix.cashin.corrected')).html).toContain('ela não é enviada');
+    await set({ format: 'standard' });
+  });
+
+  it('that failed is sent again with all that failed, by one button', async () => {
+    const ask = (query: string) => callApi({ url: `${url}/api/v1/portal`, token }, 'GET', `/callbacks?${query}`);
+    const countFailed = async () => ((await ask('tests=only&state=failed')).json.callbacks as object[]).length;
+    shop.behaviours[PATH] = ({ body }) => (body.includes('"test":true') ? 500 : 200);
+    await post({ types: ['pix.cashin.paid', 'pix.cashout.paid'] });
+    await env.advanceUntil('both failed', async () => (await countFailed()) === 2);
+    const { html } = await show('/portal/callbacks?tests=only');
+    expect(html).toMatch(/Reenviar os testes que falharam desde <time/);
+    shop.behaviours[PATH] = () => 200;
+    const before = shop.calls.length;
+    const pressed = await fetch(`${url}/portal/resend-tests`, {
+      ...{ method: 'POST', headers: { cookie, origin: url }, redirect: 'manual' },
+      body: new URLSearchParams(hiddenFields(html)),
+    });
+    expect([pressed.status, pressed.headers.get('location')]).toEqual([303, expect.stringContaining('done=replayed')]);
+    const resent = () => shop.calls.slice(before).filter(({ body }) => body.includes('"test":true')).length;
+    await env.advanceUntil('both came', async () => resent() === 2 && (await countFailed()) === 0);
+    expect((await show('/portal/callbacks?tests=only')).html).not.toContain('Reenviar os testes');
+  });
+});
+
+it('the form of a replay begins with the first failure, else a week ago, and has today', async () => {
+  const { calendar, clock, db } = env.context;
+  const today = calendar.dayOf(clock.now());
+  const tomorrow = addDays(today, 1);
+  const fresh = await show('/portal/replay');
+  for (const day of [addDays(today, -7), tomorrow]) expect(fresh.html).toContain(`value="${day}T00:00:00"`);
+  const created = new Date(clock.now().getTime() - 20 * 86_400_000);
+  const [row] = await db.selectFrom('callbacks').select('seq').where('source', '<>', 'test').limit(1).execute();
+  const failed = { state: 'failed', next_attempt_at: null, created_at: created };
+  await db
+    .updateTable('callbacks')
+    .set(failed)
+    .where('seq', '=', row?.seq ?? 0)
+    .execute();
+  const form = (await show('/portal/replay')).html;
+  for (const day of [calendar.dayOf(created), tomorrow]) expect(form).toContain(`value="${day}T00:00:00"`);
+  expect(form).toMatch(/<option value="failed" selected/);
+  await db
+    .updateTable('callbacks')
+    .set({ state: 'delivered' })
+    .where('seq', '=', row?.seq ?? 0)
+    .execute();
+});
+
+it('a token that no merchant has is not called missing, and a fault of a parameter is said once', async () => {
+  const reasonOf = async (path: string, given: string) =>
+    (await callApi({ url: `${url}/api/v1`, token: given }, 'GET', path)).json.reason;
+  const unknown = `cfm_${'x'.repeat(43)}`;
+  for (const path of ['/portal', '/events?peek=true', '/manifests/2026-01-01'])
+    expect([path, await reasonOf(path, unknown)]).toEqual([path, 'merchant_token_unknown']);
+  expect(await reasonOf('/portal', '')).toBe('merchant_token_missing');
+  await env.timers.advance(1_000);
+  const { status, json } = await callApi({ url: `${url}/api/v1`, token }, 'GET', '/events?peek=true&since=yesterday');
+  expect([status, json.errors]).toEqual([422, { since: ['must be an instant: 2026-11-21T00:00:00-03:00'] }]);
 });
 
 it('the cursor, the day manifests and the documents stand in the portal, in the language of the reader', async () => {
   const feed = await show('/portal/feed');
   expect(feed.html).toMatch(
-    /Lido até o cursor[\s\S]*\/api\/v1\/events\?after=0&amp;limit=200[\s\S]*Nenhum manifesto até agora/,
+    /Lido até o cursor[\s\S]*nenhum ainda[\s\S]*Último cursor[\s\S]*nenhum ainda[\s\S]*\/api\/v1\/events\?after=0&amp;limit=200[\s\S]*Nenhum manifesto até agora/,
   );
   for (const file of ['verify-day.mjs', 'verify-day.php', 'callbacks.schema.json'])
     expect(await show(`/portal/docs/${file}`)).toEqual({ status: 200, html: readDocument(file) });
   expect((await show('/portal/docs/day-manifests')).html).toContain('href="/portal/docs/verify-day.mjs"');
   expect((await show('/portal/docs')).html).toContain('<h2 id="verificar-uma-mensagem">');
   const english = await show('/portal/docs', 'en');
+  expect(english.html).toContain(
+    'There is no e-mail on file. Where an e-mail is promised, open the portal; where a link',
+  );
   for (const name of ['callbacks', 'callback-types', 'fetch-events', 'day-manifests', 'provider-format'])
     for (const lang of ['pt-BR', 'en'])
       expect((await show(`/portal/docs/${name}`, lang)).html).not.toMatch(

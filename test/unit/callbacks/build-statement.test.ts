@@ -9,7 +9,7 @@ import {
   writeStatement,
 } from '../../../src/callbacks/render/build-statement.ts';
 import { inventExample } from '../../../src/callbacks/render/invent-example.ts';
-import { MANIFEST_TYPE } from '../../../src/callbacks/render/render-manifests.ts';
+import { MANIFEST_TYPE } from '../../../src/callbacks/render/renderable.ts';
 import { hashLeaf } from '../../../src/tlog/merkle.ts';
 
 const FACTS: ManifestFacts = {

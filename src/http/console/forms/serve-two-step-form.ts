@@ -31,7 +31,7 @@ export function serveTwoStepForm<Value, Item, Made = unknown>(
   const passes = admit([form]);
   router.get(form.address, passes, async (request: Request<Params>, response) => {
     const item = await form.find(request, response);
-    const initial = form.initial?.(item) ?? {};
+    const initial = (await form.initial?.(item)) ?? {};
     const given = (name: string): string =>
       typeof request.query[name] === 'string' ? request.query[name] : (initial[name] ?? '');
     const values = Object.fromEntries(form.names.map((name) => [name, given(name)]));

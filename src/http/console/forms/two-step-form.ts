@@ -31,7 +31,7 @@ export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
   /** Filters of that page after the change, as `month=2026-10`; default: none. */
   landing?(value: Value, item: Item): string;
   /** The values of the fields at first. */
-  initial?(item: Item): Record<string, string>;
+  initial?(item: Item): Record<string, string> | Promise<Record<string, string>>;
   /** The item that `:id` names. @throws ConfereError `not_found`. */
   find(request: Request<Params>, response: Response): Promise<Item>;
   fields(draft: Draft, item: Item): Promise<Html>;

@@ -58,7 +58,7 @@ ${facts([
       ? html`${formatAge(lastSuccessAt, now)} <span class="hint">${moment(context.calendar, lastSuccessAt)}</span>${covered}`
       : html`${t('nenhuma')}${covered}`,
   ],
-])}</section>
+])}<p class="hint">${t('Testes e exemplos não contam aqui: a lista de callbacks os mostra.')}</p></section>
 <section><h2>${t('As últimas 24 horas')}</h2>${renderHours(context, delivery)}</section>`;
 }
 

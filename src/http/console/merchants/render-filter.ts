@@ -60,7 +60,7 @@ export function renderFilterPreview(preview: FilterPreview, links = true): Html 
     : tHtml('Dos {events} eventos mais novos dos últimos {days} dias, o filtro aceita {matched}.', counts);
   const change =
     before &&
-    tHtml('O de hoje aceita {n}: entram <b>{gained}</b>, saem <b>{lost}</b>.', {
+    tHtml('O filtro de hoje aceita {n} deles: com o novo entram <b>{gained}</b> e saem <b>{lost}</b>.', {
       n: formatCount(before.matched),
       gained: formatCount(before.gained),
       lost: formatCount(before.lost),

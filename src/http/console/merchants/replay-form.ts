@@ -1,7 +1,8 @@
 import type { Router } from 'express';
 import { assertDelivers } from '../../../callbacks/manage/redeliver.ts';
-import { type ReplayRequest, replay } from '../../../callbacks/manage/replay.ts';
+import { findFirstFailed, type ReplayRequest, replay } from '../../../callbacks/manage/replay.ts';
 import type { Context } from '../../../context.ts';
+import { addDays } from '../../../domain/calendar.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import type { GivenOf } from '../../../operations/define-change.ts';
 import { replayCallbacks } from '../../../operations/merchants/callbacks.ts';
@@ -15,6 +16,9 @@ import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { ofMerchant } from './merchant-forms.ts';
 
+/** How far the form reaches back where nothing has failed. */
+const DAYS_WITHOUT_FAILURE = 7;
+
 type Range = Omit<ReplayRequest, 'merchant' | 'dryRun'>;
 
 const STATES = words({ all: 'Entregues e falhos', failed: 'Só os que falharam', delivered: 'Só os entregues' });
@@ -25,10 +29,12 @@ export function replayForm(context: Context): Router {
     merchant: item,
     count: () => replay(context, { ...range, merchant: item.id, dryRun: true }),
   }));
+  const initial = async ({ seq }: MerchantRow) => describeFailed(context, await findFirstFailed(context.db, seq));
   return serveTwoStepForm<GivenOf<typeof replayCallbacks>, MerchantRow, string>(context, {
     ...ofMerchant(context),
     ...parts,
     ...ofChange(replayCallbacks),
+    initial,
     address: '/merchants/:id/replay',
     read: (draft, { id }) => ({ ...parts.read(draft), merchant: id, dry_run: false }),
   });
@@ -43,7 +49,6 @@ export function replayParts<Item>(
     title: 'Reenviar um período',
     lead: 'Envia de novo os callbacks criados num período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.',
     names: ['from', 'to', 'states'],
-    initial: () => describeYesterday(context),
     fields: async (draft: Draft) => replayFields(draft),
     read: (draft: Draft) => readRange(context, draft),
     async preview(range: Range, item: Item): Promise<Html> {
@@ -70,11 +75,14 @@ ${inputField(draft, { name: 'to', label: 'Até antes de', hint: 'No relógio do 
 ${choiceField(draft, { name: 'states', label: 'Quais', words: STATES, any: 'Escolha' })}</div>`;
 }
 
-/** The range that the form has at first: yesterday. */
-function describeYesterday({ calendar, clock }: Pick<Context, 'calendar' | 'clock'>): Record<string, string> {
-  const to = calendar.dayOf(clock.now());
-  const from = calendar.dayOf(new Date(calendar.startOfDay(to).getTime() - 1));
-  return { from: `${from}T00:00:00`, to: `${to}T00:00:00`, states: 'all' };
+/** The range that the form has at first: what failed, since the first failure; else all of the last days. It has today. */
+export function describeFailed(
+  { calendar, clock }: Pick<Context, 'calendar' | 'clock'>,
+  since: Date | undefined,
+): Record<string, string> {
+  const today = calendar.dayOf(clock.now());
+  const from = since ? calendar.dayOf(since) : addDays(today, -DAYS_WITHOUT_FAILURE);
+  return { from: `${from}T00:00:00`, to: `${addDays(today, 1)}T00:00:00`, states: since ? 'failed' : 'all' };
 }
 
 /** Reads a range, and notes in the draft what is wrong with it. */

@@ -1,4 +1,6 @@
 import type { Response, Router } from 'express';
+import { CHALLENGE_ANSWER } from '../../../callbacks/deliver/challenge-address.ts';
+import { sendsInvented } from '../../../callbacks/render/render-examples.ts';
 import { askAddress } from '../../../operations/merchants/portal.ts';
 import { ADDRESS_KINDS, type AddressKind, presentAddressChange } from '../../../portal/address-changes.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
@@ -7,7 +9,7 @@ import { ofChange } from '../forms/two-step-form.ts';
 import { ADDRESS_WORDS, renderChange } from '../merchants/decide-address.ts';
 import { choiceField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts, idText } from '../parts/page-components.ts';
 import { postForm } from '../parts/send-page.ts';
 import type { CreatePortalForm } from './portal-form.ts';
@@ -44,7 +46,7 @@ ${inputField(draft, {
         ['Hoje', scope.merchant[kind] ?? EMPTY_VALUE],
         ['Depois', value ?? EMPTY_VALUE],
         ['Segredo de teste', secret && idText(secret)],
-      ])}${explain(scope, kind !== 'email' && value !== null, value === null ? 'url' : kind)}`;
+      ])}${explain(scope, kind !== 'email' && value !== null, [null, scope.merchant.test_url].includes(value) ? 'url' : kind)}`;
     },
     done: (made) => (made && presentAddressChange(made).waits_for.length === 0 ? 'address_counts' : 'address_asked'),
   });
@@ -62,19 +64,21 @@ function explain({ isMailed, merchant }: MerchantScope, isChallenged = true, kin
   const atOnce =
     !isMailed &&
     (kind ?? 'test_url') === 'test_url' &&
-    t('Um endereço de teste vale na hora: sem confirmação por e-mail, ele recebe só exemplos fictícios.');
-  const challenge = t(
-    'Ao confirmar, uma mensagem assinada vai para o endereço novo, que responde ao desafio como a documentação diz.',
+    t(
+      'Um endereço de teste vale na hora, sem confirmação, e recebe só exemplos fictícios. Para que repitam as suas mensagens, peça o mesmo endereço de novo: então a operação o confirma.',
+    );
+  const challenge = tHtml(
+    'Ao confirmar, uma mensagem assinada (confere.challenge) vai para o endereço novo. Ele responde em 15 s com um status 2xx e o corpo <code>{body}</code>, onde … é o valor de data.challenge que chegou.',
+    { body: CHALLENGE_ANSWER },
   );
   return html`<p class="explain">${isChallenged && challenge} ${confirms} ${atOnce}</p>`;
 }
 
-/** Says that the server sends no mail; nothing where it does. */
-export function sayNoMail({ SMTP_URL: smtp }: PortalContext['config']): Html | false {
-  return (
-    smtp === undefined &&
-    html`<span class="hint">${t('Este servidor não envia e-mails: onde se promete um, olhe o portal ou fale com a operação.')}</span>`
-  );
+/** Says that no mail reaches the merchant, and what takes its place; nothing where one does. */
+export function sayNoMail({ isMailed, merchant }: MerchantScope): Html | false {
+  if (isMailed) return false;
+  const why = merchant.email === null ? t('Não há e-mail cadastrado.') : t('Este servidor não envia e-mails.');
+  return html`<span class="hint">${why} ${t('Onde se promete um e-mail, olhe o portal; onde um link confirma, a operação confirma.')}</span>`;
 }
 
 /** The merchant's addresses, and the changes of them that wait. @param isOwnPage it also shows the secret of tests. */
@@ -86,11 +90,14 @@ export async function renderAddresses(
 ): Promise<Html> {
   const { merchant } = scope;
   const { url, email, test_url: testUrl } = merchant;
+  const unconfirmed =
+    sendsInvented(merchant) &&
+    html`<span class="hint">${t('Não confirmado: recebe só exemplos fictícios. Para confirmá-lo, peça o mesmo endereço de novo.')}</span>`;
   const secret = isOwnPage && testUrl !== null && (await scope.checkAddress({ kind: 'test_url', value: testUrl }));
   return html`<section><h2>${t('Endereços')}</h2>${facts([
     ['Endereço', url === null ? t('busca os eventos pela API') : idText(url)],
-    ['E-mail', html`${email ?? EMPTY_VALUE} ${sayNoMail(context.config)}`],
-    ['Endereço de teste', testUrl && idText(testUrl)],
+    ['E-mail', html`${email ?? EMPTY_VALUE} ${sayNoMail(scope)}`],
+    ['Endereço de teste', testUrl && html`${idText(testUrl)} ${unconfirmed}`],
     ['Segredo de teste', secret && html`<details><summary>${t('Mostrar')}</summary>${idText(secret)}</details>`],
   ])}
 ${(await scope.listAddressChanges()).map(

@@ -1,5 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
+import { TEST_SOURCE } from '../../../callbacks/health/callback-sources.ts';
 import type { PresentedOwnCallback } from '../../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
 import { TESTS } from '../../../callbacks/manage/read-own-callbacks.ts';
@@ -12,13 +13,13 @@ import { TYPE_WORDS, typeCell } from '../merchants/list-callbacks.ts';
 import { encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered } from '../parts/parse-filters.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
-import { formTokenField } from '../parts/send-page.ts';
+import { formTokenField, postForm } from '../parts/send-page.ts';
 import { CALLBACK_STATE_WORDS } from '../parts/words.ts';
-import { CALLBACKS } from './site.ts';
+import { CALLBACKS, RESEND_TESTS } from './site.ts';
 
 /** A longer reference is broken. */
 const REFERENCE_CHARS = 24;
@@ -60,11 +61,25 @@ export function ownCallbackPages(context: PortalContext): Router {
     sendList(request, response, {
       ...CALLBACKS,
       filters: { ...form(response, draft), areSet },
+      lead: resendTests(context, response, callbacks),
       rows: ownCallbackTable(context, callbacks, empty),
       next,
     });
   });
   return router;
+}
+
+/** A button that sends the failed tests and examples again, since the oldest one that is shown. */
+function resendTests({ calendar }: PortalContext, response: Response, rows: PresentedOwnCallback[]): Html | false {
+  const oldest = rows.findLast(({ source, state }) => source === TEST_SOURCE && state === 'failed');
+  if (!oldest || getScope(response).hold) return false;
+  const words = tHtml('Reenviar os testes que falharam desde {at}', { at: moment(calendar, oldest.created_at) });
+  const from = html`<input type="hidden" name="from" value="${oldest.created_at}">`;
+  return postForm(
+    response,
+    RESEND_TESTS,
+    html`${from}<div class="actions"><button class="secondary">${words}</button></div>`,
+  );
 }
 
 const TEST_WORDS: Record<(typeof TESTS)[number], Label> = words({ none: 'sem testes', only: 'só testes' });

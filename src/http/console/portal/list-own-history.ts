@@ -30,6 +30,7 @@ const ACTION_WORDS: Record<OwnAction, Label> = words({
   'merchant.address_agreed': 'mudança de endereço confirmada em parte',
   'merchant.address_changed': 'endereço mudado',
   'merchant.address_refused': 'mudança de endereço recusada',
+  'merchant.address_unanswered': 'endereço novo não respondeu ao desafio',
   'merchant.paused': 'envios pausados',
   'merchant.enabled': 'envios reativados',
   'merchant.tested': 'teste ou exemplo enviado',
@@ -41,6 +42,13 @@ const ACTION_WORDS: Record<OwnAction, Label> = words({
   'expected.cancel': 'pedido cancelado',
   'expected.reopen': 'pedido reaberto',
   'portal.login': 'entrada no portal',
+});
+
+const EFFECT_WORDS = words({
+  confirm: 'pedido confirmado',
+  refuse: 'pedido recusado',
+  unconfirmed: 'vale na hora; até ser confirmado, recebe só exemplos fictícios',
+  removed: 'retirada: sem ele, os testes vão para o endereço de produção',
 });
 
 /** The page that says who changed what at the merchant, and when. */
@@ -83,17 +91,20 @@ function describeWho({ by, token_name: name }: OwnChange): Part {
   return by === 'operators' ? t('a operação') : t('um link enviado por e-mail');
 }
 
-function describeDetails({ kind, value, old_value: old, filter, callback, ...order }: OwnChange): Part {
+function describeDetails({ kind, effects, value, old_value: old, filter, callback, types, ...order }: OwnChange): Part {
+  if (types !== null)
+    return types.length === 1 ? html`<code>${types[0]}</code>` : t('{n} exemplos', { n: types.length });
   if (order.expected_payment_id !== null) return describeOrder(order);
   if (callback !== null) return html`<a href="${CALLBACKS.address}/${callback}">${shortId(callback)}</a>`;
   if (filter !== null) return `${describeSummary(filter.before)} → ${describeSummary(filter.after)}`;
   const addresses =
     (value ?? old) !== null && html` <span class="id">${old ?? EMPTY_VALUE} → ${value ?? EMPTY_VALUE}</span>`;
   if (kind === null && addresses === false) return EMPTY_VALUE;
-  return html`${kind !== null && describeCode(ADDRESS_WORDS, kind)}${addresses}`;
+  const did = effects.map((effect) => describeCode(EFFECT_WORDS, effect)).join('; ');
+  return html`${kind !== null && describeCode(ADDRESS_WORDS, kind)}${addresses}${did !== '' && html` <span class="hint">${did}</span>`}`;
 }
 
-type Order = Omit<OwnChange, 'kind' | 'value' | 'old_value' | 'filter' | 'callback'>;
+type Order = Omit<OwnChange, 'kind' | 'effects' | 'value' | 'old_value' | 'filter' | 'callback' | 'types'>;
 
 function describeOrder({ expected_payment_id: id, source, number, amount, old_amount: old, count, note }: Order): Part {
   const isOther = old !== null && old !== amount;

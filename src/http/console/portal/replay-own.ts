@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { replayOwn } from '../../../operations/merchants/portal.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { ofChange } from '../forms/two-step-form.ts';
-import { replayParts } from '../merchants/replay-form.ts';
+import { describeFailed, replayParts } from '../merchants/replay-form.ts';
 import type { CreatePortalForm } from './portal-form.ts';
 
 /** The form that sends the merchant's callbacks of a range again; its preview counts them. */
@@ -15,6 +15,7 @@ export function replayForm(context: PortalContext, form: CreatePortalForm): Rout
     ...parts,
     ...ofChange(replayOwn),
     address: '/portal/replay',
+    initial: async ({ findFirstFailed }) => describeFailed(context, await findFirstFailed()),
     read: (draft) => ({ ...parts.read(draft), dry_run: false }),
   });
 }

@@ -5,7 +5,14 @@
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { pauseOwn, redeliverOwn, resumeOwn, testOwn, withdrawAddress } from '../../../operations/merchants/portal.ts';
+import {
+  pauseOwn,
+  redeliverOwn,
+  replayOwn,
+  resumeOwn,
+  testOwn,
+  withdrawAddress,
+} from '../../../operations/merchants/portal.ts';
 import { findScopeBySession } from '../../../portal/open-scope.ts';
 import { readLogo } from '../../../portal/read-logo.ts';
 import { refuse } from '../../../texts/refuse.ts';
@@ -17,6 +24,7 @@ import { createPortalDocument } from '../../openapi/create-documents.ts';
 import { serveButton } from '../forms/serve-button.ts';
 import { chooseLanguage } from '../parts/choose-language.ts';
 import { FORM_BYTES_MAX } from '../parts/fields.ts';
+import { readFormField } from '../parts/parse-filters.ts';
 import { requireLogin } from '../parts/require-session.ts';
 import { setSecurityHeaders } from '../parts/set-security-headers.ts';
 import { showErrors } from '../parts/show-error.ts';
@@ -37,7 +45,7 @@ import { homePage } from './show-home.ts';
 import { exampleForm, messagePages } from './show-messages.ts';
 import { ownCallbackPage } from './show-own-callback.ts';
 import { portalLogin, portalLogout } from './show-portal-login.ts';
-import { CALLBACKS, createSite, HOME, logoRoutes } from './site.ts';
+import { CALLBACKS, createSite, HOME, logoRoutes, RESEND_TESTS } from './site.ts';
 
 const PORTAL_PATH = /^\/portal(?:\/|$)/;
 
@@ -82,6 +90,14 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
       address: '/portal/test',
       to: (_id, { callback }) => toCallback(callback.id, 'tested'),
     }),
+    serveButton(context, replayOwn, {
+      address: RESEND_TESTS,
+      to: `${CALLBACKS.address}?tests=only&done=replayed`,
+      read: (request) => ({
+        ...{ from: readFormField(request, 'from'), states: ['failed'], tests: 'only' },
+        to: new Date(context.clock.now().getTime() + 1).toISOString(),
+      }),
+    }),
     serveButton(context, redeliverOwn, {
       address: '/portal/callbacks/:id/redeliver',
       to: (id) => toCallback(id, 'redelivered'),
@@ -90,7 +106,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     messagePages(),
     feedPages(context),
     historyPage(context),
-    documentPages(context),
+    documentPages(),
     orderPages(context, openOwnOrders(context)),
     ownCallbackPages(context),
     ownCallbackPage(context),

@@ -1,8 +1,8 @@
 import type { Request, Response, Router } from 'express';
-import type { PortalContext } from '../../../portal/open-scope.ts';
 import { language } from '../../../texts/language.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { translate } from '../../../texts/translate.ts';
+import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { sendPage } from '../parts/send-page.ts';
@@ -26,7 +26,7 @@ const FILES = new Map([
 const ENDS = { 'pt-BR': '.pt-BR.md', en: '.md' } as const;
 
 /** The documents for merchants, in the language of the request, and the tool that they describe. */
-export function documentPages({ config }: PortalContext): Router {
+export function documentPages(): Router {
   const router = createRouter();
   const documents = { 'pt-BR': renderAll('pt-BR'), en: renderAll('en') };
   const show = (request: Request<{ name?: string }>, response: Response): void => {
@@ -39,7 +39,7 @@ export function documentPages({ config }: PortalContext): Router {
     const document = documents[language()].get(name);
     if (!document) throw refuse('address_unknown');
     const tool = html`<a href="${TOOL}" download="${FILE}">${FILE}</a>`;
-    const body = html`<p class="actions">${tHtml('{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help', { tool })} ${sayNoMail(config)}</p><div class="prose">${document}</div>`;
+    const body = html`<p class="actions">${tHtml('{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help', { tool })} ${sayNoMail(getScope(response))}</p><div class="prose">${document}</div>`;
     sendPage(request, response, { title: translate(DOCS.title), body, wide: true });
   };
   router.get(DOCS.address, show);

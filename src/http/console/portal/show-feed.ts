@@ -7,7 +7,7 @@ import { t } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { formatCount, formatDay, moment } from '../parts/format.ts';
-import { html, tHtml } from '../parts/html.ts';
+import { html, type Part, tHtml } from '../parts/html.ts';
 import { facts, table } from '../parts/page-components.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { DOCS, FEED } from './site.ts';
@@ -25,12 +25,8 @@ export function feedPages({ calendar, clock, config }: PortalContext): Router {
 <section><h2>${t('O cursor')}</h2>${facts([
       ['Token de busca', merchant.pull_token_hash === null ? t('não há: peça um à operação') : t('emitido')],
       ['Vale até', merchant.pull_token_expires_at && moment(calendar, merchant.pull_token_expires_at)],
-      // as it is pasted: without a separator
-      [
-        isPushed ? 'Lido até o cursor' : 'Confirmado até o cursor',
-        html`<code>${String(merchant.pulled_position)}</code>`,
-      ],
-      ['Último cursor', html`<code>${String(merchant.last_position)}</code>`],
+      [isPushed ? 'Lido até o cursor' : 'Confirmado até o cursor', showCursor(merchant.pulled_position)],
+      ['Último cursor', showCursor(merchant.last_position)],
       ['Última busca', merchant.pulled_at ? moment(calendar, merchant.pulled_at) : t('nunca')],
       ['Próximo pedido', html`<code>${next}</code>`],
     ])}<p class="hint">${isPushed && t('Você tem endereço: um cursor não confirma nada.')} ${t('Só buscas com o token de busca, sem peek=true, contam aqui; com este token, peça com &peek=true. O último cursor é numerado a cada busca.')}</p></section>
@@ -62,6 +58,11 @@ export function feedPages({ calendar, clock, config }: PortalContext): Router {
     response.type('text/plain').send(await getScope(response).readManifestIds(dayOf(request)));
   });
   return router;
+}
+
+/** A cursor as it is pasted: without a separator. */
+function showCursor(position: number): Part {
+  return position === 0 ? t('nenhum ainda') : html`<code>${String(position)}</code>`;
 }
 
 function dayOf({ params }: Request<{ day: string }>): string {

@@ -11,7 +11,7 @@ import { renderFilter } from '../merchants/render-filter.ts';
 import { describeRequest } from '../merchants/request-fields.ts';
 import { BACKFILL_WORDS } from '../merchants/show-merchant.ts';
 import { formatCount, moment } from '../parts/format.ts';
-import { type Html, html, tHtml } from '../parts/html.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts, idText, say } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import { renderAddresses } from './change-addresses.ts';
@@ -84,13 +84,13 @@ function renderFacts({ calendar }: PortalContext, { merchant: row }: MerchantSco
     ['Eventos desde', moment(calendar, merchant.events_since)],
     ['O que a operação envia', renderFilter(merchant.filter, NO_NAMES)],
     ['O que você escolheu receber', renderFilter(merchant.own_filter, NO_NAMES)],
-    [
-      'Eventos anteriores',
-      merchant.backfill &&
-        t('{state}: {callbacks} callbacks', {
-          state: BACKFILL_WORDS[merchant.backfill.state],
-          callbacks: formatCount(merchant.backfill.enqueued),
-        }),
-    ],
+    ['Eventos anteriores', merchant.backfill && describeBackfill(merchant.backfill)],
   ]);
+}
+
+/** A backfill that is done and had nothing to send is not worth a line. */
+function describeBackfill({ state, enqueued }: NonNullable<ReturnType<typeof presentOwnMerchant>['backfill']>): Part {
+  const said = BACKFILL_WORDS[state];
+  if (enqueued === 0) return state !== 'done' && said;
+  return t('{state}: {callbacks} callbacks', { state: said, callbacks: formatCount(enqueued) });
 }

@@ -1,4 +1,6 @@
 import type { Request, Response, Router } from 'express';
+import { toProviderBody } from '../../../callbacks/render/provider-body.ts';
+import { type Example, REPEATED_MAX, sendsInvented } from '../../../callbacks/render/render-examples.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { EXAMPLE_TYPES, MESSAGE_TYPES } from '../../../operations/merchants/message-types.ts';
 import { sendExamples } from '../../../operations/merchants/portal.ts';
@@ -10,12 +12,13 @@ import { describeWhole } from '../../openapi/build-document.ts';
 import { CALLBACK_MESSAGES } from '../../openapi/callback-messages.ts';
 import { ofChange } from '../forms/two-step-form.ts';
 import { choiceField } from '../parts/fields.ts';
-import { html, type Part } from '../parts/html.ts';
+import { formatCount, shortId } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
 import { facts, table } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import type { CreatePortalForm } from './portal-form.ts';
 import { SCHEMA_FILE } from './show-docs.ts';
-import { DOCS, MESSAGES } from './site.ts';
+import { CALLBACKS, DOCS, MESSAGES } from './site.ts';
 
 /** The catalogue of messages: each type with its example and its schema, and buttons that send examples. */
 export function messagePages(): Router {
@@ -27,7 +30,7 @@ export function messagePages(): Router {
 ${facts([['Destino', describeTarget(getScope(response).merchant)]])}
 ${sendForm(response, undefined)}
 ${table({
-  caption: 'Mensagens',
+  caption: MESSAGES.title,
   rows: [...MESSAGE_TYPES],
   empty: 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.',
   columns: [{ title: 'Tipo', cell: (type) => html`<a href="${MESSAGES.address}/${type}"><code>${type}</code></a>` }],
@@ -41,10 +44,17 @@ ${table({
     const isExample = EXAMPLE_TYPES.includes(type);
     const { merchant } = getScope(response);
     const example = isExample ? await getScope(response).showExample(type) : undefined;
+    const isFlat = merchant.format === 'provider';
+    const sent = example && (isFlat ? toProviderBody(example.body, example.repeats ?? '') : example.body);
     const body = html`<p class="crumb"><a href="${MESSAGES.address}">${t(MESSAGES.title)}</a></p>
 <h1><code>${type}</code></h1>
-${example && html`<p class="explain">${t(example.isInvented || sendsInvented(merchant) ? 'Vai um exemplo fictício, para:' : 'Vai a sua mensagem mais recente deste tipo, como abaixo, para:')} ${describeTarget(merchant)}</p>${sendForm(response, type)}`}
-${example && html`<section><h2>${t('Exemplo')}</h2><p>${example.isInvented ? t('Fictício: você ainda não tem mensagem deste tipo.') : t('A sua mensagem mais recente deste tipo.')}</p><pre>${JSON.stringify(example.body, null, 2)}</pre></section>`}
+${example && !sent && html`<p class="explain">${t('O formato do provedor não tem esta mensagem: ela não é enviada.')}</p>`}
+${
+  example &&
+  sent &&
+  html`<p class="explain">${t(example.repeats === undefined ? 'Vai um exemplo fictício, como abaixo, para:' : 'Vai a sua mensagem mais recente deste tipo, como abaixo, para:')} ${describeTarget(merchant)}</p>${sendForm(response, type)}
+<section><h2>${t('Exemplo')}</h2><p>${describeOrigin(merchant, example)} ${isFlat && t('O id é outro a cada envio.')}</p><pre>${JSON.stringify(sent, null, 2)}</pre></section>`
+}
 <section><h2>${t('Esquema')}</h2><p>${'JSON Schema 2020-12'} · <a href="${DOCS.address}/${SCHEMA_FILE}" download>${SCHEMA_FILE}</a></p><pre lang="en">${JSON.stringify(describeWhole(message.body), null, 2)}</pre></section>`;
     sendPage(request, response, { title: type, body });
   });
@@ -77,9 +87,12 @@ export function exampleForm(form: CreatePortalForm): Router {
 
 const EXAMPLE_WORDS = Object.fromEntries(EXAMPLE_TYPES.map((type) => [type, type]));
 
-/** Without a confirmed address, a merchant's own payments go nowhere as examples. */
-function sendsInvented({ test_url: testUrl, test_unconfirmed: isUnconfirmed }: MerchantRow): boolean {
-  return testUrl !== null && isUnconfirmed === 1;
+/** Says which message an example repeats, or why it is invented. */
+function describeOrigin(merchant: MerchantRow, { repeats }: Example): Html {
+  if (repeats !== undefined)
+    return html`${t('A sua mensagem mais recente deste tipo:')} <a href="${CALLBACKS.address}/${repeats}">${shortId(repeats)}</a>.`;
+  if (sendsInvented(merchant)) return html`${t('Fictício: ninguém confirmou o endereço de teste.')}`;
+  return html`${t('Fictício: entre as suas {n} mensagens mais novas não há deste tipo.', { n: formatCount(REPEATED_MAX) })}`;
 }
 
 function describeTarget(merchant: MerchantRow): Part {

@@ -12,8 +12,9 @@ import { assetAddress } from '../parts/serve-assets.ts';
 
 export const HOME = { address: '/portal', title: 'Visão geral' } as const;
 export const CALLBACKS = { address: '/portal/callbacks', title: 'Callbacks' } as const;
+export const RESEND_TESTS = '/portal/resend-tests';
 export const ORDERS = { address: '/portal/orders', title: 'Pedidos' } as const;
-export const MESSAGES = { address: '/portal/messages', title: 'Mensagens' } as const;
+export const MESSAGES = { address: '/portal/messages', title: 'Tipos de mensagem' } as const;
 export const FEED = { address: '/portal/feed', title: 'Cursor e manifestos' } as const;
 export const HISTORY = { address: '/portal/history', title: 'Histórico de mudanças' } as const;
 export const DOCS = { address: '/portal/docs', title: 'Documentação' } as const;
