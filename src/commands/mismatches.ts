@@ -25,6 +25,9 @@ export function mismatchesCommand(program: Command): void {
       '--owner <id>': 'of this user or token; none: without an owner',
       '--age <days>': 'open for at least this number of days',
       '--sort <order>': 'age: the longest open first; at_stake: the most at stake first',
+      '--from <day>': 'whose payment is of this day or later',
+      '--to <day>': 'whose payment is of this day or earlier',
+      '--blocks <month>': 'that keep this month open',
     },
     say: describe,
   });

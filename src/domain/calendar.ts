@@ -101,8 +101,8 @@ export function isWallTime(text: string): boolean {
 }
 
 /** Days outside these years are mistakes of people. */
-const DAY_MIN = '1900-01-01';
-const DAY_MAX = '2999-12-31';
+export const DAY_MIN = '1900-01-01';
+export const DAY_MAX = '2999-12-31';
 
 /** There was no PIX before this day: books and reports begin later. */
 export const PIX_DAY_MIN = '2020-01-01';

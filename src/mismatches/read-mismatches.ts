@@ -1,11 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
-import type { Day } from '../domain/calendar.ts';
+import type { Calendar } from '../domain/calendar.ts';
 import { webhookIdOf } from '../domain/ids.ts';
 import { isOfExpectedPayment } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
-import { concernsPlatform } from './concerns-platform.ts';
+import { concernedDay, concernsDays, type DayRange } from './concerns-day.ts';
+import { CONCERNED_PLATFORM, concernsPlatform } from './concerns-platform.ts';
 import { stakeInSql } from './stake.ts';
 
 const DAY_MS = 86_400_000;
@@ -31,15 +32,12 @@ export type MismatchQuery = {
   decided?: boolean | undefined;
   /** Only those of the baseline. */
   baseline?: boolean | undefined;
-  /** Only those opened from `from` to before `to`, in the order of their opening: without `after`. */
-  opened?: { from: Date; to: Date } | undefined;
-  /** Only those about a day itself: it changed after its report, or its list could not be proven. */
-  aboutDay?: Day | undefined;
   /** Only those that concern this platform, alone or among all. */
   platform?: string | undefined;
   limit: number;
   after?: number | undefined;
-};
+  /** Only those that concern these days: see `concernedDay`. */
+} & DayRange;
 
 /** A mismatch as the API shows it. */
 export type PresentedMismatch = Awaited<ReturnType<typeof listMismatches>>[number];
@@ -49,10 +47,10 @@ export function transactionAmountOf(mismatch: Pick<PresentedMismatch, 'transacti
   return mismatch.transaction_id === null ? null : mismatch.amount;
 }
 
-type Reading = Pick<Context, 'db' | 'clock'>;
+type Reading = Pick<Context, 'db' | 'clock' | 'calendar'>;
 
 /** Lists matching mismatches, the newest first, or in the order that the query names. */
-export async function listMismatches({ db, clock }: Reading, query: MismatchQuery) {
+export async function listMismatches({ db, clock, calendar }: Reading, query: MismatchQuery) {
   const now = clock.now();
   let select = paginate(selectMismatches(db), query).limit(query.limit);
   if (query.state === 'unresolved') select = select.where('mismatches.state', 'in', ['open', 'acknowledged']);
@@ -61,7 +59,8 @@ export async function listMismatches({ db, clock }: Reading, query: MismatchQuer
   if (query.severity !== undefined) select = select.where('mismatches.severity', '=', query.severity);
   if (query.transactionId !== undefined) select = select.where('mismatches.transaction_id', '=', query.transactionId);
   const { owner, age, cause, ids } = query;
-  if (ids !== undefined) select = select.where('mismatches.id', 'in', ids);
+  // SQL has no empty list
+  if (ids !== undefined) select = select.where('mismatches.id', 'in', ids.length > 0 ? ids : ['']);
   if (owner === 'none') select = select.where('mismatches.owner', 'is', null);
   else if (owner !== undefined) select = select.where('mismatches.owner', '=', owner);
   if (age !== undefined) select = select.where('mismatches.opened_at', '<=', new Date(now.getTime() - age * DAY_MS));
@@ -71,25 +70,18 @@ export async function listMismatches({ db, clock }: Reading, query: MismatchQuer
     );
   if (query.decided) select = select.where('kept_scope', 'is not', null).where('resolution', '=', 'by_hand');
   if (query.baseline) select = select.where('mismatches.baseline', '=', 1);
-  const { opened, aboutDay, platform } = query;
-  if (opened !== undefined)
-    select = select
-      .where('mismatches.opened_at', '>=', opened.from)
-      .where('mismatches.opened_at', '<', opened.to)
-      .clearOrderBy()
-      .orderBy('mismatches.opened_at', 'desc')
-      .orderBy('mismatches.seq', 'desc');
-  if (aboutDay !== undefined)
-    select = select
-      .where('mismatches.kind', 'in', ['closed_day_changed', 'list_unstable'])
-      .where((eb) => eb.or([eb('mismatches.scope', '=', aboutDay), eb('mismatches.scope', 'like', `${aboutDay} %`)]));
+  const { from, to, platform } = query;
+  if ((from ?? to) !== undefined) select = select.where(concernsDays(calendar, { from, to }));
   if (platform !== undefined) select = select.where(concernsPlatform(platform));
-  return (await select.execute()).map((row) => present(row, now));
+  return (await select.execute()).map((row) => present(row, calendar, now));
 }
 
-export async function findMismatch({ db, clock }: Reading, id: string): Promise<PresentedMismatch | undefined> {
+export async function findMismatch(
+  { db, clock, calendar }: Reading,
+  id: string,
+): Promise<PresentedMismatch | undefined> {
   const row = await selectMismatches(db).where('mismatches.id', '=', id).executeTakeFirst();
-  return row && present(row, clock.now());
+  return row && present(row, calendar, clock.now());
 }
 
 /** Orders a list, and begins it after the row that the page before ended with, by what that row has now. */
@@ -117,18 +109,21 @@ function selectMismatches(db: Reader) {
     .leftJoin('runs', 'runs.seq', 'mismatches.run_seq')
     .leftJoin('webhooks', 'webhooks.seq', 'mismatches.webhook_seq')
     .selectAll('mismatches')
-    .select(['runs.id as run_id', 'webhooks.hash as webhook_hash', stakeInSql().as('stake_cents')]);
+    .select(['runs.id as run_id', 'webhooks.hash as webhook_hash', stakeInSql().as('stake_cents')])
+    .select([concernedDay().as('concerned_day'), CONCERNED_PLATFORM.as('concerned_platform')]);
 }
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectMismatches>['execute']>>[number];
 
-function present(row: Row, now: Date) {
+function present(row: Row, calendar: Calendar, now: Date) {
   return {
     seq: row.seq,
     id: row.id,
     kind: row.kind,
     severity: row.severity,
     state: row.state,
+    day: row.concerned_day ?? calendar.dayOf(row.opened_at),
+    platform: row.concerned_platform,
     transaction_id: row.transaction_id,
     reference: row.reference,
     expected_payment_id: isOfExpectedPayment(row.kind) ? row.scope : null,

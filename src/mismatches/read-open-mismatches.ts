@@ -24,6 +24,17 @@ export async function readDecidedMismatches(db: Reader): Promise<{ count: number
   return { count: Number(row.count), cents: row.stake_cents };
 }
 
+/** Counts the unresolved mismatches that somebody is to decide. @param owner the id of a user or a token. */
+export async function countOwnMismatches(db: Reader, owner: string): Promise<number> {
+  const row = await db
+    .selectFrom('mismatches')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('owner', '=', owner)
+    .where('state', 'in', ['open', 'acknowledged'])
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
 const RANKS = ['critical', 'high', 'medium'];
 
 /** Counts unresolved mismatches by kind and severity, most severe first. */

@@ -4,13 +4,14 @@ import { maySeePersons } from '../access/roles.ts';
 import type { Caller } from '../access/tokens.ts';
 import { readActorNames } from '../access/users.ts';
 import type { Context } from '../context.ts';
+import { listPlatformNames } from '../database/list-platform-names.ts';
 import type { Language } from '../domain/language/language.ts';
 import { nameOrder, readOrderKeys } from '../expected/read-story.ts';
 import { readCases } from '../imports/decisions/read-cases.ts';
 import { renderCases, type ShownCase } from '../imports/decisions/render-cases.ts';
 import { DECISIONS_MAX } from '../imports/kinds/decisions.ts';
 import { readList } from './define-list.ts';
-import { maskMismatches } from './mask-texts.ts';
+import { maskMismatches, presentPlatformName } from './mask-texts.ts';
 import { mismatches, mismatchFilters } from './mismatches.ts';
 
 /** The filters of the list: the workbook has those alone that are to be decided. */
@@ -35,19 +36,22 @@ export async function renderDecisionWorkbook(context: Context, { language, ...wa
     context.db,
     rows.flatMap(({ owner }) => owner ?? []),
   );
+  const named = await listPlatformNames(context.db);
+  const platforms = new Map(named.map((one) => [one.platform, presentPlatformName(wanted.caller, one).name]));
   const orders = await readOrderKeys(
     context.db,
     rows.flatMap(({ expected_payment_id: id }) => id ?? []),
     { mask: !full },
   );
   const shown = seen.flatMap((mismatch): ShownCase[] => {
-    const { transaction_id, expected_payment_id: order, owner } = mismatch;
+    const { transaction_id, expected_payment_id: order, owner, platform } = mismatch;
     const found = cases.get(mismatch.id);
     if (!found) return [];
     return [
       {
         ...{ mismatch, hash: found.hash, about: transaction_id ?? nameOrder(orders, order) },
         owner: owner && (owners.get(owner) ?? owner),
+        platform: platform && (platforms.get(platform) ?? platform),
         candidates: found.candidates.map(({ id, names, cents }) => ({ name: full ? names[0] : id, cents })),
       },
     ];

@@ -1,7 +1,7 @@
 /** Fields that several requests have. Their messages name the rule, never the value. */
 import { z } from 'zod';
 import { NOTE_CHARS_MAX } from '../access/check-note.ts';
-import { isDay, isKeptInstant } from '../domain/calendar.ts';
+import { isDay, isKeptInstant, isMonth } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../domain/money.ts';
 import { isPlatform, PLATFORM_CHARS_MAX } from '../domain/platform.ts';
@@ -12,6 +12,7 @@ import type { FilterInput } from '../merchants/match-filter.ts';
 import { describe } from '../texts/refuse.ts';
 
 export const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
+export const month = z.string('must be a month: YYYY-MM').refine(isMonth, 'must be a month: YYYY-MM');
 
 const NO_INSTANT = 'must be an instant: 2026-11-21T00:00:00-03:00';
 export const instant = z.iso

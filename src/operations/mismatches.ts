@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { auditShown } from '../access/audit.ts';
 import { maySeePersons } from '../access/roles.ts';
 import type { Context } from '../context.ts';
+import type { Month } from '../domain/calendar.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../domain/mismatch.ts';
 import { listTransactionIds } from '../domain/person/mask-mismatch.ts';
 import { assignMismatch } from '../mismatches/assign-mismatch.ts';
@@ -15,12 +16,13 @@ import {
   resolveMismatchByHand,
 } from '../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../reconciliation/windows/accept-surplus.ts';
-import { refuse } from '../texts/refuse.ts';
+import { findBlockers } from '../reports/months/find-refusals.ts';
+import { refuse, refuseField } from '../texts/refuse.ts';
 import { type By, type Change, defineChange } from './define-change.ts';
 import { defineItem, type ReadBy } from './define-item.ts';
 import { auditRows, defineList } from './define-list.ts';
 import { ok } from './describe-operation.ts';
-import { instant, wholeNumber } from './fields.ts';
+import { day, instant, month, wholeNumber } from './fields.ts';
 import { maskMismatches } from './mask-texts.ts';
 import { presentWritten } from './present-row.ts';
 import { mismatch } from './rows/reconciliation.ts';
@@ -155,11 +157,15 @@ export const mismatchFilters = z.object({
     .enum(MISMATCH_SORTS, `must be one of ${MISMATCH_SORTS.join(', ')}`)
     .optional()
     .describe('the longest open first, or the most at stake; default: the newest first'),
+  from: day.optional().describe('the first `day`: of the payment, see there'),
+  to: day.optional().describe('the last `day`'),
+  blocks: month.optional().describe('keeps this month open: as many as its page says; without stated balances'),
 });
 
 /** The query of the API, and what a page asks for besides. */
 type MismatchFilter = Omit<Parameters<typeof listMismatches>[1], 'limit' | 'after' | 'transactionId'> & {
   transaction_id?: string | undefined;
+  blocks?: Month | undefined;
   named?: string;
 };
 
@@ -169,8 +175,11 @@ export const mismatches = defineList<PresentedMismatch, MismatchFilter>({
   route: '/mismatches',
   row: mismatch,
   filters: mismatchFilters,
-  read: (reading, page, { transaction_id: transactionId, ...filter }) =>
-    listMismatches(reading, { ...filter, transactionId, ...page }),
+  async read(reading, page, { transaction_id: transactionId, blocks, ...filter }) {
+    if (filter.from && filter.to && filter.from > filter.to) throw refuseField('from', 'days_reversed');
+    const ids = blocks === undefined ? filter.ids : (await findBlockers(reading, blocks)).map(({ id }) => id);
+    return await listMismatches(reading, { ...filter, ids, transactionId, ...page });
+  },
   personal: auditRows('mismatches.list', listTransactionIds),
   mask: ({ db }, rows, { role }) => (maySeePersons(role) ? rows : maskMismatches(db, rows)),
 });

@@ -55,6 +55,7 @@ export const CONSOLE: Record<string, Route> = {
   '/balances/openings/new': { page: ['opening-form', 'Informar um saldo inicial'], roles: ADMINS, form: true },
   '/mismatches': { page: ['mismatches', 'Divergências'], showsPersons: true },
   '/mismatches/decisions.xlsx': {},
+  '/mismatches/assign': { page: ['mismatches-assign', 'Atribuir divergências'], roles: WRITERS, form: true },
   '/mismatches/:id': { page: ['mismatch', 'Valor mudou'], showsPersons: true },
   '/inbox': { page: ['inbox', 'Webhooks'] },
   '/inbox/:id': { page: ['webhook', 'Webhook'], showsPersons: true },

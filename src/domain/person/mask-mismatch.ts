@@ -3,7 +3,7 @@
  * document can be brute-forced: both are withheld as a whole. In evidence, a text is withheld if it holds a document, or
  * repeats a masked value of the transactions that the mismatch is about. Pure.
  */
-import { maskText, type Party, WITHHELD } from './mask-person.ts';
+import { maskPlatform, maskText, type Party, WITHHELD } from './mask-person.ts';
 
 /** The form of an extra in mismatches. */
 const HASH = /\bsha256:[0-9a-f]{64}\b/g;
@@ -16,7 +16,7 @@ export function maskNote<T extends string | null | undefined>(note: T): T | stri
   return note ? WITHHELD : note;
 }
 
-type Evident = { reference: string | null; note: string | null; expected: unknown; actual: unknown };
+type Evident = Record<'platform' | 'reference' | 'note', string | null> & { expected: unknown; actual: unknown };
 
 /**
  * Masks a mismatch.
@@ -25,6 +25,7 @@ type Evident = { reference: string | null; note: string | null; expected: unknow
 export function maskMismatch<T extends Evident>(mismatch: T, of: Party[]): T {
   return {
     ...mismatch,
+    platform: maskPlatform(mismatch.platform, ...of),
     reference: maskText(mismatch.reference, ...of),
     note: maskNote(mismatch.note),
     expected: maskEvidence(mismatch.expected, of),

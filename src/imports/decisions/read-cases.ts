@@ -5,7 +5,7 @@ import { type Partner, readPartners } from '../../expected/read-partners.ts';
 import { listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
 
 export type Case = { mismatch: PresentedMismatch; candidates: Partner[]; hash: string };
-type Reading = Pick<Context, 'db' | 'clock' | 'keys'>;
+type Reading = Pick<Context, 'db' | 'clock' | 'calendar' | 'keys'>;
 
 const HASH_HEX_CHARS = 32;
 

@@ -23,6 +23,8 @@ export type ShownCase = {
   /** The transaction or the expected payment. */
   about: string | null;
   owner: string | null;
+  /** By its name, else by its id; null: all. */
+  platform: string | null;
   candidates: readonly { name: string; cents: bigint }[];
   hash: string;
 };
@@ -40,7 +42,18 @@ const WORDS: Record<Language, Record<'candidates' | 'amount' | 'more', string>> 
   },
 };
 const WIDTHS = {
-  ...{ kind: 34, severity: 12, opened: 20, age: 10, owner: 18, stake: 14, about: 40, candidates: 12 },
+  ...{
+    kind: 34,
+    severity: 12,
+    opened: 20,
+    age: 10,
+    owner: 18,
+    stake: 14,
+    about: 40,
+    day: 12,
+    platform: 38,
+    candidates: 12,
+  },
   ...{ decision: 12, which: 40, note: 40, mismatch: 38, seen: 36 },
 };
 const NAMES = Object.keys(DECISIONS.columns);
@@ -69,11 +82,11 @@ export async function renderCases(
 
 function listCells(
   { calendar }: Pick<Context, 'calendar'>,
-  { mismatch, about, owner, candidates, hash }: ShownCase,
+  { mismatch, about, owner, platform, candidates, hash }: ShownCase,
   language: Language,
 ): Cell[] {
   const texts = textsOf(language);
-  const { kind, severity, opened_at, age_days, at_stake, reference, expected, actual, id } = mismatch;
+  const { kind, severity, opened_at, age_days, day, at_stake, reference, expected, actual, id } = mismatch;
   const cells = new Map<string, Cell>(
     Object.entries({
       kind: { text: ALERT_TEXTS[language][kind as MismatchKind]?.title ?? kind },
@@ -83,6 +96,8 @@ function listCells(
       owner: { text: owner },
       stake: { cents: at_stake === null ? null : (parseSum(at_stake) ?? null) },
       about: { text: about },
+      day: { day },
+      platform: { text: platform },
       reference: { text: reference },
       expected: { text: describeEvidence(expected, texts) },
       actual: { text: describeEvidence(actual, texts) },

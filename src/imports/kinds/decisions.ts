@@ -41,6 +41,8 @@ export const DECISIONS = defineTable({
     owner: shown('quem decide', 'owner'),
     stake: shown('em jogo', 'at stake'),
     about: shown('sobre', 'about'),
+    day: shown('dia', 'day'),
+    platform: shown('plataforma', 'platform'),
     reference: shown('referência', 'reference'),
     expected: shown('esperado', 'expected'),
     actual: shown('encontrado', 'found'),

@@ -1,6 +1,5 @@
 /** Contracts of what the provider may charge. A newer contract takes precedence over older ones; one can be taken back. */
 import { z } from 'zod';
-import { isMonth } from '../../domain/calendar.ts';
 import { centsOf } from '../../domain/cents-of.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
@@ -10,7 +9,7 @@ import { type Change, defineChange } from '../define-change.ts';
 import { defineItem } from '../define-item.ts';
 import { defineList } from '../define-list.ts';
 import { created } from '../describe-operation.ts';
-import { day, NO_AMOUNT, platform } from '../fields.ts';
+import { day, month, NO_AMOUNT, platform } from '../fields.ts';
 import { presentPlatform } from '../mask-texts.ts';
 import { presentWritten } from '../present-row.ts';
 import { commissionContract, feesOfMonth } from '../rows/ledger.ts';
@@ -73,7 +72,7 @@ export type PresentedFees = Awaited<ReturnType<typeof fees.read>>;
 export const fees = defineItem({
   route: '/fees',
   summary: 'What the provider charged for the payments of a month, and what the contracts say',
-  query: z.object({ month: z.string('must be a month: YYYY-MM').refine(isMonth, 'must be a month: YYYY-MM') }),
+  query: z.object({ month }),
   item: feesOfMonth,
   async read({ db }, { caller }, { month }) {
     const { rows, byHand, payments } = await readFees(db, month);

@@ -9,6 +9,8 @@ export const mismatch = component('Mismatch', {
   kind: z.enum(KINDS),
   severity: z.enum(['medium', 'high', 'critical']),
   state: z.enum(MISMATCH_STATES),
+  day: day.describe('of the payment; of one about none, its own, else that of opened_at'),
+  platform: nullableText.describe('that it concerns; null: all'),
   transaction_id: nullableText,
   reference: nullableText,
   expected_payment_id: nullableText.describe('of the kinds about an expected payment'),

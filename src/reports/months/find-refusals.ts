@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, addMonths, boundsOfMonth, type Day, listDays, type Month } from '../../domain/calendar.ts';
 import { LOOKBACK_DAYS, provesDay } from '../../domain/late-days.ts';
+import { append } from '../../domain/lists.ts';
 import { listTransactionIds } from '../../domain/person/mask-mismatch.ts';
 import { readNewestStatements } from '../../ledger/stated/state-balance.ts';
 import { listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
@@ -29,7 +30,7 @@ export async function findRefusals(context: Context, month: Month): Promise<Refu
     ...(await findOrderRefusals(db, month)),
     ...(await findUnprovenDays(db, days)),
     ...(await findUnreadBefore(context, { from, to })),
-    ...(await findOpenMismatches(context, to)),
+    ...(await refuseForMismatches(context, month)),
     ...(await findDifferences(context, { from, to })),
     ...(await findUnfinishedOpenings(db)),
   ];
@@ -106,24 +107,27 @@ function joinDays(days: Day[]): { from: Day; to: Day }[] {
 }
 
 /**
- * Open critical mismatches, but those about transactions that began after the month: settling any other one may change the
- * month's balance. Those about stated balances are compared by `findDifferences`.
+ * Finds the open critical mismatches, but those about transactions that began after the month: settling any other one may change
+ * the month's balance. Those about stated balances are compared by `findDifferences`.
  */
-async function findOpenMismatches(context: Context, to: Day): Promise<Refusal[]> {
-  const refusals: Refusal[] = [];
-  let more = 0;
+export async function findBlockers(context: Context, month: Month): Promise<PresentedMismatch[]> {
+  const found: PresentedMismatch[] = [];
   for (let after: number | undefined; ; ) {
     const rows = await listMismatches(context, { state: 'unresolved', severity: 'critical', limit: CHUNK_ROWS, after });
     const others = rows.filter(({ kind }) => kind !== 'balance_differs');
-    const concerned = await omitLater(context.db, others, to);
-    for (const { id, kind, transaction_id } of concerned) {
-      if (refusals.length >= REFUSED_MISMATCHES_MAX) more++;
-      else refusals.push({ code: 'mismatch_open', mismatchId: id, kind, transactionId: transaction_id });
-    }
+    append(found, await omitLater(context.db, others, boundsOfMonth(month).to));
     after = rows.at(-1)?.seq;
-    if (rows.length < CHUNK_ROWS) break;
+    if (rows.length < CHUNK_ROWS) return found;
   }
-  return more === 0 ? refusals : [...refusals, { code: 'more_mismatches_open', count: more }];
+}
+
+async function refuseForMismatches(context: Context, month: Month): Promise<Refusal[]> {
+  const found = await findBlockers(context, month);
+  const refusals = found.slice(0, REFUSED_MISMATCHES_MAX).map(({ id, kind, transaction_id: transactionId, owner }) => ({
+    ...{ code: 'mismatch_open' as const, mismatchId: id, kind, transactionId, owner },
+  }));
+  const count = found.length - refusals.length;
+  return count === 0 ? refusals : [...refusals, { code: 'more_mismatches_open', month, count }];
 }
 
 async function omitLater(db: Reader, rows: PresentedMismatch[], to: Day): Promise<PresentedMismatch[]> {

@@ -20,8 +20,8 @@ export type Refusal =
   | { code: 'before_books' | 'month_running' | 'earlier_month_open' | 'later_month_closed'; month: Month }
   | { code: 'day_unproven'; day: Day }
   | { code: 'days_before_unread'; from: Day; to: Day }
-  | { code: 'mismatch_open'; mismatchId: string; kind: string; transactionId: string | null }
-  | { code: 'more_mismatches_open'; count: number }
+  | { code: 'mismatch_open'; mismatchId: string; kind: string; transactionId: string | null; owner: string | null }
+  | { code: 'more_mismatches_open'; month: Month; count: number }
   | {
       code: 'balance_differs';
       platform: string;
@@ -89,6 +89,11 @@ function describeRefusal(refusal: Refusal): string {
   }
 }
 
+/** The address of the console's list of the mismatches that keep a month open. */
+export function linkBlockers(month: Month): string {
+  return `/mismatches?blocks=${month}`;
+}
+
 /** The address of the console's page that ends a refusal. */
 export function linkRefusal(refusal: Refusal): string {
   switch (refusal.code) {
@@ -104,7 +109,7 @@ export function linkRefusal(refusal: Refusal): string {
     case 'mismatch_open':
       return `/mismatches/${refusal.mismatchId}`;
     case 'more_mismatches_open':
-      return '/mismatches?severity=critical';
+      return linkBlockers(refusal.month);
     case 'balance_differs':
       return '/balances/statements';
     case 'opening_unfinished':

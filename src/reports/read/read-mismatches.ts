@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 
 import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
+import { concernedDay } from '../../mismatches/concerns-day.ts';
 import { CONCERNED_PLATFORM, concernsPlatform, IS_OF_ORDER } from '../../mismatches/concerns-platform.ts';
 import { stakeInSql } from '../../mismatches/stake.ts';
 
@@ -15,6 +17,10 @@ export type ReportedMismatch = {
   resolution: string | null;
   note: string | null;
   transactionId: string | null;
+  /** The day that it concerns, by the events up to the cut; null: that of `openedAt`. */
+  day: Day | null;
+  /** The platform that it concerns; null: all. */
+  platform: string | null;
   /** Its own, else the first one of its order. */
   reference: string | null;
   /** The number of the order that it is about. */
@@ -31,11 +37,12 @@ export type ReportedMismatch = {
 /** The rows of Divergências; Resumo counts all, and the API lists them. Nobody reads a longer sheet. */
 export const MISMATCHES_MAX = 20_000;
 
-/** `versionSeq`: the newest version of an order at the cut; undefined where no order was known. */
+/** `versionSeq`: the newest version of an order at the cut; undefined where no order was known. `eventSeq`: the newest event. */
 type Scope = {
   from: Date;
   to: Date;
   changeSeq: number;
+  eventSeq: number;
   versionSeq: number | undefined;
   platform: string | undefined;
 };
@@ -135,6 +142,8 @@ export async function readMismatches(db: Reader, scope: Scope): Promise<Reported
       'mismatches.kind',
       'mismatches.severity',
       'mismatches.transaction_id as transactionId',
+      concernedDay(scope.eventSeq).as('day'),
+      CONCERNED_PLATFORM.as('platform'),
       sql<string | null>`CASE WHEN ${IS_OF_ORDER} THEN
         (SELECT e.number FROM expected_payments e WHERE e.id = mismatches.scope) END`.as('number'),
       referenceOf(scope).as('reference'),

@@ -182,6 +182,7 @@ async function sumReportedMismatches(db: Reader, plan: AnyPlan, platform: string
     from: plan.calendar.startOfDay(from),
     to: plan.calendar.startOfDay(addDays(to, 1)),
     changeSeq: plan.cut.mismatchChangeSeq,
+    eventSeq: plan.cut.eventSeq,
     versionSeq: plan.cut.orders?.versionSeq,
     platform,
   });

@@ -11,7 +11,7 @@ import type { Cell } from '../xlsx/render-cell.ts';
 import { nameMovement, namePerson } from './name-movement.ts';
 
 /** The version of the columns below, which docs/sheets.md lists. A change of either is a new version. */
-export const COLUMNS_VERSION = 8;
+export const COLUMNS_VERSION = 9;
 
 /** The input of a cell beside its row. */
 export type RenderContext = {
@@ -173,11 +173,15 @@ export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   moment('resolvedAt', (row, { toWall }) => row.resolvedAt && toWall(row.resolvedAt)),
   text('resolution', 30, (row, { texts }) => row.resolution && describeCode(texts.resolutions, row.resolution)),
   lines('note', 30, (row) => row.note),
+  { name: 'day', width: 20, type: 'day', cell: (row, rendering) => ({ day: dayOf(row, rendering) }) },
+  text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
   text('number', 24, (row) => row.number),
   text('reference', 24, (row) => row.reference),
   text('id', 38, (row) => row.transactionId),
   text('run', 38, (row) => row.runId),
 ];
+
+const dayOf = ({ day, openedAt }: ReportedMismatch, { toWall }: RenderContext) => day ?? toWall(openedAt).slice(0, 10);
 
 function parse(json: string | null): unknown {
   return json === null ? null : JSON.parse(json);

@@ -53,8 +53,8 @@ export async function writeMismatches(work: ReportWork<AnyPlan>) {
   const days = spanOf(plan);
   const from = plan.calendar.startOfDay(days.from);
   const to = plan.calendar.startOfDay(addDays(days.to, 1));
-  const { orders, mismatchChangeSeq: changeSeq } = plan.cut;
-  const scope = { from, to, changeSeq, versionSeq: orders?.versionSeq, platform: plan.platform };
+  const { orders, eventSeq, mismatchChangeSeq: changeSeq } = plan.cut;
+  const scope = { from, to, changeSeq, eventSeq, versionSeq: orders?.versionSeq, platform: plan.platform };
   const found = (await readMismatches(db, scope)).sort(compareMismatches);
   for (const row of plan.masked ? await maskReportedMismatches(db, found) : found) mismatches.add(row);
   return { mismatches: await mismatches.end(), openMismatches: await countMismatches(db, scope) };

@@ -106,7 +106,12 @@ export const BANK_EN = {
     'One text a line, without regard to case and accents: up to {n}, each of {min} to {max} characters.',
   'Outra conta': 'Another account',
   Casadas: 'Matched',
-  'De {from} a {to}': '{from} to {to}',
+  'Linhas de {from} a {to}': 'Lines of {from} to {to}',
+  'Período: {from} a {to}': 'Period: {from} to {to}',
+  'Nada no razão tem este valor. Se o dinheiro veio do provedor ou foi para ele, lance primeiro o ajuste: depois a linha casa com ele.':
+    'Nothing in the ledger has this amount. If the money came from the provider or went to it, enter the adjustment first: then the line is matched with it.',
+  'Lançar o saque': 'Enter the withdrawal',
+  'Lançar o depósito': 'Enter the deposit',
   'Não diz': 'Not said',
   'Só para Saque ou Depósito.': 'Only for a withdrawal or a deposit.',
   'Salvo: o que mudou está na página do banco.': 'Saved: the page of the bank shows what changed.',

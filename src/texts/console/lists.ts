@@ -59,8 +59,26 @@ export const LISTS_EN = {
   'é resolvida com a observação; o razão não muda': 'it is resolved with the note; the ledger does not change',
   Pedido: 'Order',
   'Quem decide': 'Owner',
-  'Quem se escolhe não é avisado: acha a divergência na lista, com o filtro Quem decide. Um recado se escreve na Observação, quando um operador trata a divergência.':
-    'The one chosen is not notified: they find the mismatch in the list, with the filter Owner. A message goes into the note, when an operator handles the mismatch.',
+  'Quem se escolhe vê na Visão geral quantas são suas; e-mail não sai. Um recado se escreve na Observação, quando um operador trata a divergência.':
+    'The one chosen sees on the overview how many are theirs; no e-mail is sent. A message goes into the note, when an operator handles the mismatch.',
+  'Pagamento, do dia': 'Payment, from day',
+  'Pagamento, até o dia': 'Payment, to day',
+  'Impede fechar o mês': 'Keeps the month open',
+  'Este mês não existe.': 'There is no such month.',
+  Escolher: 'Choose',
+  'Atribuir as escolhidas': 'Assign those chosen',
+  'Atribuir divergências': 'Assign mismatches',
+  'Cada uma é mudada por si: se uma não pode ser, as outras são.':
+    'Each is changed by itself: if one cannot be, the others are.',
+  'Escolha na lista as que uma pessoa vai decidir, até {n}.':
+    'Choose in the list those that a person is to decide, up to {n}.',
+  'Escolha ao menos uma divergência.': 'Choose at least one mismatch.',
+  'No máximo {n} de cada vez.': 'At most {n} at a time.',
+  'Escolha quem decide.': 'Choose the owner.',
+  'Quem vai decidir': 'New owner',
+  'nada muda': 'nothing changes',
+  atribuída: 'assigned',
+  'não foi mudada: {why}': 'not changed: {why}',
   Eu: 'Me',
   Ninguém: 'Nobody',
   'Dias em aberto': 'Days open',

@@ -13,7 +13,9 @@ export const MONTHS_EN = {
   'Nada impede o fechamento: os dias estão provados, nenhuma divergência crítica está em aberto e os saldos informados conferem.':
     'Nothing keeps it open: its days are proven, no critical mismatch is open, and the stated balances agree.',
   'O mês não pode ser fechado:': 'The month cannot be closed:',
-  'Na página de uma divergência se escolhe quem a decide.': 'The page of a mismatch has the choice of who decides it.',
+  'A divergência que impede fechar': 'The mismatch that keeps it open',
+  'As {n} divergências que impedem fechar': 'The {n} mismatches that keep it open',
+  'Só estas numa planilha (XLSX)': 'Only these in a workbook (XLSX)',
   'Um contador fecha o mês nesta página. Depois, as suas cifras não mudam mais: baixe daqui a planilha e os arquivos contábeis.':
     'An accountant closes the month on this page. After that its figures change no more: download the workbook and the accounting files from here.',
   'cobrado a mais': 'charged too much',

@@ -67,6 +67,9 @@ export const OVERVIEW_EN = {
   '{n} processo em silêncio': '{n} silent process',
   '{n} processos em silêncio': '{n} silent processes',
   // below it
+  '{n} divergência sua': '{n} mismatch of yours',
+  '{n} divergências suas': '{n} mismatches of yours',
+  'é você quem decide.': 'you decide.',
   'Últimos dias': 'Last days',
   'Divergências em aberto': 'Open mismatches',
   'Callbacks por lojista': 'Callbacks by merchant',

@@ -8,7 +8,7 @@ import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
-import { formTokenOf, hiddenFields, openConsoleSession } from '../../support/open-console-session.ts';
+import { formTokenOf, hiddenFields, openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
 import { readRows } from '../../support/read-rows.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
 
@@ -80,9 +80,10 @@ test('an accountant uploads a file without script: it is checked, then imported,
   expect(unread).toContain('Sem um extrato não se sabe');
   expect(await upload('accountant', file)).toMatchObject({ status: 303, to: `${PAGE}?done=imported` });
   expect((await upload('accountant', file)).text).toContain('Este arquivo já foi importado, por accountant:');
-  expect((await session.get(FORM)).text).toMatch(/Extrato bancário 341\/1-1 · De \d\d\/\d\d\/\d{4} a /);
+  expect((await session.get(FORM)).text).toMatch(/Extrato bancário 341\/1-1 · Período: \d\d\/\d\d\/\d{4} a /);
   const { html, text } = await session.get(PAGE);
   expect(html).toContain(`${FORM}?kind=bank`);
+  expect(text).toMatch(/Linhas de \d\d\/\d\d\/\d{4} a \d\d\/\d\d\/\d{4}\. Veio do provedor/);
   // the parts add up to the balance of the statement, and those of the ledger to its own
   expect(text).toMatch(
     /341\/1-1 .*Saldo antes da primeira linha -R\$ 224,10 \+ Casado com ajustes R\$ 1\.234,00 1 \+ Saques por PIX casados R\$ 0,00 0 \+ Linhas em aberto -R\$ 9,90 1 \+ Linhas que não são do PIX R\$ 0,00 0 = Saldo final do extrato em \d\d\/\d\d\/\d{4} R\$ 1\.000,00/,
@@ -233,6 +234,25 @@ test('a person picks one of two candidates and undoes it, by the API and by form
     expect.stringMatching(/^bm_\d+ null$/),
     expect.stringMatching(/^bm_\d+ console$/),
   ]);
+});
+
+test('a line without a candidate leads to the form of the adjustment that it shows, filled in', async () => {
+  await env.api('accountant', 'POST', '/bank/imports', ofx('4-1', [line('n1', '12.34'), line('n2', '-5.67')]));
+  const open = (await env.api('accountant', 'GET', '/bank/lines?state=open&account=341/4-1')).json.lines as {
+    id: string;
+    amount: string;
+  }[];
+  expect(open).toHaveLength(2);
+  const session = await openConsoleSession(env, 'accountant');
+  for (const { id, amount } of open) {
+    const { html, text } = await session.get(`${PAGE}/lines/${id}/match`);
+    expect(text).toContain('Nada no razão tem este valor.');
+    const [, address = ''] = /href="(\/balances\/adjustments\/new\?[^"]+)"/.exec(html) ?? [];
+    const form = (await session.get(unescapeHtml(address))).html;
+    const [kind, size] = amount === '12.34' ? ['bank_out', '12,34'] : ['bank_in', '5,67'];
+    for (const part of [`"${kind}" selected`, '"341/4-1" selected', `value="${size}"`, `value="${day}"`])
+      expect([amount, part, form.includes(part)]).toEqual([amount, part, true]);
+  }
 });
 
 test('a line is marked as nothing of PIX and an account gets its name and texts, by each door, audited', async () => {

@@ -282,7 +282,7 @@ test('a search has sums for each direction and outcome, and none over unlike one
   expect(html).toContain(`href="/reports/${today}"`);
 });
 
-test('the page of a day names the open mismatches of all days apart from those that were opened on it', async () => {
+test('the page of a day names the open mismatches of all days apart from its own', async () => {
   const { context } = env;
   const yesterday = addDays(today, -1);
   const stuck = { kind: 'stuck', scope: 'some transaction' } as const;
@@ -291,7 +291,7 @@ test('the page of a day names the open mismatches of all days apart from those t
   const { get } = await openPage();
   const { text } = await get(`/reports/${yesterday}`);
   expect(text).toContain('Divergências em aberto, de todos os dias, quando foi feito 1 ');
-  expect(text).toContain('Divergências abertas neste dia Nenhuma foi aberta neste dia.');
+  expect(text).toContain('Divergências deste dia Nenhuma está em aberto neste dia.');
   expect(text).toContain('Em aberto, de todos os dias');
 });
 

@@ -176,7 +176,8 @@ test('Resumo counts every open mismatch, also those beyond the limit of the shee
     SELECT seq, 'open', NOW(3), 'test' FROM ${rows}`.execute(db);
   // MySQL would plan by the statistics from before these rows
   for (const table of ['mismatches', 'mismatch_changes']) await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
-  const scope = { from: new Date(0), to: new Date(0), changeSeq: count, versionSeq: undefined, platform: undefined };
+  const until = { changeSeq: count, eventSeq: 0, versionSeq: undefined };
+  const scope = { from: new Date(0), to: new Date(0), ...until, platform: undefined };
   expect(await readMismatches(db, scope)).toHaveLength(MISMATCHES_MAX);
   const counts = await countMismatches(db, scope);
   expect(counts.sort((a, b) => a.count - b.count)).toEqual([

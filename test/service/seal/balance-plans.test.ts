@@ -155,7 +155,7 @@ test('the mismatches of a report are those of its day and open ones, not all tha
     SELECT ${count} + seq, seq, 'resolved', ${opened}, 'test', ${opened} FROM seq_1_to_${count - 2}`);
   for (const table of ['mismatches', 'mismatch_changes']) await run(`ANALYZE TABLE ${table}`);
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 1) + minute * 60_000);
-  const day = { from: at(1_000), to: at(1_100), versionSeq: undefined, platform: undefined };
+  const day = { from: at(1_000), to: at(1_100), eventSeq: 0, versionSeq: undefined, platform: undefined };
   const now = { ...day, changeSeq: 2 * count };
   expect((await readMismatches(db, now)).map(({ id }) => id)).toEqual([
     ...Array.from({ length: 100 }, (_, index) => `mm_${1_000 + index}`),

@@ -57,7 +57,7 @@ function renderAsViewer(document: string, { pix_key, ...habits }: Habits): strin
     .update(shown.extra ?? '')
     .digest('hex')}`;
   const mismatch = {
-    ...{ reference: shown.reference, note: `falei com ${document}` },
+    ...{ platform: null, reference: shown.reference, note: `falei com ${document}` },
     expected: { reference: shown.reference, extra, amount: '100.00' },
     actual: {
       reference: 'pedido-1',

@@ -1,5 +1,6 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { parseSum } from '../../../domain/money.ts';
 import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import { listBankMatches } from '../../../ledger/bank/list-bank-matches.ts';
 import { readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
@@ -9,13 +10,13 @@ import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { BANK } from '../balances/describe-stated.ts';
+import { BANK, LISTS } from '../balances/describe-stated.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
-import { choiceField, type Draft, inputField, noteField, readNote } from '../parts/fields.ts';
+import { choiceField, type Draft, formatMoneyInput, inputField, noteField, readNote } from '../parts/fields.ts';
 import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { facts } from '../parts/page-components.ts';
+import { buttonLink, facts } from '../parts/page-components.ts';
 import { accountForm } from './account-form.ts';
 import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS, showAccount } from './describe-bank.ts';
 
@@ -48,7 +49,7 @@ function matchForm(context: Context): TwoStepForm<Picked, BankLine> {
     fields: async (
       draft,
       line,
-    ) => html`${await describeLine(context, line)}<div class="fields">${candidateField(draft, line)}
+    ) => html`${await describeLine(context, line)}${line.candidates.length === 0 && offerEntry(line)}<div class="fields">${candidateField(draft, line)}
 ${inputField(draft, { name: 'adjustment', label: 'Ou o id de outro ajuste do tipo banco' }, html` maxlength="40"`)}
 ${inputField(draft, { name: 'transaction', label: 'Ou o id de um saque por PIX' }, html` maxlength="64"`)}</div>${noteField(draft)}`,
     read: readPicked,
@@ -62,6 +63,17 @@ ${inputField(draft, { name: 'transaction', label: 'Ou o id de um saque por PIX' 
     },
     done: 'bank_matched',
   };
+}
+
+/** Where a line without a candidate leads: the form of the adjustment that it shows, filled in. */
+function offerEntry({ account, day, amount }: BankLine): Html {
+  const cents = parseSum(amount) ?? 0n;
+  const kind = cents < 0n ? 'bank_in' : 'bank_out';
+  const size = formatMoneyInput(cents < 0n ? -cents : cents);
+  const search = new URLSearchParams({ kind, day, amount: size, bank_account: account });
+  const address = `${LISTS.adjustments.address}/new?${search.toString()}`;
+  return html`<div class="explain"><p>${t('Nada no razão tem este valor. Se o dinheiro veio do provedor ou foi para ele, lance primeiro o ajuste: depois a linha casa com ele.')}</p>
+<p class="actions">${buttonLink(address, cents < 0n ? t('Lançar o depósito') : t('Lançar o saque'))}</p></div>`;
 }
 
 function findLine(context: Context): TwoStepForm<unknown, BankLine>['find'] {

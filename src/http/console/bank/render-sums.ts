@@ -49,7 +49,7 @@ function renderAccount(one: BankAccount): Html {
         }
       : { ...term('= Soma das linhas', lines), isTotal: true },
   ].filter((one) => one !== false && one !== null);
-  return html`<p class="hint">${t('De {from} a {to}', { from: formatDay(firstDay), to: formatDay(lastDay) })}. ${tHtml('Veio do provedor: {sum}.', { sum: sumPart(received) })}${
+  return html`<p class="hint">${t('Linhas de {from} a {to}', { from: formatDay(firstDay), to: formatDay(lastDay) })}. ${tHtml('Veio do provedor: {sum}.', { sum: sumPart(received) })}${
     balance === null && html` ${t('O extrato não traz o saldo final.')}`
   }</p>${sumTable('O banco e o razão', terms)}${gaps.map(
     ({ from, to, cents }) =>

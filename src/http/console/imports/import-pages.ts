@@ -212,7 +212,7 @@ async function renderImports(context: Context, response: Response): Promise<Html
       {
         title: 'Tipo',
         cell: (row) =>
-          html`${isImportKind(row.kind) ? findImportKind(row.kind).titles[language()] : row.kind}${statements.get(row.sha256)?.map(({ account, from, to }) => html`<br><span class="hint">${account}${from && to && html` · ${t('De {from} a {to}', { from: formatDay(from), to: formatDay(to) })}`}</span>`)}`,
+          html`${isImportKind(row.kind) ? findImportKind(row.kind).titles[language()] : row.kind}${statements.get(row.sha256)?.map(({ account, from, to }) => html`<br><span class="hint">${account}${from && to && html` · ${t('Período: {from} a {to}', { from: formatDay(from), to: formatDay(to) })}`}</span>`)}`,
       },
       { title: 'Linhas', cell: (row) => formatCount(row.rows), align: 'end' },
       { title: 'Por quem', cell: (row) => nameOf(row.created_by) },

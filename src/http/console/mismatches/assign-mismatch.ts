@@ -72,6 +72,6 @@ export async function renderAssign(
   const draft = { values: { owner: owner ?? NOBODY }, faults: {} };
   const content = html`<div class="fields">${choiceField(draft, { name: 'owner', label: 'Quem decide', words })}</div>
 <div class="actions"><button class="secondary">${t('Salvar')}</button></div>
-<p class="hint">${t('Quem se escolhe não é avisado: acha a divergência na lista, com o filtro Quem decide. Um recado se escreve na Observação, quando um operador trata a divergência.')}</p>`;
+<p class="hint">${t('Quem se escolhe vê na Visão geral quantas são suas; e-mail não sai. Um recado se escreve na Observação, quando um operador trata a divergência.')}</p>`;
   return html`<section class="act" aria-label="${t('Quem decide')}">${postForm(response, `/mismatches/${id}/assign`, content)}</section>`;
 }

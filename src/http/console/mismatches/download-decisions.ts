@@ -26,13 +26,17 @@ export function decisionPages(context: Context): Router {
   });
 }
 
-/** Links to the workbook, with the filters of the list that it takes. */
-export function linkDecisions(response: Response, filters: Record<string, string | undefined>): Html | undefined {
-  if (!hasRole(response, 'operator')) return undefined;
+/** The address of the workbook, with the filters of the list that it takes. */
+export function linkWorkbook(filters: Record<string, string | undefined>): string {
   const query = new URLSearchParams();
   for (const name of Object.keys(decisionFilters.shape))
     if (filters[name] !== undefined) query.set(name, filters[name]);
-  const address = query.size === 0 ? ADDRESS : `${ADDRESS}?${query.toString()}`;
+  return query.size === 0 ? ADDRESS : `${ADDRESS}?${query.toString()}`;
+}
+
+/** Links to the workbook, with the filters of the list that it takes. */
+export function linkDecisions(response: Response, filters: Record<string, string | undefined>): Html | undefined {
+  if (!hasRole(response, 'operator')) return undefined;
   return html`<section class="act"><p class="hint">${t('Decida até {n} de uma vez numa planilha: baixe-a, escolha a decisão de cada linha e envie-a de volta.', { n: formatCount(DECISIONS_MAX) })}</p>
-<p class="actions">${buttonLink(address, t('Baixar para decidir (XLSX)'))}<a href="${IMPORT_ADDRESS}?kind=decisions">${t('Enviar as decisões')}</a></p></section>`;
+<p class="actions">${buttonLink(linkWorkbook(filters), t('Baixar para decidir (XLSX)'))}<a href="${IMPORT_ADDRESS}?kind=decisions">${t('Enviar as decisões')}</a></p></section>`;
 }

@@ -22,6 +22,7 @@ import { readFormField } from '../parts/parse-filters.ts';
 import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { renderPreview } from '../parts/render-preview.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { assignManyForm } from './assign-many.ts';
 import { assignForm } from './assign-mismatch.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { renderEvidence } from './render-evidence.ts';
@@ -35,7 +36,8 @@ type Action = keyof typeof DONE;
  */
 export function mismatchForms(context: Context): Router {
   const router = createRouter();
-  router.use(assignForm(context));
+  // its page before that of one, whose address has any id
+  router.use([assignForm(context), assignManyForm(context)]);
   for (const action of Object.keys(DONE) as Action[]) {
     router.post(
       `/mismatches/:id/${action}`,

@@ -2,6 +2,7 @@ import type { Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
+import { isMonth } from '../../../domain/calendar.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { readOrderKeys } from '../../../expected/read-story.ts';
@@ -14,11 +15,11 @@ import { type Label, t, words } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
-import { type Draft, filterField, inputField } from '../parts/fields.ts';
-import { EMPTY_VALUE, formatCount, moment, moneyAtStake, moneyOf, shortId } from '../parts/format.ts';
+import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
+import { EMPTY_VALUE, formatCount, formatDay, moment, moneyAtStake, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, table, transactionLink } from '../parts/page-components.ts';
-import { filterChoice, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import { badge, type TableColumn, table, transactionLink } from '../parts/page-components.ts';
+import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import {
   type PlatformNames,
   platformLink,
@@ -27,28 +28,35 @@ import {
 } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
+import { MISMATCH_LIST, offerAssign } from './assign-many.ts';
 import { nameOwner, readOwnerNames, readOwnerWords } from './assign-mismatch.ts';
 import { decisionPages, linkDecisions } from './download-decisions.ts';
 import { explainMismatch, MISMATCH_TITLES } from './explain-mismatch.ts';
 import { handleManyForm } from './handle-mismatches.ts';
 
 const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
-const query = z.object({
-  state: filterChoice(['all', 'unresolved', ...MISMATCH_STATES]),
-  kind: filterChoice(KINDS),
-  severity: filterChoice(['medium', 'high', 'critical']),
-  cause: filterText(160),
-  transaction_id: filterText(128),
-  decided: filterChoice(['yes']),
-  owner: filterText(64),
-  platform: filterText(PLATFORM_CHARS_MAX),
-  baseline: filterChoice(['yes']),
-  age: filterText(5).refine((text) => text === undefined || /^\d+$/.test(text), {
-    error: () => t('Escreva um número de dias.'),
-  }),
-  sort: filterChoice(MISMATCH_SORTS),
-});
-const LIST = { title: 'Divergências', address: '/mismatches' } as const;
+const query = z
+  .object({
+    state: filterChoice(['all', 'unresolved', ...MISMATCH_STATES]),
+    kind: filterChoice(KINDS),
+    severity: filterChoice(['medium', 'high', 'critical']),
+    cause: filterText(160),
+    transaction_id: filterText(128),
+    decided: filterChoice(['yes']),
+    owner: filterText(64),
+    platform: filterText(PLATFORM_CHARS_MAX),
+    baseline: filterChoice(['yes']),
+    age: filterText(5).refine((text) => text === undefined || /^\d+$/.test(text), {
+      error: () => t('Escreva um número de dias.'),
+    }),
+    sort: filterChoice(MISMATCH_SORTS),
+    from: filterDay,
+    to: filterDay,
+    blocks: filterText(7).refine((text) => text === undefined || isMonth(text), {
+      error: () => t('Este mês não existe.'),
+    }),
+  })
+  .refine(({ from = '', to = from }) => from <= to, { path: ['to'], error: () => t('Vem antes do primeiro dia.') });
 const FIRST_STATES = words({ unresolved: 'Por resolver', all: 'Todos' });
 
 const DECIDED_WORDS = words({ yes: 'Resolvidas por decisão' });
@@ -64,7 +72,7 @@ export function mismatchListPages(context: Context): Router {
     const fields = await listFields(context, response, draft);
     const isWithheld = asked?.platform !== undefined && !mayChoosePlatform(getCaller(response), asked.platform);
     if (asked === undefined || isWithheld) {
-      sendWrongFilters(request, response, { ...LIST, filters: { fields, areSet: true } });
+      sendWrongFilters(request, response, { ...MISMATCH_LIST, filters: { fields, areSet: true } });
       return;
     }
     const { state: shown = 'unresolved', decided, age, baseline, ...filters } = asked;
@@ -77,28 +85,23 @@ export function mismatchListPages(context: Context): Router {
     const empty = areSet
       ? 'Nenhuma divergência com estes filtros: tire um deles.'
       : 'Nenhuma divergência por resolver.';
-    const { kind, cause } = filters;
+    const render = (more: TableColumn<ListedMismatch>[]) => mismatchTable(context, response, rows, empty, more);
+    const { kind, cause, severity: _, ...others } = filters;
     const hasCauses =
       (shown === 'unresolved' || shown === 'open') &&
-      [
-        filters.transaction_id,
-        filters.owner,
-        filters.platform,
-        filters.sort,
-        age,
-        baseline,
-        request.query.cursor,
-      ].every((one) => one === undefined);
+      !isFiltered({ ...others, age, baseline, cursor: request.query.cursor });
+    // the workbook has no such filter: it would have others than the list
+    const isInWorkbook = !isFiltered({ cause, baseline, platform: filters.platform, id: filters.transaction_id });
     const causes = hasCauses ? await readOpenCauses(limitStatementTime(context.db), kind) : [];
     const lead =
       kind === undefined
         ? causes.length > 0 && causeTable(context, causes)
         : html`${explain(kind)}${hasCauses && handleManyForm(context, response, { kind, cause, causes })}`;
     sendList(request, response, {
-      ...LIST,
+      ...MISMATCH_LIST,
       filters: { fields, areSet },
-      lead: html`${shown !== 'resolved' && rows.length > 0 && filters.platform === undefined && linkDecisions(response, { ...filters, age })}${lead}`,
-      rows: await mismatchTable(context, response, rows, empty),
+      lead: html`${shown !== 'resolved' && rows.length > 0 && isInWorkbook && linkDecisions(response, { ...filters, age })}${lead}`,
+      rows: await offerAssign(context, response, rows, render),
       next,
     });
   });
@@ -121,6 +124,9 @@ async function listFields(context: Context, response: Response, draft: Draft): P
       ...{ name: 'platform', label: 'Plataforma', any: 'Todas' },
       words: await readPlatformWords(context, response),
     }),
+    dayField(draft, { name: 'from', label: 'Pagamento, do dia' }),
+    dayField(draft, { name: 'to', label: 'Pagamento, até o dia' }),
+    inputField(draft, { name: 'blocks', label: 'Impede fechar o mês' }, html` type="month" placeholder="2026-11"`),
     inputField(draft, { name: 'age', label: 'Dias em aberto, no mínimo' }, html` inputmode="numeric"`),
     filterField(draft, { name: 'baseline', label: 'Base inicial', words: BASELINE_WORDS, any: 'Todas' }),
     filterField(draft, { name: 'sort', label: 'Ordem', words: SORT_WORDS, any: 'As mais novas' }),
@@ -161,6 +167,7 @@ export async function mismatchTable(
   response: Response,
   rows: ListedMismatch[],
   empty: Label = 'Nenhuma divergência.',
+  more: TableColumn<ListedMismatch>[] = [],
 ): Promise<Html> {
   const names = await readPlatformNames(context, response);
   const owners = await readOwnerNames(context, rows);
@@ -170,12 +177,14 @@ export async function mismatchTable(
     rows,
     empty,
     columns: [
+      ...more,
       {
         title: 'Divergência',
         cell: (row) => html`<a href="/mismatches/${row.id}">${explainMismatch(row).title}</a>`,
       },
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Estado', cell: (row) => badge(MISMATCH_STATE_WORDS, row.state) },
+      { title: 'Dia', cell: (row) => formatDay(row.day) },
       { title: 'Transação ou plataforma', cell: (row) => aboutCell(row, names, orders) },
       { title: 'Em jogo', cell: (row) => moneyOf(row.at_stake), align: 'end' },
       { title: 'Valor da transação', cell: (row) => moneyOf(transactionAmountOf(row)), align: 'end' },

@@ -1,28 +1,37 @@
 /** Explains why a month can't be closed or reopened: a sentence, with a link to the page that ends it. */
+import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import type { Calendar, Month } from '../../../domain/calendar.ts';
-import { linkRefusal, type Refusal } from '../../../reports/months/refusal.ts';
+import { linkBlockers, linkRefusal, type Refusal } from '../../../reports/months/refusal.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
+import { nameOwner, readOwnerNames } from '../mismatches/assign-mismatch.ts';
+import { linkWorkbook } from '../mismatches/download-decisions.ts';
 import { formatCount, formatDay, formatWallTime, moment, money, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { MISMATCH_MEANINGS } from '../parts/words.ts';
 import { nameMonth } from '../reports/month.ts';
 
-/** `showPlatform` shows one as the reader may see it; `transactions`: those of the refusals, by id. */
+/** `showPlatform` shows one as the reader may see it; `transactions`: those of the refusals, by id; `owners`: by name. */
 export type Explaining = {
   calendar: Calendar;
   showPlatform: (platform: string) => Html;
-  transactions: Awaited<ReturnType<typeof readRefusedTransactions>>;
-};
+} & Awaited<ReturnType<typeof readRefused>>;
 
-/** Reads amount, platform and time of the transactions that refusals name. */
-export async function readRefusedTransactions(db: Reader, refusals: Refusal[]) {
-  const ids = refusals.flatMap((one) => (one.code === 'mismatch_open' && one.transactionId) || []);
+/** Reads the transactions that refusals name, and who decides each mismatch. */
+export async function readRefused(context: Pick<Context, 'db'>, refusals: Refusal[]) {
+  const open = refusals.filter((one) => one.code === 'mismatch_open');
+  return { transactions: await readTransactions(context.db, open), owners: await readOwnerNames(context, open) };
+}
+
+async function readTransactions(db: Reader, refusals: MismatchOpen[]) {
+  const ids = refusals.flatMap(({ transactionId }) => transactionId ?? []);
   const select = db.selectFrom('transactions').select(['id', 'amount_cents', 'platform', 'created_wall']);
   const rows = ids.length === 0 ? [] : await select.where('id', 'in', ids).execute();
   return new Map(rows.map((row) => [row.id, row]));
 }
+
+type MismatchOpen = Extract<Refusal, { code: 'mismatch_open' }>;
 
 /** A list of refusals; nothing without one. */
 export function refusalList(of: Explaining, refusals: Refusal[]): Part {
@@ -46,11 +55,25 @@ function explainMismatches(of: Explaining, alike: Refusal[]): Part {
   return html`${said}<ul>${alike.map((each) => each.code === 'mismatch_open' && html`<li><a href="${linkRefusal(each)}">${shortId(each.mismatchId)}</a>${describePayment(of, each)}</li>`)}</ul>`;
 }
 
-/** The payment of a mismatch: amount, platform and when it was created. */
-function describePayment({ transactions, showPlatform }: Explaining, refusal: Refusal): Part {
-  const found = refusal.code === 'mismatch_open' && transactions.get(refusal.transactionId ?? '');
-  if (!found) return undefined;
-  return html` ${money(found.amount_cents)}${found.platform && html` · ${showPlatform(found.platform)}`} · ${formatWallTime(found.created_wall)}`;
+/** The payment of a mismatch: amount, platform and when it was created; and who decides it. */
+function describePayment({ transactions, showPlatform, owners }: Explaining, refusal: Refusal): Part {
+  if (refusal.code !== 'mismatch_open') return undefined;
+  const found = transactions.get(refusal.transactionId ?? '');
+  const payment =
+    found &&
+    html` ${money(found.amount_cents)}${found.platform && html` · ${showPlatform(found.platform)}`} · ${formatWallTime(found.created_wall)}`;
+  return html`${payment} · ${t('Quem decide')}: <b>${nameOwner(refusal, owners)}</b>`;
+}
+
+/** Links to just the mismatches that keep a month open, in the list and as a workbook; nothing without one. */
+export function blockersLink(month: Month, refusals: Refusal[]): Part {
+  const count = refusals.reduce(
+    (sum, one) => sum + (one.code === 'mismatch_open' ? 1 : 'count' in one ? one.count : 0),
+    0,
+  );
+  if (count === 0) return undefined;
+  const text = plural(count, 'A divergência que impede fechar', 'As {n} divergências que impedem fechar');
+  return html`<p><a href="${linkBlockers(month)}">${text}</a> · <a href="${linkWorkbook({ blocks: month })}">${t('Só estas numa planilha (XLSX)')}</a></p>`;
 }
 
 /** Says which earlier months the first close of all leaves open; nothing where there are none. */

@@ -16,7 +16,7 @@ import { type Html, html, type Part } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { nameMonth } from '../reports/month.ts';
-import { leftOpenNotice, readRefusedTransactions, refusalList } from './explain-refusal.ts';
+import { leftOpenNotice, readRefused, refusalList } from './explain-refusal.ts';
 import { platformMonthTable, readPlatformMonths } from './render-balances.ts';
 import { feePages } from './show-fees.ts';
 import { findMonth } from './show-month-close.ts';
@@ -112,8 +112,8 @@ function reopenForm(context: Context): TwoStepForm<string, ShownMonth> {
 
 async function listReasons(context: Context, refusals: Refusal[]): Promise<Part> {
   const names = await readNamesInFull(context);
-  const transactions = await readRefusedTransactions(context.db, refusals);
-  const of = { calendar: context.calendar, showPlatform: (id: string) => showPlatform(names, id), transactions };
+  const showName = (id: string) => showPlatform(names, id);
+  const of = { calendar: context.calendar, showPlatform: showName, ...(await readRefused(context, refusals)) };
   return refusalList(of, refusals);
 }
 

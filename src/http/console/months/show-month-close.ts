@@ -18,7 +18,7 @@ import { readPlatformNames, showPlatform } from '../parts/read-platform-names.ts
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { nameMonth } from '../reports/month.ts';
 import { FORMAT_WORDS } from '../reports/period-form.ts';
-import { leftOpenNotice, readRefusedTransactions, refusalList } from './explain-refusal.ts';
+import { blockersLink, leftOpenNotice, readRefused, refusalList } from './explain-refusal.ts';
 import { notesList } from './list-notes.ts';
 import { platformMonthTable, readPlatformMonths } from './render-balances.ts';
 
@@ -54,8 +54,7 @@ export async function findMonth(context: Context, text: string): Promise<ShownMo
 async function renderMonth(context: Context, response: Response, month: ShownMonth): Promise<Html> {
   const names = await readPlatformNames(context, response);
   const shown = (platform: string) => showPlatform(names, presentPlatform(getCaller(response), { platform }).platform);
-  const transactions = await readRefusedTransactions(context.db, month.refusals);
-  const of = { calendar: context.calendar, showPlatform: shown, transactions };
+  const of = { calendar: context.calendar, showPlatform: shown, ...(await readRefused(context, month.refusals)) };
   const rows = await readPlatformMonths(context, month);
   const balances = html`<section><h2>${t('Saldos')}</h2>${platformMonthTable(response, names, { rows, isClosed: month.close !== undefined, isRunning: month.state === 'running' })}</section>`;
   if (month.close) {
@@ -73,8 +72,9 @@ ${renderClose(context, response, month, await nameActorsOf(context, response, mo
       )
     : t('O mês não pode ser fechado:');
   const mayClose = hasRole(response, ...closeOneMonth.roles);
-  const isAssignable = month.refusals.some(({ code }) => code === 'mismatch_open');
-  return html`<div class="explain"><p>${lead}</p>${refusalList(of, month.refusals)}${isAssignable && html`<p>${t('Na página de uma divergência se escolhe quem a decide.')}</p>`}<p>${t('Um contador fecha o mês nesta página. Depois, as suas cifras não mudam mais: baixe daqui a planilha e os arquivos contábeis.')}</p>${
+  // a month that only has to end is no fault
+  const isBad = month.refusals.some(({ code }) => code !== 'month_running');
+  return html`<div class="explain${isBad && ' bad'}"><p>${lead}</p>${refusalList(of, month.refusals)}${blockersLink(month.month, month.refusals)}<p>${t('Um contador fecha o mês nesta página. Depois, as suas cifras não mudam mais: baixe daqui a planilha e os arquivos contábeis.')}</p>${
     mayClose &&
     html`<p>${isReady ? buttonLink(addressOf(month, 'close'), t('Fechar o mês')) : html`<a href="${addressOf(month, 'close')}">${t('Ver o passo do fechamento')}</a>`}</p>`
   }</div>${await notesList(context, month, rows)}${leftOpenNotice(month)}${balances}`;

@@ -10,7 +10,11 @@ import {
   type MoneySums,
   readMoneySeries,
 } from '../../../ledger/read/read-money-series.ts';
-import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
+import {
+  countOwnMismatches,
+  type OpenMismatchCount,
+  readOpenMismatches,
+} from '../../../mismatches/read-open-mismatches.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
 import { listRuns } from '../../../reconciliation/numbers/read-runs.ts';
@@ -70,7 +74,8 @@ export function overviewPage(context: Context): Router {
     const today = context.calendar.dayOf(context.clock.now());
     const shown = { from: addDays(today, 1 - DAYS_SHOWN), to: today };
     // as on the page of balances: what is dated later is no balance of now
-    const [paid, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, lately, lost, orders] =
+    const { id: own } = getCaller(response);
+    const [paid, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, lately, lost, orders, mine] =
       await Promise.all([
         readPart(countPaidToday(context)),
         readPart(readMoneySeries(context, shown)),
@@ -85,6 +90,7 @@ export function overviewPage(context: Context): Router {
         // while nobody can write, nobody's silence says anything
         context.writes.isSettled() ? readLostProcesses(db, context.clock.now(), restoredSince(response)) : [],
         readPart(readOrders(context, addDays(today, -1))),
+        readPart(countOwnMismatches(db, own)),
       ]);
     const names = await readPlatformNames(context, response);
     const { facts, alerts, firing } = await readVerdict(context, response, {
@@ -94,7 +100,7 @@ export function overviewPage(context: Context): Router {
       names,
     });
     const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, firing, facts.alertCount + facts.notices.length)}${renderLost(lost, facts.now)}
-${renderPart(orders, renderOrders)}
+${renderPart(mine, (count) => ownMismatches(count, own))}${renderPart(orders, renderOrders)}
 <div class="figures">${renderPart(balances, (rows) => balanceCard(response, rows, names))}<div class="today">${renderPart(paid && days && { paid, days }, (read) => todayCards(read.paid, read.days.at(-1)?.sums))}</div></div>
 <section><h2>${t('Últimos dias')}</h2>${renderPart(days && proofs && { days, proofs }, (read) => renderDays(read.days, read.proofs, today))}${renderCoverage(facts)}</section>
 <div class="columns">
@@ -108,6 +114,12 @@ ${renderPart(orders, renderOrders)}
     sendPage(request, response, { title: t('Visão geral'), body, refreshS: REFRESH_S });
   });
   return router;
+}
+
+/** The mismatches that the reader is to decide; nothing where there are none. */
+function ownMismatches(count: number, own: string): Html {
+  if (count === 0) return html``;
+  return html`<p class="strip"><a href="/mismatches?owner=${encodeURIComponent(own)}"><b>${plural(count, '{n} divergência sua', '{n} divergências suas')}</b></a>: ${t('é você quem decide.')}</p>`;
 }
 
 /** Says what became of each of yesterday's orders; nothing where nobody expects payments. */

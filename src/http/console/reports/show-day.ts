@@ -2,10 +2,9 @@ import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day, isDay, monthOf } from '../../../domain/calendar.ts';
-import { listTransactionIds } from '../../../domain/person/mask-mismatch.ts';
-import { listMismatches, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
 import { makeOneReport } from '../../../operations/books/reports.ts';
-import { maskMismatches } from '../../../operations/mask-texts.ts';
+import { readList } from '../../../operations/define-list.ts';
+import { mismatches } from '../../../operations/mismatches.ts';
 import { startOneRun } from '../../../operations/runs.ts';
 import { FORMATS, type Format } from '../../../reports/plan/report-plan.ts';
 import { ADJUSTED } from '../../../reports/read/create-tally.ts';
@@ -17,11 +16,11 @@ import { language } from '../../../texts/language.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { textsOf } from '../../../texts/reports/texts.ts';
 import { t, words } from '../../../texts/translate.ts';
-import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
+import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { sendReport } from '../../send-report.ts';
 import { mismatchTable } from '../mismatches/list-mismatches.ts';
-import { EMPTY_VALUE, formatCount, formatDay, moment, money } from '../parts/format.ts';
+import { EMPTY_VALUE, formatBounded, formatCount, formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { readQuery } from '../parts/parse-filters.ts';
@@ -72,7 +71,7 @@ ${field && html`<form class="filters" method="get" action="/reports/${day}">${fi
 <section><h2>${label === undefined ? t('Números') : t('Números de {platform}', { platform: label })}</h2>${renderFigures(shown)}</section>
 <section><h2>${t('Revisões')}</h2>${revisionTable(context, shown, platform)}</section>
 ${changes.html}
-<section><h2>${t('Divergências abertas neste dia')}</h2>${await renderMismatches(reading, response, day, platform)}</section>`;
+<section><h2>${t('Divergências deste dia')}</h2>${await renderMismatches(reading, response, day, platform)}</section>`;
   sendPage(request, response, {
     title: t('Relatório de {day}', { day: formatDay(day) }),
     body,
@@ -209,29 +208,23 @@ async function compare(
   return renderComparison(context, response, wanted, comparison, await readPlatformNames(context, response));
 }
 
-/** Mismatches that were opened in the day, and those about the day itself; and where those of all days are. */
+/** The open mismatches that concern the day, with their number, which leads to just these in the list. */
 async function renderMismatches(
   context: Context,
   response: Response,
   day: Day,
   platform: string | undefined,
 ): Promise<Html> {
-  const { db, calendar } = context;
-  const opened = { from: calendar.startOfDay(day), to: calendar.startOfDay(addDays(day, 1)) };
-  const limit = MISMATCHES_SHOWN_MAX + 1;
-  const [about, found] = await Promise.all([
-    listMismatches(context, { aboutDay: day, platform, limit }),
-    listMismatches(context, { opened, platform, limit }),
-  ]);
-  const byId = new Map<string, PresentedMismatch>([...about, ...found].map((one) => [one.id, one]));
-  const rows = [...byId.values()].slice(0, MISMATCHES_SHOWN_MAX);
-  if (rows.length > 0)
-    await auditShownTransactions(context, response, 'mismatches.list', {
-      target: day,
-      transactions: rows.flatMap(listTransactionIds),
-      via: 'console',
-    });
-  const shown = canSeePersonalData(response) ? rows : await maskMismatches(db, rows);
-  return html`${await mismatchTable(context, response, shown, 'Nenhuma foi aberta neste dia.')}
-<p class="hint">${byId.size > rows.length && t('Aqui estão {count}.', { count: formatCount(rows.length) })} <a href="/mismatches">${t('Em aberto, de todos os dias')}</a> <a href="/mismatches?state=all">${t('Todas as divergências')}</a></p>`;
+  const filter = { state: 'unresolved', from: day, to: day, platform, named: day };
+  const page = { limit: MISMATCHES_SHOWN_MAX, after: undefined };
+  const { rows, next } = await readList(context, mismatches, {
+    filter,
+    page,
+    caller: getCaller(response),
+    via: 'console',
+  });
+  const search = new URLSearchParams({ from: day, to: day, ...(platform === undefined ? {} : { platform }) });
+  const n = formatBounded({ n: rows.length, isMore: next !== undefined });
+  return html`${await mismatchTable(context, response, rows, 'Nenhuma está em aberto neste dia.')}
+<p class="hint">${rows.length > 0 && html`<a href="/mismatches?${search.toString()}">${t('{n} em aberto neste dia', { n })}</a> · `}<a href="/mismatches?state=all&amp;${search.toString()}">${t('Também as resolvidas')}</a> · <a href="/mismatches">${t('Em aberto, de todos os dias')}</a></p>`;
 }
