@@ -9,8 +9,8 @@ export const PAGES_EN = {
   // the login
   Entrar: 'Log in',
   'Este token não existe ou foi revogado, ou expirou.': 'This token does not exist, is revoked or has expired.',
-  'Cole um token de acesso. Quem administra o Confere cria um com <code>confere tokens create --role viewer</code>.':
-    'Paste an access token. An admin of Confere creates one with <code>confere tokens create --role viewer</code>.',
+  'Cole o seu token de acesso. Quem administra o Confere lhe dá um.':
+    'Paste your access token. An admin of Confere gives you one.',
   // errors
   'Algo deu errado': 'Something went wrong',
   'Uma falha inesperada; ela está no log. Tente de novo e, se continuar, avise quem opera o Confere.':
