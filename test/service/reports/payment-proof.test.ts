@@ -281,7 +281,7 @@ it('the page keeps the letters of an id, and has hashes and ids of ours in close
   expect(html).toMatch(/<details class="numbers">[\s\S]*?[0-9a-f]{64}/);
 });
 
-it('a mistyped end-to-end id is told apart from a day that lacks', async () => {
+it('a mistyped end-to-end id is named, and no day that lacks', async () => {
   const console = await env.console('operator');
   const mistyped = await console.get(`/transactions/proof?e2e_id=${payment.e2e_id?.slice(0, -1)}`);
   expect(mistyped).toMatchObject({ status: 422 });
