@@ -35,7 +35,8 @@ export async function readListProof({ db, calendar, clock }: Context, day: Day) 
     if (isInDoubt) return 'time_zone';
     if (last?.state === 'incomplete') return whole ? 'reopened' : 'not_read';
     if (whole) return null;
-    return last ? 'only_counted' : firstDay !== undefined && day < firstDay ? 'before_books' : 'not_read';
+    if (last) return 'only_counted';
+    return !early && firstDay !== undefined && day < firstDay ? 'before_books' : 'not_read';
   }
   const readWhole = windows.filter(({ isWhole }) => isWhole);
   const listOlder = (proofs: typeof windows) => listUnread(day, proofs, since).filter((one) => one !== day);

@@ -68,6 +68,10 @@ it('a reading that began before its day was over is named, with when one that co
   expect(text['pt-BR']).toContain(`A leitura inteira mais nova dela começou em ${begun}, cedo demais`);
   expect(text['pt-BR']).toContain(`95 não foram lidos inteiros desde ${since}`);
   expect(text['pt-BR']).toContain(`desses dias começou antes disso, em ${begun}`);
+  // of a day before the books too
+  const before = '2021-02-02';
+  await recordReadDays(env.context, before, before, env.context.calendar.toInstant(`${before} 12:00:00`));
+  expect((await ask({ day: before, amount: '9.99' })).proof.list.reason).toBe('not_read');
   const console = await env.console('accountant');
   const page = (await console.get(`/reconciliations/${run}`)).text;
   expect(page).toContain('Provou que leu a lista inteira destes dias.');
