@@ -15,6 +15,15 @@ export function parseE2eId(e2eId: string | null): { of: 'payment' | 'refund'; mi
   return { of: letter === 'D' ? 'refund' : 'payment', minute: new Date(`${wall.replace(' ', 'T')}Z`) };
 }
 
+export const E2E_CHARS = 32;
+/** A text of about an id's length, with at least the digits of a day. */
+const LIKELY = /^[ED](?=.*\d{8})[A-Za-z0-9]{23,40}$/i;
+
+/** Whether a text is likely meant as an end-to-end id, also a mistyped one. */
+export function isLikelyE2eId(text: string): boolean {
+  return LIKELY.test(text);
+}
+
 /** @returns the last eleven characters, which the institution chooses; the whole text if the id is malformed. */
 export function extractE2eSuffix(e2eId: string): string {
   return parseE2eId(e2eId) === undefined ? e2eId : e2eId.slice(-OWN_CHARS);

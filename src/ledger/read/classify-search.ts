@@ -6,7 +6,7 @@ import { type Day, isDay } from '../../domain/calendar.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
 import { isUuid } from '../../domain/ids.ts';
 import { findMonth, LANGUAGES, type Language, NUMBER_MARKS } from '../../domain/language/language.ts';
-import { parseAmount } from '../../domain/money.ts';
+import { parseAmount, parseTypedAmount } from '../../domain/money.ts';
 import { isValidDocument } from '../../domain/person/find-documents.ts';
 import { normalizeDocument } from '../../domain/person/fold-person.ts';
 import { splitWords } from '../../domain/person/split-words.ts';
@@ -38,6 +38,9 @@ const LEAP_YEARS_APART_MAX = 8;
 const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
 /** `22 Nov 2026`, `22 nov 2026`, `22 de novembro de 2026`. */
 const NAMED_DAY = /^(\d{1,2}) (?:de )?(\p{L}{3,9})\.? (?:de )?(\d{4})$/iu;
+const RANGE_START = /^(?:de|entre|from|between) /i;
+const RANGE_MARK = / (?:a|até|ate|e|to|and|[-–]) /i;
+const DASHED = / [-–] /;
 const CURRENCY = /^(-?)\s*R\$\s*(-?)(.*)$/i;
 /** Digits with the marks of a language: `1.234,56`, in English `1,234.56`. */
 const GROUPED = {
@@ -78,6 +81,14 @@ export function findYearlessDay(text: string, today: Day): Day | undefined {
   const end = `-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
   const years = Array.from({ length: LEAP_YEARS_APART_MAX + 1 }, (_, back) => Number(today.slice(0, 4)) - back);
   return years.map((year) => `${year}${end}`).find((one) => isDay(one) && one <= today);
+}
+
+/** The two amounts of `190,00 a 200,00`, as they are typed; undefined for another text. Between hyphens they need their cents. */
+export function findAmountRange(text: string): [string, string] | undefined {
+  const [from = '', to = '', ...others] = text.replace(/\s+/gu, ' ').trim().replace(RANGE_START, '').split(RANGE_MARK);
+  const isAmountOfRange = (one: string) =>
+    parseTypedAmount(one) !== undefined && (!DASHED.test(text) || /[.,]\d/.test(one));
+  return others.length === 0 && [from, to].every(isAmountOfRange) ? [from, to] : undefined;
 }
 
 /** `22/11/2026` and `22 Nov 2026` as `2026-11-22`, which may be no day; undefined for another text. */

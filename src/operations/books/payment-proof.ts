@@ -13,6 +13,7 @@ import { describeTransaction } from '../../ledger/read/describe-transaction.ts';
 import { findNamed } from '../../ledger/read/find-named.ts';
 import { isTooWide, searchTransactions } from '../../ledger/read/search-transactions.ts';
 import type { SearchTerms, TransactionQuery } from '../../ledger/read/transaction-query.ts';
+import { listMismatches } from '../../mismatches/read-mismatches.ts';
 import { type ListProof, readListProof } from '../../reports/serve/read-list-proof.ts';
 import { readHead } from '../../seal/read-seals.ts';
 import { runInLanguage } from '../../texts/language.ts';
@@ -24,7 +25,7 @@ import { day } from '../fields.ts';
 import { presentPlatformName } from '../mask-texts.ts';
 import { paymentProof as item, type PaymentProof } from '../rows/payment-proof.ts';
 import { listVerdicts, sayPaymentProof, sayQuestion } from './say-payment-proof.ts';
-import { paymentTerms, presentTransactionTo, readFound } from './transactions.ts';
+import { MISMATCHES_SHOWN_MAX, paymentTerms, presentTransactionTo, readFound } from './transactions.ts';
 
 /** A question that finds more than this is too wide to be about one payment. */
 export const PAYMENTS_SHOWN_MAX = 20;
@@ -105,7 +106,7 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const own = payments.filter((one) => !one.is_older);
   const readUntil = list.whole?.finished_at;
   const isLate = own.some((one) => readUntil && new Date(one.first_seen_at) > readUntil);
-  const doubt = list.doubt ?? (isLate ? 'late_entry' : null);
+  const doubt = list.doubt ?? (payments.some(isUnlisted) ? 'not_listed' : isLate ? 'late_entry' : null);
   const isHidden = payments.length === 0 && (byName?.isAnyHidden || (await isAnyWithoutE2eId(context, terms, span)));
   const lacks: Reason = byName?.isWhole === false ? 'names_left' : isHidden ? 'rows_hidden' : null;
   const isAbsent = payments.length === 0;
@@ -168,15 +169,25 @@ async function readPayment(context: Context, reader: Caller, id: string, listDay
   const paid = timeline.events.findLast(({ status }) => status === 'paid');
   const named = names.find(({ platform }) => platform === timeline.transaction.platform);
   const [first_seen_at = ''] = timeline.events.map((event) => event.seen_at).sort();
+  const unresolved = { transactionId: id, state: 'unresolved', limit: MISMATCHES_SHOWN_MAX };
+  const mismatches = await listMismatches(context, unresolved);
   return {
     ...{ ...shown, is_older: dayOf(shown) < listDay, first_seen_at, outcome: decideOutcome(shown) },
     platform_name: named ? presentPlatformName(reader, named).name : null,
     paid: paid ? { at: paid.at, seen_at: paid.seen_at, source: paid.source } : null,
     webhook: webhook ? { id: webhook.id, received_at: webhook.received_at } : null,
+    mismatches: mismatches.map((one) => ({
+      ...{ id: one.id, kind: one.kind, severity: one.severity, opened_at: one.opened_at },
+    })),
   };
 }
 
 type Payment = PaymentProof['payments'][number];
+
+/** Whether a complete reading did not have it. */
+function isUnlisted({ mismatches }: Pick<Payment, 'mismatches'>): boolean {
+  return mismatches.some(({ kind }) => kind === 'missing_at_provider' || kind === 'list_omission');
+}
 
 function decideOutcome({ operation, status }: Pick<Payment, 'operation' | 'status'>): Payment['outcome'] {
   if (operation === 'cashout') return 'money_out';
@@ -189,24 +200,32 @@ type Known = { doubt: Reason; lacks: Reason; own: number; older: number };
 
 /** Decides what the list, and those of the days before, say. An absence is concluded only from what was read. Pure. */
 function conclude(
-  { day: of, whole, refusedRows, olderUnread, olderCounted }: ListProof,
+  { day: of, whole, early, refusedRows, olderUnread, olderCounted, olderEarlyAt }: ListProof,
   { doubt, lacks, own, older }: Known,
 ) {
   const hidden: Reason = refusedRows > 0 ? 'rows_refused' : lacks;
   const reason = doubt ?? (lacks === 'names_left' ? lacks : own > 0 ? null : hidden);
   const ofList: Conclusion = reason !== null ? 'unknown' : own > 0 ? 'has' : 'none';
-  const isOlderRead = olderUnread === 0 && !hidden && doubt !== 'time_zone';
-  const ofOlder: Conclusion = older > 0 ? 'has' : isOlderRead ? 'none' : 'unknown';
+  const isOlderRead = olderUnread === 0 && !hidden && doubt !== 'time_zone' && older === 0;
+  const ofOlder: Conclusion = older > 0 && doubt !== 'not_listed' ? 'has' : isOlderRead ? 'none' : 'unknown';
   const order: Conclusion[] = ['has', 'unknown', 'none'];
-  const reading = whole?.asked_at && {
-    ...{ read_at: whole.asked_at.toISOString(), run_id: whole.id, from: whole.from_day, to: whole.to_day },
-    ...{ announced: whole.total, listed: whole.seen },
-  };
   return {
     conclusion: order.find((one) => one === ofList || one === ofOlder) ?? 'unknown',
-    list: { day: of, conclusion: ofList, reason, reading: reading ?? null },
-    older: { conclusion: ofOlder, days: LATE_DAYS, unread: olderUnread, counted: olderCounted },
+    list: { day: of, conclusion: ofList, reason, reading: presentReading(whole), early: presentReading(early) },
+    older: {
+      ...{ conclusion: ofOlder, days: LATE_DAYS, unread: olderUnread, counted: olderCounted },
+      early_at: olderEarlyAt?.toISOString() ?? null,
+    },
   };
+}
+
+function presentReading(of: ListProof['whole']): PaymentProof['list']['reading'] {
+  return of?.asked_at
+    ? {
+        ...{ read_at: of.asked_at.toISOString(), run_id: of.id, from: of.from_day, to: of.to_day },
+        ...{ announced: of.total, listed: of.seen },
+      }
+    : null;
 }
 
 async function readLog(context: Context): Promise<PaymentProof['log']> {

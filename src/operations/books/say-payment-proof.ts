@@ -12,6 +12,7 @@ const REASONS = words<NonNullable<PaymentProof['list']['reason']>>({
   not_read: 'ela não foi lida inteira desde o fim do dia',
   only_counted: 'desde o fim do dia ela só foi contada, e uma contagem não diz de quem é cada transação',
   reopened: 'a leitura mais nova já não conseguiu prová-la',
+  not_listed: 'o Confere conhece um pagamento assim que uma leitura inteira dela não tinha',
   late_entry: 'depois da leitura apareceu uma transação que ela não tinha',
   before_books: 'o dia é de antes dos livros, e ela não foi lida',
   time_zone: 'o fuso horário do provedor está em dúvida, e com ele o dia de cada pagamento',
@@ -20,7 +21,7 @@ const REASONS = words<NonNullable<PaymentProof['list']['reason']>>({
   rows_hidden: 'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este',
 });
 
-const CONCLUSIONS = words<Exclude<PaymentProof['conclusion'], 'has'>>({ none: 'Não tem', unknown: 'Sem conclusão' });
+const CONCLUSIONS = words<Exclude<PaymentProof['conclusion'], 'has'>>({ none: 'Não tem', unknown: 'Não se sabe' });
 
 /** `Lista do provedor de 24/11/2026: R$ 150,00`: the question, as the headline has it. */
 export function sayQuestion(proof: PaymentProof): Translated {
@@ -30,28 +31,30 @@ export function sayQuestion(proof: PaymentProof): Translated {
   });
 }
 
-/** The verdicts of a headline, each once: what became of the payments of the list, and of older ones; `code` names its colour. */
+/**
+ * The verdicts of a headline, each once: what became of the payments of the list, and of older ones; `code` names its colour.
+ * Absence is said only where each day concerned was read whole, and nothing was found.
+ */
 export function listVerdicts(proof: PaymentProof): { code: string; text: Translated }[] {
   const { list, payments } = proof;
-  const [older, own] = [payments.filter((one) => one.is_older), payments.filter((one) => !one.is_older)];
+  const own = payments.filter((one) => !one.is_older);
+  const older = proof.older.conclusion === 'has' ? payments.filter((one) => one.is_older) : [];
+  const absence = list.conclusion === 'none' && proof.conclusion === 'none' ? 'none' : 'unknown';
+  const isOfName = absence === 'none' && proof.other_names;
   const ofList =
     list.conclusion === 'has'
       ? own.map((one) => ({
           code: one.outcome,
           text: t('Tem este pagamento. {outcome}', { outcome: sayOutcome(one) }),
         }))
-      : [{ code: list.conclusion, text: sayAbsence(proof) }];
+      : list.conclusion === 'none' && older.length > 0
+        ? []
+        : [{ code: absence, text: isOfName ? t('Não com este nome') : CONCLUSIONS[absence] }];
   const ofOlder = older.map((one) => ({
     code: one.outcome,
     text: t('Criado antes. {outcome}', { outcome: sayOutcome(one) }),
   }));
   return [...new Map([...ofList, ...ofOlder].map((one) => [one.text, one])).values()];
-}
-
-/** A payment of another name may be the one that was asked for: then the absence is the name's alone. */
-function sayAbsence({ list, other_names: others }: PaymentProof): Translated {
-  if (list.conclusion === 'none' && others) return t('Não com este nome');
-  return CONCLUSIONS[list.conclusion === 'none' ? 'none' : 'unknown'];
 }
 
 function sayOutcome({ outcome, status, status_at: at }: PaymentProof['payments'][number]): Translated {
@@ -66,39 +69,66 @@ function sayOutcome({ outcome, status, status_at: at }: PaymentProof['payments']
 
 /** Says in the language of the request what the list of the day says, what those of the days before say, and in which other hours. */
 export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Translated[] {
-  const { asked, list, older, payments } = proof;
-  const [day, ofDay] = [list.day, asked.day].map((one) => formatDay(one, language())) as [string, string];
-  const olderCount = payments.filter((one) => one.is_older).length;
-  const values = { day, asked: sayAsked(proof), has: sayCount(payments.length - olderCount) };
-  const at = formatWallTime(calendar.toWallTime(new Date(list.reading?.read_at ?? 0)), language());
+  const { list, older } = proof;
+  const spell = (at: string | Date): string => formatWallTime(calendar.toWallTime(new Date(at)), language());
+  const day = formatDay(list.day, language());
+  const since = spell(calendar.provableFrom(list.day));
+  const own = proof.payments.filter((one) => !one.is_older);
+  const values = { day, asked: sayAsked(proof), has: sayCount(own.length) };
   const ofList = list.reason
     ? t(
         'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), e isso pode não ser tudo.',
         { ...values, reason: REASONS[list.reason] },
       )
-    : t('A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.', { ...values, at });
-  const ofOlder =
-    older.conclusion === 'unknown'
-      ? older.unread === 0
-        ? t('Sobre o que foi criado antes e pago em {day} também nada se conclui.', { day: ofDay })
-        : t(
-            'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde então. {counted} deles foram contados: isso prova os totais dos livros, não de quem é cada transação. Para concluir, um operador inicia uma conferência de {from} a {to}.',
-            {
-              ...{ day: ofDay, days: older.days, n: older.unread, counted: older.counted },
-              from: formatDay(addDays(list.day, -older.days), language()),
-              to: formatDay(addDays(list.day, -1), language()),
-            },
-          )
-      : t('O que foi criado nos {days} dias antes {has} assim, paga em {day}.', {
-          day: ofDay,
-          days: older.days,
-          has: sayCount(olderCount),
-        });
+    : t('A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.', {
+        ...values,
+        at: spell(list.reading?.read_at ?? ''),
+      });
+  const early =
+    list.early &&
+    t('A leitura inteira mais nova dela começou em {at}, cedo demais: só vale uma começada a partir de {since}.', {
+      at: spell(list.early.read_at),
+      since,
+    });
   const hours = (proof.other_hours ?? []).map((hour) => t('entre {from} e {to} h', { from: hour, to: hour + 1 }));
   const elsewhere = hours.length > 0 && t('Em outras horas do dia há: {hours}.', { hours: hours.join('; ') });
   // a payment that was found leaves no question about older ones
   const isAnswered = list.conclusion === 'has' && older.conclusion === 'unknown';
-  return [ofList, ...(isAnswered ? [] : [ofOlder]), ...(elsewhere ? [elsewhere] : []), ...sayOthers(proof)];
+  const ofOlder = isAnswered ? [] : sayOlder(proof, since, spell);
+  const said = [ofList, early, ...ofOlder, elsewhere, ...sayOthers(proof), sayMismatches(proof)];
+  return said.filter((one) => typeof one === 'string');
+}
+
+function sayOlder(
+  { asked, list, older, payments }: PaymentProof,
+  since: string,
+  spell: (at: string) => string,
+): (Translated | null)[] {
+  const day = formatDay(asked.day, language());
+  const { days, unread: n, counted, early_at: earlyAt } = older;
+  if (older.conclusion !== 'unknown') {
+    const has = sayCount(payments.filter((one) => one.is_older).length);
+    return [t('O que foi criado nos {days} dias antes {has} assim, paga em {day}.', { day, days, has })];
+  }
+  if (n === 0) return [t('Sobre o que foi criado antes e pago em {day} também nada se conclui.', { day })];
+  const [from, to] = [-days, -1].map((by) => formatDay(addDays(list.day, by), language())) as [string, string];
+  return [
+    t(
+      'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde {since}. {counted} deles foram contados: isso prova os totais dos livros, não de quem é cada transação. Para concluir, um operador inicia uma conferência de {from} a {to}.',
+      { day, days, n, counted, since, from, to },
+    ),
+    earlyAt === null
+      ? null
+      : t('A leitura inteira mais nova desses dias começou antes disso, em {at}.', { at: spell(earlyAt) }),
+  ];
+}
+
+/** Says which mismatches of the payments are unresolved: an answer without them would say too much. */
+function sayMismatches({ payments }: PaymentProof): Translated | undefined {
+  const kinds = new Set(payments.flatMap(({ mismatches }) => mismatches.map(({ kind }) => kind)));
+  if (kinds.size === 0) return undefined;
+  const said = [...kinds].map((kind) => describeCode(textsOf(language()).mismatchKinds, kind));
+  return t('Divergências em aberto: {mismatches}.', { mismatches: said.join('; ') });
 }
 
 /** Says what else may be the payment that was asked for: of another name on the day, or of a day beside it. */

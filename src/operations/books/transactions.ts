@@ -40,7 +40,7 @@ import { maskMismatches } from '../mask-texts.ts';
 import { withoutSeq } from '../present-row.ts';
 import * as rows from '../rows/ledger.ts';
 
-const MISMATCHES_SHOWN_MAX = 200;
+export const MISMATCHES_SHOWN_MAX = 200;
 const NAME_CHARS_MIN = 2;
 
 const amountBound = z

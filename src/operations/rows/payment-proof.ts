@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { ListDoubt } from '../../reports/serve/read-list-proof.ts';
 import { source, transaction } from './ledger.ts';
-import { component, day, instant, nullableText } from './row-fields.ts';
+import { component, day, instant, nullableInstant, nullableText } from './row-fields.ts';
 
 const REASONS = [
   ...(['not_over', 'not_read', 'only_counted', 'reopened', 'before_books', 'time_zone'] as const satisfies ListDoubt[]),
-  ...(['late_entry', 'rows_refused', 'rows_hidden', 'names_left'] as const),
+  ...(['not_listed', 'late_entry', 'rows_refused', 'rows_hidden', 'names_left'] as const),
 ] as const;
 const conclusion = z.enum(['has', 'none', 'unknown']);
 
@@ -19,10 +19,13 @@ const payment = component('ProvenPayment', {
   first_seen_at: instant.describe('when we learnt of it'),
   paid: z.object({ at: instant, seen_at: instant, source }).nullable(),
   webhook: z.object({ id: z.string(), received_at: instant }).nullable().describe('the first; null: none came'),
+  mismatches: z
+    .array(z.object({ id: z.string(), kind: z.string(), severity: z.string(), opened_at: instant }))
+    .describe('unresolved ones'),
 });
 
 const reading = z.object({
-  read_at: instant.describe('when the reading began: after the day'),
+  read_at: instant.describe('when the reading began'),
   run_id: z.string(),
   from: day,
   to: day.describe('several days are read as one list until its bounds are learnt'),
@@ -40,12 +43,14 @@ export const paymentProof = component('PaymentProof', {
     day,
     conclusion: conclusion.describe('of what was created on the day'),
     reason: z.enum(REASONS).nullable().describe('why nothing is concluded'),
-    reading: reading.nullable().describe('the newest that read the list whole'),
+    reading: reading.nullable().describe('the newest that read the list whole, begun after the day'),
+    early: reading.nullable().describe('where there is none: the newest that read it whole, and began too early'),
   }),
   older: z
     .object({
       ...{ conclusion, days: z.int(), unread: z.int().describe('days not read whole since') },
       counted: z.int().describe('of these, counted since: a count names no transaction'),
+      early_at: nullableInstant.describe('of these, when the newest whole reading began: too early'),
     })
     .describe('of what was created in the days before and paid on the day'),
   payments: z.array(payment).describe('all that we know of, for every conclusion; at most 20'),

@@ -53,7 +53,10 @@ function listCommon({ plan, texts, tables }: Summary<AnyPlan>): Fact[] {
   const split = tables.all.filter(([, table]) => table.sheets.length > 1);
   return [
     [words.madeAt, { moment: plan.calendar.toWallTime(plan.madeAt) }],
-    [words.redacted, { text: plan.fullDocuments ? words.unredactedText : words.redactedText }],
+    [
+      words.redacted,
+      { text: plan.masked ? words.maskedText : plan.fullDocuments ? words.unredactedText : words.redactedText },
+    ],
     ...(plan.isRedacted ? [['', { text: words.forgottenText, style: 'hint' }] satisfies Fact] : []),
     ...split.map(([name, table]): Fact => {
       const values = { sheet: name, count: table.sheets.length, max: formatLocalCount(plan.rowsPerSheetMax, texts) };

@@ -14,16 +14,17 @@ export type ListDoubt = 'not_over' | 'not_read' | 'only_counted' | 'reopened' | 
 export type ListProof = Awaited<ReturnType<typeof readListProof>>;
 
 /**
- * Reads what is known of the provider's list of a day. `whole`: the newest whole reading that was asked for after the day.
+ * Reads what is known of the provider's list of a day. `whole`: the newest whole reading that was asked for after the day;
+ * `early`: where there is none, the newest one before.
  * `refusedRows`: rows that may be of it, and could not be read. `olderUnread`: those of the days before whose transactions may
  * have been paid on it, and that were not read whole since; `olderCounted` of them were counted, which closes a report and
- * names no transaction.
+ * names no transaction; `olderEarlyAt`: when the newest whole reading of one of them began.
  */
 export async function readListProof({ db, calendar, clock }: Context, day: Day) {
   const since = calendar.provableFrom(day);
   const [whole, last, isInDoubt, firstDay, windows, refusedRows] = await Promise.all([
-    readNewest(db, day, since, ['complete']),
-    readNewest(db, day, since, ['complete', 'counted', 'incomplete']),
+    readNewest(db, day, ['complete'], since),
+    readNewest(db, day, ['complete', 'counted', 'incomplete'], since),
     isZoneAlertFiring(db),
     findFirstDay(db),
     readProofWindows(db, { from: day, to: day }),
@@ -34,17 +35,29 @@ export async function readListProof({ db, calendar, clock }: Context, day: Day) 
     if (isInDoubt) return 'time_zone';
     if (last?.state === 'incomplete') return whole ? 'reopened' : 'not_read';
     if (whole) return null;
-    return last ? 'only_counted' : firstDay !== undefined && day < firstDay ? 'before_books' : 'not_read';
+    if (last) return 'only_counted';
+    return !early && firstDay !== undefined && day < firstDay ? 'before_books' : 'not_read';
   }
   const readWhole = windows.filter(({ isWhole }) => isWhole);
-  const countOlder = (proofs: typeof windows): number =>
-    listUnread(day, proofs, since).filter((one) => one !== day).length;
-  const olderUnread = countOlder(readWhole);
-  const olderCounted = olderUnread - countOlder(windows);
-  return { day, doubt: decideDoubt(), whole, refusedRows, olderUnread, olderCounted };
+  const listOlder = (proofs: typeof windows) => listUnread(day, proofs, since).filter((one) => one !== day);
+  const unread = listOlder(readWhole);
+  const olderCounted = unread.length - listOlder(windows).length;
+  const tooEarly = readWhole.filter(({ from, to }) => unread.some((one) => from <= one && to >= one));
+  const [olderEarlyAt] = tooEarly.map(({ askedAt }) => askedAt).sort((a, b) => b.getTime() - a.getTime());
+  const early = whole ? undefined : await readNewest(db, day, ['complete']);
+  return {
+    day,
+    doubt: decideDoubt(),
+    whole,
+    early,
+    refusedRows,
+    olderUnread: unread.length,
+    olderCounted,
+    olderEarlyAt,
+  };
 }
 
-async function readNewest(db: Reader, day: Day, since: Date, states: readonly string[]) {
+async function readNewest(db: Reader, day: Day, states: readonly string[], since = new Date(0)) {
   return await db
     .selectFrom('run_windows')
     .innerJoin('runs', 'runs.seq', 'run_windows.run_seq')

@@ -51,6 +51,8 @@ type StoredAlert = {
   endedAt: Date | null;
   /** The name that people gave to the platform that it concerns, as its reader may see it. */
   platformName?: string | undefined;
+  /** The number of the order that it is about, as its reader may see it. */
+  orderNumber?: string | undefined;
 };
 
 /** Describes an alert in a language. One of an earlier version has no facts: its text is the summary. */
@@ -61,7 +63,8 @@ export function describeAlert(calendar: Calendar, locale: Language, alert: Store
     money: (cents) => formatMoney(BigInt(cents), locale),
     day: (day) => formatDay(day, locale),
   };
-  const { name, facts } = alert;
+  const { name, orderNumber } = alert;
+  const facts = orderNumber === undefined || !alert.facts ? alert.facts : { ...alert.facts, expected: orderNumber };
   const { title = name, todo = '' } = (ALERT_TEXTS[locale] as Record<string, AlertText>)[name] ?? {};
   return {
     title,

@@ -87,7 +87,6 @@ export const OVERVIEW_EN = {
   '{amount} de devoluções recebidas': '{amount} of refunds received',
   '{amount} de tarifas, sobre ambos': '{amount} of commissions on both',
   'Divergências em aberto por tipo': 'Open mismatches by type',
-  'Nenhuma: o que temos é o que o provedor mostra.': 'None: what we have is what the provider shows.',
   'nenhum ainda': 'none yet',
   'Em quarentena': 'Quarantined',
   'O mais antigo destes sem prova é <b>{day}</b>, há {n} dia.':

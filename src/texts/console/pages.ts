@@ -9,8 +9,8 @@ export const PAGES_EN = {
   // the login
   Entrar: 'Log in',
   'Este token não existe ou foi revogado, ou expirou.': 'This token does not exist, is revoked or has expired.',
-  'Cole um token de acesso. Quem administra o Confere cria um com <code>confere tokens create --role viewer</code>.':
-    'Paste an access token. An admin of Confere creates one with <code>confere tokens create --role viewer</code>.',
+  'Cole o seu token de acesso. Quem administra o Confere lhe dá um.':
+    'Paste your access token. An admin of Confere gives you one.',
   // errors
   'Algo deu errado': 'Something went wrong',
   'Uma falha inesperada; ela está no log. Tente de novo e, se continuar, avise quem opera o Confere.':
@@ -146,6 +146,14 @@ export const PAGES_EN = {
   'Espera por um worker livre.': 'It waits for a free worker.',
   'Está lendo a lista do provedor.': 'It is reading the provider’s list.',
   'Provou que leu a lista inteira destes dias.': 'It has proven that it read the whole list of these days.',
+  'Leu inteira a lista de {read} dos {days} dias e só contou {n}: isso prova os totais, não de quem é cada transação.':
+    'It read the whole list of {read} of the {days} days and only counted {n}: that proves the totals, not whose each transaction is.',
+  'Contou estes dias, sem os ler: isso prova os totais, não de quem é cada transação.':
+    'It counted these days, without reading them: that proves the totals, not whose each transaction is.',
+  'A leitura de {day} começou em {at}, cedo demais para a prova de um pagamento desse dia: vale uma começada a partir de {since}.':
+    'The reading of {day} began at {at}, too early for the proof of a payment of that day: one that begins from {since} on counts.',
+  'Leu a lista de uma só plataforma; a prova de um pagamento pede a de todas.':
+    'It read the list of one platform alone; the proof of a payment asks for that of all.',
   'Nos dias em que leu só o que é novo, o total do provedor confere: sobre o que falta neles, nada conclui.':
     'In the days of which it read only what is new, the provider’s total agrees: it concludes nothing about what is missing there.',
   'Não conseguiu provar que leu tudo: nada conclui sobre o que falta.':

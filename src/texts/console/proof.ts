@@ -8,9 +8,12 @@ export const PROOF_EN = {
   'Palavras dele, ou o começo delas.': 'Words of it, or their beginnings.',
   'Basta ele: sem dia.': 'It is enough: no day.',
   'Escreva o valor, o nome ou o id E2E.': 'Write the amount, the name or the E2E id.',
+  'Confira-o, ou escolha também um dia.': 'Check it, or choose a day too.',
+  'Lida inteira cedo demais': 'Read whole too early',
+  'Detalhes técnicos': 'Technical details',
   'O id E2E já diz o minuto.': 'The E2E id names its minute.',
   'Não tem': 'Has none',
-  'Sem conclusão': 'No conclusion',
+  'Não se sabe': 'Not known',
   'Lista do provedor de {day}: {asked}': "The provider's list of {day}: {asked}",
   'Tem este pagamento. {outcome}': 'Has this payment. {outcome}',
   'Criado antes. {outcome}': 'Created before. {outcome}',
@@ -36,6 +39,13 @@ export const PROOF_EN = {
   'Imprima a página, ou salve-a em PDF. A API dá o mesmo em JSON: GET /api/v1/transactions/proof.':
     'Print the page, or save it as PDF. The API gives the same as JSON: GET /api/v1/transactions/proof.',
   'o dia ainda não terminou no provedor': 'the day is not over at the provider',
+  'o Confere conhece um pagamento assim que uma leitura inteira dela não tinha':
+    'Confere knows a payment like this that a whole reading of it did not have',
+  'A leitura inteira mais nova dela começou em {at}, cedo demais: só vale uma começada a partir de {since}.':
+    'Its newest whole reading began at {at}, too early: only one that begins from {since} on counts.',
+  'A leitura inteira mais nova desses dias começou antes disso, em {at}.':
+    'The newest whole reading of these days began before that, at {at}.',
+  'Divergências em aberto: {mismatches}.': 'Unresolved mismatches: {mismatches}.',
   'ela não foi lida inteira desde o fim do dia': 'it was not read whole since the day ended',
   'desde o fim do dia ela só foi contada, e uma contagem não diz de quem é cada transação':
     'since the day ended it was only counted, and a count does not say whose each transaction is',
@@ -52,8 +62,8 @@ export const PROOF_EN = {
     "Nothing is concluded from the provider's list of {day}: {reason}. Confere {has} like this ({asked}), and that may not be all.",
   'A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.':
     "The provider's list of {day} was read whole at {at} and {has} like this: {asked}.",
-  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde então. {counted} deles foram contados: isso prova os totais dos livros, não de quem é cada transação. Para concluir, um operador inicia uma conferência de {from} a {to}.':
-    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read whole since. {counted} of them were counted: that proves the totals of the books, not whose each transaction is. To conclude, an operator starts a reconciliation from {from} to {to}.',
+  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde {since}. {counted} deles foram contados: isso prova os totais dos livros, não de quem é cada transação. Para concluir, um operador inicia uma conferência de {from} a {to}.':
+    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read whole since {since}. {counted} of them were counted: that proves the totals of the books, not whose each transaction is. To conclude, an operator starts a reconciliation from {from} to {to}.',
   'Sobre o que foi criado antes e pago em {day} também nada se conclui.':
     'Nothing is concluded either about what was created before and paid on {day}.',
   'ela tem mais nomes do que os que se comparam; escreva também o valor, a hora ou o id E2E':

@@ -20,6 +20,13 @@ export const SEARCH_EN = {
   'Escreva {n} letras ou mais.': 'Write {n} letters or more.',
   'Escolha o período, de no máximo {n} dias.': 'Choose the period, of at most {n} days.',
   'Este texto não se lê assim: busque-o de novo.': 'This text has no such reading: search for it again.',
+  'Um id E2E tem {due} caracteres, e este tem {n}.': 'An E2E id has {due} characters, and this one has {n}.',
+  'Um id E2E começa com E ou D e traz a data, e este não.':
+    'An E2E id begins with E or D and holds its date, and this one does not.',
+  'Confira cada caractere do id E2E.': 'Check each character of the E2E id.',
+  'Nenhuma transação conhecida tem este id E2E.': 'No known transaction has this E2E id.',
+  'Buscam-se começos de palavras. Dentro delas, só num período: <a href="{path}">buscar “{text}” dentro das palavras</a>, e escolher os dias.':
+    'Beginnings of words are searched. Inside of them, in a period alone: <a href="{path}">search “{text}” inside of words</a>, and choose the days.',
   'Tire antes o outro texto da busca, ou busque só por ele.':
     'Remove the other text of the search first, or search for it alone.',
   'Escolha menos dias: esta busca leva mais de {ms} ms.': 'Choose fewer days: this search takes more than {ms} ms.',
@@ -71,6 +78,8 @@ export const SEARCH_EN = {
   'Pela situação de agora. O que foi devolvido depois não está nas pagas; o relatório conta os dois.':
     'By the status of now. What was refunded later is not among the paid; the report counts both.',
   'Pedido com este número:': 'Order of this number:',
+  'Nenhuma transação com isto; {n} pedido, acima.': 'No transaction with this; {n} order, above.',
+  'Nenhuma transação com isto; {n} pedidos, acima.': 'No transaction with this; {n} orders, above.',
   'O que foi pago e devolvido em {day} está no <a href="{path}">relatório do dia</a>.':
     'What was paid and refunded on {day} is in the <a href="{path}">report of the day</a>.',
   'Contam-se até {n}: estreite a busca para o total exato.':

@@ -507,6 +507,7 @@ test("the columns of a bank's CSV are mapped once, with a preview, kept for the 
   const blank = await send({ file });
   const suggested = ['dd/mm/yyyy', 'comma', 'as_written', 'day', 'text', 'in', 'out'];
   expect([blank.status, blank.selected]).toEqual([200, [';', '2', ...suggested]]);
+  expect(blank.html).toContain('<option value="dd/mm/yyyy" selected>dd/mm/aaaa</option>');
   expect(blank.text).toMatch(/Data mov\. .* 02\/10\/2026 · 02\/10\/2026 · 03\/10\/2026/);
   const chosen = {
     file,

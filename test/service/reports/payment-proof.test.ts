@@ -45,7 +45,7 @@ it('a list that nobody read whole after its day proves no absence, and no presen
   const known = await prove({ amount: '321.45' });
   expect(known).toMatchObject({
     conclusion: 'unknown',
-    list: { conclusion: 'unknown', reason: 'not_read', reading: null },
+    list: { conclusion: 'unknown', reason: 'not_read', reading: null, early: null },
   });
   expect(ids(known)).toEqual([payment.id]);
   const other = await prove({ amount: '9.99' });
@@ -53,6 +53,33 @@ it('a list that nobody read whole after its day proves no absence, and no presen
   expect(other.text.en).toMatch(/has no transaction like this \(R\$.9\.99\), and that may not be all/);
   expect((await ask({ day: env.today, amount: '9.99' })).proof.list.reason).toBe('not_over');
   expect((await ask({ day: '2021-01-01', amount: '9.99' })).proof.list.reason).toBe('before_books');
+});
+
+it('a reading that began before its day was over is named, with when one that counts begins, on both pages alike', async () => {
+  const noon = env.context.calendar.toInstant(`${day} 12:00:00`);
+  const run = await recordReadDays(env.context, day, day, noon);
+  await recordReadDays(env.context, addDays(day, -2), addDays(day, -1), noon);
+  const { list, older, text } = await prove({ amount: '9.99' });
+  expect(list).toMatchObject({ reason: 'not_read', reading: null });
+  expect(list.early).toMatchObject({ read_at: noon.toISOString(), run_id: run });
+  expect(older).toMatchObject({ unread: 95, early_at: noon.toISOString() });
+  const brazil = (of: Day) => of.split('-').reverse().join('/');
+  const [begun, since] = [`${brazil(day)} 12:00:00`, `${brazil(addDays(day, 1))} 00:0`];
+  expect(text['pt-BR']).toContain(`A leitura inteira mais nova dela começou em ${begun}, cedo demais`);
+  expect(text['pt-BR']).toContain(`95 não foram lidos inteiros desde ${since}`);
+  expect(text['pt-BR']).toContain(`desses dias começou antes disso, em ${begun}`);
+  // of a day before the books too
+  const before = '2021-02-02';
+  await recordReadDays(env.context, before, before, env.context.calendar.toInstant(`${before} 12:00:00`));
+  expect((await ask({ day: before, amount: '9.99' })).proof.list.reason).toBe('not_read');
+  const console = await env.console('accountant');
+  const page = (await console.get(`/reconciliations/${run}`)).text;
+  expect(page).toContain('Provou que leu a lista inteira destes dias.');
+  expect(page).toMatch(new RegExp(`A leitura de ${brazil(day)} começou em\\s+${begun}\\s*, cedo demais para a prova`));
+  await env.context.db.updateTable('runs').set({ days_counted: 1 }).where('id', '=', run).execute();
+  const counted = (await console.get(`/reconciliations/${run}`)).text;
+  expect(counted).toContain('Contou estes dias, sem os ler');
+  expect(counted).not.toContain('Provou que leu');
 });
 
 it('a list that was read whole after its day has the payment, or has none, and the answer says how that is known', async () => {
@@ -73,14 +100,19 @@ it('a list that was read whole after its day has the payment, or has none, and t
   const none = await prove({ amount: '9.99' });
   // the list of the day alone: a charge of a day before may have been paid on it
   expect(none).toMatchObject({ conclusion: 'unknown', list: { conclusion: 'none', reason: null } });
+  // so a badge says no absence either
+  expect(none.headline.en).toMatch(/: Not known$/);
+  expect(none.headline['pt-BR']).toMatch(/: Não se sabe$/);
+  const page = await (await env.console('operator')).get(`/transactions/proof?day=${day}&amount=9,99`);
+  expect(page.html).toContain('<span class="badge is-unknown">Não se sabe</span>');
+  expect(page.html).not.toContain('Não tem</span>');
   expect(none.text.en).toMatch(
     /was read whole at .* and has no transaction like this: R\$.9\.99\..* 95 days before, 95 were not read whole since/,
   );
   await recordReadDays(env.context, addDays(day, -95), addDays(day, -1), readAt);
-  expect(await prove({ amount: '9.99' })).toMatchObject({
-    conclusion: 'none',
-    older: { conclusion: 'none', unread: 0 },
-  });
+  const all = await prove({ amount: '9.99' });
+  expect(all).toMatchObject({ conclusion: 'none', older: { conclusion: 'none', unread: 0 } });
+  expect(all.headline).toMatchObject({ en: expect.stringMatching(/: Has none$/) });
 });
 
 it('a payment is found by its hour, its name and its end-to-end id', async () => {
@@ -155,6 +187,7 @@ it('a payment of an older charge is of the day on which it was paid', async () =
   const proof = await prove({ amount: '77.01' });
   expect(proof).toMatchObject({ conclusion: 'has', list: { conclusion: 'none' }, older: { conclusion: 'has' } });
   expect(proof.payments).toMatchObject([{ id: older.id, is_older: true }]);
+  expect(proof.headline.en).toMatch(/: Created before\. Refunded on [^;]+$/);
   expect(ids((await ask({ day: addDays(day, 1), amount: '77.01' })).proof)).toEqual([]);
 });
 
@@ -208,6 +241,58 @@ it('a later reading that proves nothing, and a later transaction of the day, tak
   await db.updateTable('run_windows').set({ state: 'counted' }).where('to_day', '=', addDays(day, -1)).execute();
   expect((await prove({ amount: '9.99' })).older).toMatchObject({ conclusion: 'unknown', unread: 95, counted: 95 });
   expect((await prove({ amount: '9.99' })).text['pt-BR']).toContain('95 deles foram contados: isso prova os totais');
+});
+
+it('what contradicts a payment is said in words, and one that a whole reading did not have is not said to be listed', async () => {
+  const { db, clock } = env.context;
+  const pending = [{ status: 'pending', date_created: `${day} 11:00:00` }];
+  const one = of('0f0e0d0c-0000-4000-8000-0000000000ff', `${day} 11:00:00`, {
+    amount: '13.13',
+    status: 'pending',
+    events: pending,
+  });
+  await apply(one);
+  await recordReadDays(env.context, addDays(day, -95), day, clock.now());
+  const open = async (id: string, kind: string) => {
+    const row = { id, kind, scope: one.id, severity: 'critical', state: 'open', baseline: 0, opened_at: clock.now() };
+    await db
+      .insertInto('mismatches')
+      .values({ ...row, transaction_id: one.id })
+      .execute();
+  };
+  await open('mm_claim', 'webhook_contradiction');
+  const claimed = await prove({ amount: '13.13' });
+  expect(claimed.payments).toMatchObject([{ mismatches: [{ id: 'mm_claim', kind: 'webhook_contradiction' }] }]);
+  expect(claimed.text['pt-BR']).toMatch(/Divergências em aberto: Um webhook disse o que o provedor não mostra\.$/);
+  expect(claimed.text.en).toMatch(/Unresolved mismatches: A webhook claimed what the provider does not show\.$/);
+  const console = await env.console('accountant');
+  const { html } = await console.get(`/transactions/proof?day=${day}&amount=13,13`);
+  expect(html).toMatch(/<dt>Divergências em aberto<\/dt><dd><a href="\/mismatches\/mm_claim">/);
+  await open('mm_gone', 'missing_at_provider');
+  const gone = await prove({ amount: '13.13' });
+  expect(gone).toMatchObject({ conclusion: 'unknown', list: { conclusion: 'unknown', reason: 'not_listed' } });
+  expect(gone.headline['pt-BR']).toMatch(/: Não se sabe$/);
+  await db.updateTable('mismatches').set({ state: 'resolved' }).where('transaction_id', '=', one.id).execute();
+});
+
+it('the page keeps the letters of an id, and has hashes and ids of ours in closed details', async () => {
+  const console = await env.console('operator');
+  const { html } = await console.get(`/transactions/proof?e2e_id=${payment.e2e_id}`);
+  expect(html).toMatch(new RegExp(`<h2 class="as-written">[^<]*${payment.e2e_id}`));
+  const shown = html.replaceAll(/<details[\s\S]*?<\/details>/g, '');
+  expect(shown).toContain(payment.e2e_id);
+  expect(shown).not.toMatch(/run_|[0-9a-f]{64}|\/transactions\/0f0e|<details/);
+  expect(html).toMatch(/<details class="numbers">[\s\S]*?[0-9a-f]{64}/);
+});
+
+it('a mistyped end-to-end id is named, and no day that lacks', async () => {
+  const console = await env.console('operator');
+  const mistyped = await console.get(`/transactions/proof?e2e_id=${payment.e2e_id?.slice(0, -1)}`);
+  expect(mistyped).toMatchObject({ status: 422 });
+  expect(mistyped.text).toContain('Um id E2E tem 32 caracteres, e este tem 31. Confira-o, ou escolha também um dia.');
+  expect(mistyped.text).not.toContain('Escolha um dia.');
+  const odd = await console.get(`/transactions/proof?e2e_id=${payment.e2e_id?.replace('E', '0')}`);
+  expect(odd.text).toContain('Um id E2E começa com E ou D e traz a data, e este não.');
 });
 
 it('a viewer sees no person and asks for none by name, and the question is audited as a search', async () => {

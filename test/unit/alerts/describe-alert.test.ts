@@ -97,6 +97,13 @@ test.each([
   expect(described.text).toEqual(typeof text === 'string' ? text : expect.stringMatching(text));
 });
 
+test('a text names an order by its number where its reader may see it', () => {
+  const alert = { name: 'paid_twice', severity: 'high', summary: '', facts: { expected: 'ep_1' }, mismatchId: 'mm_1' };
+  const at = { raisedAt: new Date(SINCE), endedAt: null };
+  expect(describeAlert(calendar, 'pt-BR', { ...alert, ...at, orderNumber: 'p-1' }).text).toBe('pedido p-1');
+  expect(describeAlert(calendar, 'en', { ...alert, ...at }).text).toBe('order ep_1');
+});
+
 test('the summary is English with UTC, for the log and the API; an alert of an earlier version shows it', () => {
   const { summary } = summarize('merchant_failing', FACTS);
   expect(summary).toBe(`merchant_failing: merchant Livraria me_1, since ${SINCE}`);

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Language } from '../../../src/domain/language/language.ts';
-import { classifySearch, findYearlessDay, namesNobody } from '../../../src/ledger/read/classify-search.ts';
+import {
+  classifySearch,
+  findAmountRange,
+  findYearlessDay,
+  namesNobody,
+} from '../../../src/ledger/read/classify-search.ts';
 
 /** `reference extra amount:123400`: the readings of a text, or its fault. */
 function read(text: string, language?: Language): string {
@@ -153,4 +158,20 @@ it.each([
   ['26/11/2026', '2026-11-27', undefined],
 ])('%s read on %s is %s', (text, today, day) => {
   expect(findYearlessDay(text, today)).toBe(day);
+});
+
+it.each([
+  ['190,00 a 200,00', '190,00|200,00'],
+  ['de R$ 190 até R$ 200', 'R$ 190|R$ 200'],
+  ['entre 190 e 200', '190|200'],
+  ['190.00 to 1,200.00', '190.00|1,200.00'],
+  ['190,00 – 200,00', '190,00|200,00'],
+  // a reference may be numbers with a hyphen
+  ['190 - 200', undefined],
+  ['190,00', undefined],
+  ['190,00 a 200,00 a 210,00', undefined],
+  ['maria a 200,00', undefined],
+  ['', undefined],
+])('%s as a range of amounts is %s', (text, range) => {
+  expect(findAmountRange(text)?.join('|')).toBe(range);
 });

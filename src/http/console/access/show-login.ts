@@ -9,7 +9,7 @@ import { t } from '../../../texts/translate.ts';
 import { getActor } from '../../access/authorize.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { createRouter } from '../../create-router.ts';
-import { html, tHtml } from '../parts/html.ts';
+import { html } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import {
   checkOrigin,
@@ -96,7 +96,7 @@ export function sendLogin(request: Request, response: Response, login: Login): v
 <h1>${t('Entrar')}</h1>
 ${trouble && html`<p class="fault" role="alert">${trouble}</p>`}
 ${hasIssuer && company}
-<p>${tHtml('Cole um token de acesso. Quem administra o Confere cria um com <code>confere tokens create --role viewer</code>.')}</p>
+<p>${t('Cole o seu token de acesso. Quem administra o Confere lhe dá um.')}</p>
 <form method="post" action="/login">
 <input type="hidden" name="next" value="${next}">
 <label><span>${t('Token')}</span><input type="password" name="token" required${!hasIssuer && html` autofocus`} autocomplete="current-password" spellcheck="false"${

@@ -2,7 +2,6 @@ import type { Response, Router } from 'express';
 import { z } from 'zod';
 import { ALERT_STATES, type ListedAlert } from '../../../alerts/read/read-alerts.ts';
 import type { Context } from '../../../context.ts';
-import type { Calendar } from '../../../domain/calendar.ts';
 import { alerts } from '../../../operations/alerts.ts';
 import { ALERT_KINDS } from '../../../texts/alerts/alert-kinds.ts';
 import { ALERT_TEXTS, type DescribedAlert, describeAlert, findPlatform } from '../../../texts/alerts/describe-alert.ts';
@@ -10,6 +9,7 @@ import { language } from '../../../texts/language.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
+import { readOrderNumbers } from '../mismatches/list-mismatches.ts';
 import { filterField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatAge, moment, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
@@ -48,39 +48,43 @@ export function alertListPages(context: Context): Router {
       return;
     }
     const { rows, next } = await readListPage(context, alerts, request, response, { filter: filters });
+    const described = await explainAlerts(context, response, await readPlatformNames(context, response), rows);
     const empty = isFiltered ? 'Nenhum alerta com estes filtros: tire um deles.' : 'Nenhum alerta ativo.';
     sendList(request, response, {
       ...LIST,
       filters: { fields, areSet: isFiltered },
       lead: html`<p class="lead">${tHtml('Cada causa envia um alerta, e outro quando acaba. <a href="/alerts?state=ended">Ver os encerrados</a>; <a href="/runbooks">todos os guias</a>.')}</p>`,
-      rows: alertTable(context, response, rows, await readPlatformNames(context, response), empty),
+      rows: alertTable(context, response, described, empty),
       next,
     });
   });
 }
 
-/** The texts of an alert in the language of the request. @param names of platforms, as the caller may see them. */
-export function explainAlert(calendar: Calendar, names: PlatformNames, alert: ListedAlert): DescribedAlert {
-  const platformName = names.get(findPlatform(alert) ?? '');
-  return describeAlert(calendar, language(), { ...alert, platformName });
-}
+/** An alert and its texts. `code`: its severity, which has its word in `severity`. */
+type ExplainedAlert = Omit<ListedAlert, keyof DescribedAlert> & DescribedAlert & { code: string };
 
-function alertTable(
+/** The texts of alerts in the language of the request. @param names of platforms; orders by their numbers: as the caller may see them. */
+export async function explainAlerts(
   context: Context,
   response: Response,
-  rows: ListedAlert[],
   names: PlatformNames,
-  empty: Label,
-): Html {
+  alerts: ListedAlert[],
+): Promise<ExplainedAlert[]> {
+  const ids = alerts.map(({ facts }) => ({ expected_payment_id: facts?.expected ?? null }));
+  const orders = await readOrderNumbers(context, response, ids);
+  return alerts.map((alert) => {
+    const platformName = names.get(findPlatform(alert) ?? '');
+    const orderNumber = orders.get(alert.facts?.expected ?? '')?.number;
+    const described = describeAlert(context.calendar, language(), { ...alert, platformName, orderNumber });
+    return { ...alert, ...described, code: alert.severity };
+  });
+}
+
+function alertTable(context: Context, response: Response, rows: ExplainedAlert[], empty: Label): Html {
   const restored = restoredSince(response);
-  const described = rows.map((alert) => ({
-    ...alert,
-    ...explainAlert(context.calendar, names, alert),
-    code: alert.severity,
-  }));
   return table({
     caption: 'Alertas, os mais novos primeiro',
-    rows: described,
+    rows,
     empty,
     columns: [
       {

@@ -27,8 +27,9 @@ import { makeChange } from '../../../operations/define-change.ts';
 import { bankCsv } from '../../../operations/rows/bank.ts';
 import { parseCsv } from '../../../spreadsheet/parse-csv.ts';
 import { type SheetRow, UnreadableFileError } from '../../../spreadsheet/row.ts';
+import { language } from '../../../texts/language.ts';
 import { sayFaults } from '../../../texts/say-refusal.ts';
-import { t, words } from '../../../texts/translate.ts';
+import { t, words, wordsBy } from '../../../texts/translate.ts';
 import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
@@ -48,6 +49,8 @@ const HEAD_ROWS_MAX = 30;
 
 const SEPARATOR_WORDS = { ';': ';', ',': ',', '\t': 'Tab', '|': '|' };
 const DECIMAL_WORDS = words({ comma: '1.234,56', point: '1,234.56', cents: '123456: em centavos' });
+/** Letters for day, month and year, as the language abbreviates them. */
+const DAY_WORDS = wordsBy(CSV_DAYS, (form) => (language() === 'en' ? form : form.replaceAll('y', 'a')));
 const SIGN_WORDS = words({ as_written: '- saiu da conta', reversed: 'sem sinal saiu da conta' });
 
 type Values = Record<string, string>;
@@ -185,7 +188,7 @@ ${choiceField(draft, { name: 'account', label: 'Conta', words: accountWords, any
 ${inputField(draft, { name: 'other_account', label: 'Ou outra conta', hint: t('Banco, agência e número, como {example}.', { example: ACCOUNT_EXAMPLE }) }, html` maxlength="${BANK_ACCOUNT_CHARS_MAX}"`)}
 ${choiceField(draft, { name: 'separator', label: 'Entre os campos', words: SEPARATOR_WORDS })}
 ${choiceField(draft, { name: 'header', label: 'Linha dos títulos', words: rowWords })}
-${choiceField(draft, { name: 'days', label: 'Dias', words: Object.fromEntries(CSV_DAYS.map((one) => [one, one])), any: 'Escolha' })}
+${choiceField(draft, { name: 'days', label: 'Dias', words: DAY_WORDS, any: 'Escolha' })}
 ${choiceField(draft, { name: 'decimals', label: 'Valor', words: DECIMAL_WORDS, any: 'Escolha' })}
 ${choiceField(draft, { name: 'signs', label: 'Sinal', words: SIGN_WORDS })}</div>
 ${head && columnTable(draft, head)}${draft.faults.csv && html`<p class="fault" role="alert">${draft.faults.csv}</p>`}

@@ -16,7 +16,7 @@ import { readProviderHealth } from '../../../reconciliation/watches/watch-provid
 import { endOfNow } from '../../../seal/read-balances.ts';
 import { findLastSuccess } from '../../../timetable/read-job-states.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
-import { explainAlert } from '../alerts/list-alerts.ts';
+import { explainAlerts } from '../alerts/list-alerts.ts';
 import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
 import { restoredSince } from '../parts/restored.ts';
 import type { VerdictFacts } from './decide-verdict.ts';
@@ -62,17 +62,18 @@ export async function readVerdict(
   const alerts = newest.filter(({ raisedAt }) => !restored || raisedAt >= restored);
   const notices = alerts.filter(({ name }) => NOTICES.includes(name));
   const others = alerts.filter((alert) => !notices.includes(alert));
-  const show = (alert: ListedAlert) => {
-    const { severity, raisedAt: since, facts } = alert;
-    return { ...explainAlert(calendar, names, alert), severity, cents: BigInt(facts?.cents ?? 0), since };
-  };
+  const show = async (some: ListedAlert[]) =>
+    (await explainAlerts(context, response, names, some)).map((one) => ({
+      ...{ title: one.title, text: one.text, path: one.path, severity: one.code, since: one.raisedAt },
+      cents: BigInt(one.facts?.cents ?? 0),
+    }));
   const facts: VerdictFacts = {
     ...{ now, today: calendar.dayOf(now), alertCount: sumOf(firing) - notices.length, alertsBefore: sumOf(before) },
     ...{ decided, readAt, watchedAt, activeRun, unproven },
     ...{ unverifiedSince, unwritableSince: context.writes.failingSince() },
     providerFault: provider.failing ?? provider.suspect,
-    alerts: others.map(show),
-    notices: notices.map(show),
+    alerts: await show(others),
+    notices: await show(notices),
     statements: statements.flatMap(({ platform, difference }) => {
       const differenceCents = parseSum(difference) ?? 0n;
       return differenceCents === 0n ? [] : [{ platform: nameOf(platform), differenceCents }];

@@ -194,7 +194,7 @@ function mismatchSummary(mismatches: Mismatches): Html {
   return table({
     caption: 'Divergências em aberto por tipo',
     rows: mismatches,
-    empty: 'Nenhuma: o que temos é o que o provedor mostra.',
+    empty: 'Nenhuma divergência.',
     columns: [
       {
         title: 'Tipo',

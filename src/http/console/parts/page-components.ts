@@ -46,6 +46,11 @@ export function facts(list: (readonly [Label, Part])[]): Html {
   return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${translate(name)}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
+/** Facts that only a technician asks for, such as hashes and ids of ours: closed, and printed once they are opened. */
+export function technical(list: Parameters<typeof facts>[0]): Html {
+  return html`<details class="numbers"><summary>${t('Detalhes técnicos')}</summary>${facts(list)}</details>`;
+}
+
 /** A link to the page of a transaction. @param id null: there is none to link to. */
 export function transactionLink(id: string | null): Html {
   return id === null ? EMPTY_VALUE : html`<a href="/transactions/${encodeURIComponent(id)}">${shortId(id)}</a>`;

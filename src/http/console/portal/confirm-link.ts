@@ -44,7 +44,7 @@ function show(context: Context, { change, side }: AddressLink, token: string) {
       ? t('Este e-mail passa a receber os e-mails sobre este lojista e os links que confirmam mudanças.')
       : t('Foi pedido no portal. Se não foi você, recuse e avise a operação: um token do portal pode ter vazado.')
   }</p>
-<h2>${change.merchant_name}</h2>${renderChange(context, presentAddressChange(change), isNew)}
+<h2 class="as-written">${change.merchant_name}</h2>${renderChange(context, presentAddressChange(change), isNew)}
 <form method="post" action="${ADDRESS}"><input type="hidden" name="token" value="${token}">
 <div class="actions"><button name="decision" value="confirm">${t('Confirmar')}</button><button name="decision" value="refuse" class="secondary">${t('Recusar')}</button></div></form>`;
 }

@@ -68,7 +68,7 @@ async function sendDay(context: Context, request: Request, response: Response, d
 <div class="head"><h1>${formatDay(day)}</h1> ${badge(DAY_STATE_WORDS, shown.state)} <nav class="days-beside" aria-label="${t('Dias')}">${link(addDays(day, -1), 'prev')}${day < today && link(addDays(day, 1), 'next')}</nav></div>
 ${renderState(response, shown)}
 ${field && html`<form class="filters" method="get" action="/reports/${day}">${field}<div class="actions"><button class="secondary">${t('Ver')}</button></div></form>`}
-<section><h2>${label === undefined ? t('Números') : t('Números de {platform}', { platform: label })}</h2>${renderFigures(shown)}</section>
+<section><h2${label !== undefined && html` class="as-written"`}>${label === undefined ? t('Números') : t('Números de {platform}', { platform: label })}</h2>${renderFigures(shown)}</section>
 <section><h2>${t('Revisões')}</h2>${revisionTable(context, shown, platform)}</section>
 ${changes.html}
 <section><h2>${t('Divergências deste dia')}</h2>${await renderMismatches(reading, response, day, platform)}</section>`;

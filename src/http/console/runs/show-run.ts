@@ -1,5 +1,6 @@
 import type { Request, Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { type Calendar, countDays } from '../../../domain/calendar.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
 import {
   findRun,
@@ -14,8 +15,8 @@ import { t, words } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { explainMismatch } from '../mismatches/explain-mismatch.ts';
-import { EMPTY_VALUE, formatCount, formatDuration, moment } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { EMPTY_VALUE, formatCount, formatDay, formatDuration, moment } from '../parts/format.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, facts, idText, say, table } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { sendPage } from '../parts/send-page.ts';
@@ -56,7 +57,7 @@ export function runPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/reconciliations">${t('Conferências')}</a></p>
 <div class="head"><h1>${formatDayRange(run)}</h1> ${badge(RUN_STATE_WORDS, run.state)}</div>
 <p class="sub">${idText(run.id)}</p>
-<p class="lead">${describeOutcome(run)}</p>
+<p class="lead">${describeOutcome(context.calendar, run, windows)}</p>
 ${isOpen && renderProgress(windows, await readPageProgress(context.db, run.seq))}
 ${said && html`<p class="fault">${say(said)}</p>`}
 <section><h2>${t('Números')}</h2>${renderNumbers(context, run, await readPlatformNames(context, response))}</section>
@@ -70,9 +71,39 @@ ${said && html`<p class="fault">${say(said)}</p>`}
   });
 }
 
-function describeOutcome(run: PresentedRun): Part {
-  if (run.state !== 'complete' || run.days_recent === 0) return VERDICTS[run.state];
-  return t('Nos dias em que leu só o que é novo, o total do provedor confere: sobre o que falta neles, nada conclui.');
+/** Says what a run proved, and of that what the proof of a payment does not take: the two pages must agree. */
+function describeOutcome(calendar: Calendar, run: PresentedRun, windows: Window[]): Part {
+  const { state, days_counted: counted, days_recent: recent } = run;
+  if (state !== 'complete') return VERDICTS[state];
+  const days = countDays(run.from, run.to);
+  const whole = counted === 0 && recent === 0 && VERDICTS.complete;
+  const someCounted =
+    counted > 0 &&
+    (counted < days
+      ? t(
+          'Leu inteira a lista de {read} dos {days} dias e só contou {n}: isso prova os totais, não de quem é cada transação.',
+          { read: days - counted - recent, days, n: counted },
+        )
+      : t('Contou estes dias, sem os ler: isso prova os totais, não de quem é cada transação.'));
+  const someRecent =
+    recent > 0 &&
+    t('Nos dias em que leu só o que é novo, o total do provedor confere: sobre o que falta neles, nada conclui.');
+  const early = windows.find(
+    (one) => one.state === 'complete' && one.asked_at && one.asked_at < calendar.provableFrom(one.to_day),
+  );
+  const tooEarly =
+    early &&
+    tHtml(
+      'A leitura de {day} começou em {at}, cedo demais para a prova de um pagamento desse dia: vale uma começada a partir de {since}.',
+      {
+        day: formatDay(early.to_day),
+        at: moment(calendar, early.asked_at),
+        since: moment(calendar, calendar.provableFrom(early.to_day)),
+      },
+    );
+  const ofOne =
+    run.platform !== null && t('Leu a lista de uma só plataforma; a prova de um pagamento pede a de todas.');
+  return html`${[whole, someCounted, someRecent, tooEarly, ofOne].map((one) => one && html`${one} `)}`;
 }
 
 function renderNumbers(context: Context, run: PresentedRun, names: PlatformNames): Html {

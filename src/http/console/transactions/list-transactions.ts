@@ -8,7 +8,7 @@ import { listExpected } from '../../../expected/list-expected.ts';
 import { readSearchTotal, type SearchTotal, sumByOutcome } from '../../../ledger/read/read-search-total.ts';
 import { isTooWide, SEARCH_MS_MAX } from '../../../ledger/read/search-transactions.ts';
 import { readFound } from '../../../operations/books/transactions.ts';
-import { t } from '../../../texts/translate.ts';
+import { type Label, plural, t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
@@ -24,11 +24,12 @@ import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField } from '../parts/send-page.ts';
 import { sendExport } from './export-transactions.ts';
 import { foundTable } from './present-found.ts';
-import { type Asked, authorizeFound, readDayOf, searchOf, searchSchema } from './read-search.ts';
+import { type Asked, authorizeFound, readAmountsOf, readDayOf, searchOf, searchSchema } from './read-search.ts';
 import {
   type Choices,
   renderChips,
   renderExports,
+  renderHelp,
   renderReadings,
   renderTotal,
   searchFields,
@@ -71,9 +72,13 @@ async function sendFound(context: Context, request: Request, response: Response,
   const addressOf = (other: Filters): string => encryptAddress(context, request, LIST.address, other);
   const today = context.calendar.dayOf(context.clock.now());
   const day = readDayOf(filters, today);
-  if (day !== undefined) {
+  const [amount_from, amount_to] = readAmountsOf(filters) ?? [];
+  if (day !== undefined || amount_from !== undefined) {
     const { [SEARCH_BOX]: _, as: __, ...others } = given;
-    response.redirect(303, addressOf({ ...others, from: day, to: day }));
+    response.redirect(
+      303,
+      addressOf({ ...others, ...(day === undefined ? { amount_from, amount_to } : { from: day, to: day }) }),
+    );
     return;
   }
   const full = canSeePersonalData(response);
@@ -90,28 +95,47 @@ async function sendFound(context: Context, request: Request, response: Response,
       ? sumShown(shown)
       : await readSearchTotal(context.db, context.keys, search.query);
   const choices = await readChoices(context, response);
-  const empty = isFiltered(filters)
-    ? 'Nenhuma transação com estes filtros: tire um deles.'
-    : 'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.';
+  const orders = await findOrders(context, filters);
   const isCut = filters.inside !== undefined && next !== undefined && shown.length < limit;
   const exportOf = (other: Filters): string => encryptAddress(context, request, EXPORT, other);
   sendList(request, response, {
     ...LIST,
     filters: { ...form(response, draft, choices), areSet: isFiltered(filters) },
-    lead: html`<div class="about">${renderChips(given, choices, { addressOf, today })}${renderReadings(search.readings, given, { addressOf, full })}${await renderOrders(context, filters)}
+    lead: html`<div class="about">${renderChips(given, choices, { addressOf, today })}${renderReadings(search.readings, given, { addressOf, full })}${renderOrders(orders)}${shown.length + orders.length === 0 && after === undefined && renderHelp(search.readings, given, { addressOf, today })}
 ${shown.length > 0 && html`${renderTotal(total, filters.from === filters.to ? filters.from : undefined)}${renderExports(given, exportOf, full)}`}${isCut && html`<p class="notice">${t('O tempo desta busca acabou em {day}: ela continua na próxima página.', { day: formatDay(next.slice(0, 10)) })}</p>`}<p class="hint"><a href="${PROOF.address}">${t(PROOF.title)}</a></p></div>`,
-    rows: foundTable(context, shown, { names: await readPlatformNames(context, response), empty }),
+    rows: foundTable(context, shown, {
+      names: await readPlatformNames(context, response),
+      empty: sayEmpty(filters, orders.length),
+    }),
     next,
   });
 }
 
-/** Leads to the orders whose number stands in the box, with or without the word before it. */
-async function renderOrders(context: Context, { q = '' }: Asked['filters']): Promise<Html | undefined> {
+function sayEmpty(filters: Asked['filters'], orders: number): Label {
+  if (orders > 0)
+    return plural(
+      orders,
+      'Nenhuma transação com isto; {n} pedido, acima.',
+      'Nenhuma transação com isto; {n} pedidos, acima.',
+    );
+  return isFiltered(filters)
+    ? 'Nenhuma transação com estes filtros: tire um deles.'
+    : 'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.';
+}
+
+type Orders = Awaited<ReturnType<typeof listExpected>>;
+
+/** Finds the orders whose number stands in the box, with or without the word before it. */
+async function findOrders(context: Context, { q = '' }: Asked['filters']): Promise<Orders> {
   const typed = q.trim();
-  if (typed === '') return undefined;
-  const found: Awaited<ReturnType<typeof listExpected>> = [];
+  const found: Orders = [];
+  if (typed === '') return found;
   for (const number of new Set([typed, typed.replace(ORDER_WORD, '')]))
     append(found, await listExpected(limitReads(context), ORDERS_SHOWN_MAX, undefined, { number }));
+  return found;
+}
+
+function renderOrders(found: Orders): Html | undefined {
   if (found.length === 0) return undefined;
   const links = found.map((one) => html` <a href="/expected/${one.id}">${one.number}</a> ${stateBadge(one.state)}`);
   return html`<p class="notice">${t('Pedido com este número:')}${links}</p>`;

@@ -3,12 +3,15 @@ import type { Response } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { Day } from '../../../domain/calendar.ts';
+import { E2E_CHARS, parseE2eId } from '../../../domain/e2e-id.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { foldName, normalizeDocument } from '../../../domain/person/fold-person.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import {
+  type Classified,
   classifySearch,
+  findAmountRange,
   findYearlessDay,
   type Reading,
   SEARCH_CHARS_MAX,
@@ -39,6 +42,15 @@ function describeFault(fault: SearchFault): string {
     case 'amount_too_large':
       return t('Este valor é maior que qualquer transação.');
   }
+}
+
+/** Explains what is wrong with a text that is meant as an end-to-end id and finds nothing. */
+export function explainE2eId(text: string): string {
+  if (text.length !== E2E_CHARS)
+    return t('Um id E2E tem {due} caracteres, e este tem {n}.', { due: E2E_CHARS, n: text.length });
+  return parseE2eId(text)
+    ? t('Confira cada caractere do id E2E.')
+    : t('Um id E2E começa com E ou D e traz a data, e este não.');
 }
 
 const TEXTS_MAX = 2048;
@@ -80,7 +92,7 @@ export const searchSchema = z
   })
   .superRefine((given, issues) => {
     const refuse = (name: string, message: string) => issues.addIssue({ code: 'custom', path: [name], message });
-    const { readings, fault } = classifySearch(given.q ?? '', language());
+    const { readings, fault } = classifyBox(given);
     if (fault) refuse(SEARCH_BOX, describeFault(fault));
     else if (given.as && !readings.some(({ kind }) => kind === given.as))
       refuse(SEARCH_BOX, t('Este texto não se lê assim: busque-o de novo.'));
@@ -116,10 +128,24 @@ export function readDayOf({ q = '', as }: SearchFilters, today?: Day): Day | und
   return reading?.kind === 'day' ? reading.day : undefined;
 }
 
+/** The text of the box, and the reading that it is narrowed to. */
+type Box = { q?: string | undefined; as?: string | undefined };
+
+/** The amounts of a range that the box holds: they become those of the filters. */
+export function readAmountsOf({ q = '', as }: Box): [string, string] | undefined {
+  return as === undefined ? findAmountRange(q) : undefined;
+}
+
+function classifyBox(box: Box): Classified {
+  return readAmountsOf(box) ? { readings: [] } : classifySearch(box.q ?? '', language());
+}
+
 /** Turns filters into a search. @param mayName whether the caller may search by name: else the box does not. */
 export function toSearch(filters: SearchFilters, mayName: boolean): Search {
-  const { q = '', as, e2e_id: e2eId, amount, amount_from, amount_to, by, ...rest } = filters;
-  const all = classifySearch(q, language()).readings;
+  const { q = '', as, e2e_id: e2eId, amount, amount_from: _, amount_to: __, by, ...rest } = filters;
+  const range = readAmountsOf(filters);
+  const [amount_from, amount_to] = range ?? [filters.amount_from, filters.amount_to];
+  const all = classifyBox(filters).readings;
   const wanted = as === undefined ? all.filter(({ kind }) => mayName || kind !== 'words') : all;
   const readings = as === undefined ? wanted : wanted.filter(({ kind }) => kind === as);
   const [amountCents, amountMinCents, amountMaxCents] = [amount, amount_from, amount_to].map((value) =>
@@ -128,7 +154,7 @@ export function toSearch(filters: SearchFilters, mayName: boolean): Search {
   const terms = { ...rest, e2eId, amountCents, amountMinCents, amountMaxCents };
   const day = readDayOf(filters);
   const period = day === undefined ? {} : { from: day, to: day };
-  const anyOf = q === '' || day !== undefined ? undefined : readings.map(toTerms);
+  const anyOf = q === '' || day !== undefined || range !== undefined ? undefined : readings.map(toTerms);
   const read = readings.map((one) => [one.kind, 'text' in one ? one.text : q] as const);
   const named = { ...rest, ...period, e2e_id: e2eId, amount, amount_from, amount_to, by, ...Object.fromEntries(read) };
   return {

@@ -1,5 +1,6 @@
 /** The form of the search, and what it says about itself: its filters as chips, its readings, its total, its files. */
 import { addDays, type Day } from '../../../domain/calendar.ts';
+import { isLikelyE2eId } from '../../../domain/e2e-id.ts';
 import { OPERATIONS, type Operation } from '../../../domain/statuses.ts';
 import type { Reading, SearchKind } from '../../../ledger/read/classify-search.ts';
 import { OUTCOMES, type Outcome, type SearchTotal, TOTAL_MS_MAX } from '../../../ledger/read/read-search-total.ts';
@@ -13,7 +14,7 @@ import { formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { SEARCH_BOX } from '../parts/parse-filters.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
-import { TEXT_FILTERS } from './read-search.ts';
+import { explainE2eId, TEXT_FILTERS } from './read-search.ts';
 
 const EXAMPLE_CENTS = 123_456n;
 
@@ -148,6 +149,25 @@ export function renderReadings(
   return html`<p class="hint">${tHtml('Procurado como {readings}.', { readings: links })}${
     narrowed && html` <a href="${addressOf(wider)}">${t('Procurar também como outra coisa')}</a>`
   }${!full && html` ${t('O papel de leitura não busca por nome.')}`}</p>`;
+}
+
+/** Says of a search that found nothing what a reading of the box asks for: each character of an end-to-end id, a period. */
+export function renderHelp(
+  readings: Reading[],
+  given: Filters,
+  { addressOf, today }: { addressOf: AddressOf; today: Day },
+): Html | undefined {
+  const [text = ''] = readings.flatMap((one) => ('text' in one && one.kind !== 'id' ? one.text : []));
+  if (isLikelyE2eId(text))
+    return html`<p class="notice">${t('Nenhuma transação conhecida tem este id E2E.')} ${explainE2eId(text)}</p>`;
+  if (!readings.some(({ kind }) => kind === 'words')) return undefined;
+  const { [SEARCH_BOX]: _, as: __, ...others } = given;
+  const period = { from: given.from || addDays(today, 1 - INSIDE_DAYS_MAX), to: given.to || today };
+  const said = tHtml(
+    'Buscam-se começos de palavras. Dentro delas, só num período: <a href="{path}">buscar “{text}” dentro das palavras</a>, e escolher os dias.',
+    { path: addressOf({ ...others, ...period, inside: text }), text },
+  );
+  return html`<p class="notice">${said}</p>`;
 }
 
 /**

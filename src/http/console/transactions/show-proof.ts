@@ -12,16 +12,16 @@ import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { explainMismatch } from '../mismatches/explain-mismatch.ts';
 import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { choiceField, type Draft, dayField, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
-import { badge, facts, filterForm, idText } from '../parts/page-components.ts';
+import { badge, facts, filterForm, idText, technical } from '../parts/page-components.ts';
 import { filterChoice, isFiltered } from '../parts/parse-filters.ts';
-import { spellPlatform } from '../parts/read-platform-names.ts';
 import { formTokenField, hasRole, sendPage } from '../parts/send-page.ts';
-import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
-import { searchSchema } from './read-search.ts';
+import { OPERATION_WORDS, SEVERITY_WORDS, STATUS_WORDS } from '../parts/words.ts';
+import { explainE2eId, searchSchema } from './read-search.ts';
 import { renderSource } from './render-timeline.ts';
 
 export const PROOF = { title: 'Prova de um pagamento', address: '/transactions/proof' } as const;
@@ -35,7 +35,9 @@ const schema = z
     if (!isFiltered(given)) return;
     if ((given.amount ?? given.name ?? given.e2e_id) === undefined)
       refuse('amount', t('Escreva o valor, o nome ou o id E2E.'));
-    if (!given.day && !parseE2eId(given.e2e_id ?? null)) refuse('day', t('Escolha um dia.'));
+    if (!given.day && given.e2e_id && !parseE2eId(given.e2e_id))
+      refuse('e2e_id', `${explainE2eId(given.e2e_id)} ${t('Confira-o, ou escolha também um dia.')}`);
+    else if (!given.day && !given.e2e_id) refuse('day', t('Escolha um dia.'));
     if (given.hour && given.e2e_id) refuse('hour', t('O id E2E já diz o minuto.'));
   });
 
@@ -97,8 +99,9 @@ ${proof}`;
 
 function renderProof(context: Context, proof: PaymentProof): Html {
   const { list, payments } = proof;
-  const bad = list.conclusion === 'unknown' && ' bad';
-  return html`<section><h2>${sayQuestion(proof)} ${listVerdicts(proof).map(({ code, text }) => badge({ [code]: text }, code))}</h2>
+  const isOpen = list.conclusion === 'unknown' || payments.some(({ mismatches }) => mismatches.length > 0);
+  const bad = (isOpen || proof.conclusion === 'unknown') && ' bad';
+  return html`<section><h2 class="as-written">${sayQuestion(proof)} ${listVerdicts(proof).map(({ code, text }) => badge({ [code]: text }, code))}</h2>
 <div class="explain${bad}">${sayPaymentProof(context.calendar, proof).map((one) => html`<p>${one}</p>`)}
 ${proof.more && html`<p>${t('Aqui estão {count}.', { count: formatCount(PAYMENTS_SHOWN_MAX) })}</p>`}</div>
 ${payments.map((one) => renderPayment(context, one))}</section>
@@ -106,49 +109,55 @@ ${payments.map((one) => renderPayment(context, one))}</section>
 }
 
 function renderPayment({ calendar }: Context, row: PaymentProof['payments'][number]): Html {
-  const { paid, webhook } = row;
+  const { paid, webhook, mismatches, platform } = row;
+  const open = mismatches.map(
+    ({ id, ...one }) =>
+      html`<a href="/mismatches/${id}">${explainMismatch(one).title}</a> ${badge(SEVERITY_WORDS, one.severity)} `,
+  );
   return html`<article class="payment"><h3>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, row.operation), amount: moneyOf(row.amount) })} ${badge(STATUS_WORDS, row.status)}</h3>${facts(
     [
+      ['Divergências em aberto', open.length > 0 && open],
       ['Criada em', moment(calendar, row.created_at)],
       ['Paga em', paid ? moment(calendar, paid.at) : t('não foi paga')],
       ['Nome', row.name],
-      [
-        'Plataforma',
-        row.platform &&
-          spellPlatform(new Map(row.platform_name === null ? [] : [[row.platform, row.platform_name]]), row.platform),
-      ],
+      ['Plataforma', row.platform_name ?? (platform && idText(platform))],
       ['Referência', row.reference && idText(row.reference)],
       ['Id E2E', row.e2e_id && idText(row.e2e_id)],
-      ['Transação', html`<a class="id" href="/transactions/${row.id}">${row.id}</a>`],
-      [
-        'Soubemos em',
-        html`${moment(calendar, paid?.seen_at ?? row.first_seen_at)}${paid && html`, ${renderSource(paid.source)}`}`,
-      ],
-      [
-        'Webhook recebido',
-        webhook ? html`<a href="/inbox/${webhook.id}">${moment(calendar, webhook.received_at)}</a>` : t('nenhum'),
-      ],
     ],
-  )}</article>`;
+  )}${technical([
+    ['Transação', html`<a class="id" href="/transactions/${row.id}">${row.id}</a>`],
+    ['Plataforma', row.platform_name !== null && platform && idText(platform)],
+    [
+      'Soubemos em',
+      html`${moment(calendar, paid?.seen_at ?? row.first_seen_at)}${paid && html`, ${renderSource(paid.source)}`}`,
+    ],
+    [
+      'Webhook recebido',
+      webhook ? html`<a href="/inbox/${webhook.id}">${moment(calendar, webhook.received_at)}</a>` : t('nenhum'),
+    ],
+  ])}</article>`;
 }
 
 function renderHow(
   { calendar }: Context,
-  { list: { reading }, older, log, zone, made_at: madeAt }: PaymentProof,
+  { list: { reading, early }, older, log, zone, made_at: madeAt }: PaymentProof,
 ): Html {
   const count = reading && {
     ...{ listed: formatCount(reading.listed), from: formatDay(reading.from), to: formatDay(reading.to) },
     announced: reading.announced === null ? '–' : formatCount(reading.announced),
   };
-  return facts([
+  const run = (reading ?? early)?.run_id;
+  return html`${facts([
     ['Lida inteira em', reading && moment(calendar, reading.read_at)],
-    ['Conferência', reading && html`<a href="/reconciliations/${reading.run_id}">${reading.run_id}</a>`],
+    ['Lida inteira cedo demais', early && moment(calendar, early.read_at)],
     ['Contagem', count && t('{listed} transações, de {from} a {to}; o provedor anunciou {announced}', count)],
     ['Dias antes, não lidos inteiros desde então', formatCount(older.unread)],
+    ['Fuso horário do provedor', zone],
+    ['Feita em', moment(calendar, madeAt)],
+  ])}${technical([
+    ['Conferência', run && html`<a href="/reconciliations/${run}">${idText(run)}</a>`],
     ['Posição do razão', log?.position],
     ['Hash da cadeia nessa posição', log && idText(log.hash)],
     ['Checkpoint publicado', log?.checkpoint && html`<pre>${log.checkpoint}</pre>`],
-    ['Fuso horário do provedor', zone],
-    ['Feita em', moment(calendar, madeAt)],
-  ]);
+  ])}`;
 }
