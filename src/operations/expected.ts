@@ -22,7 +22,7 @@ import { type By, defineChange } from './define-change.ts';
 import { auditItem, defineItem } from './define-item.ts';
 import { defineList, readList } from './define-list.ts';
 import { created, ok } from './describe-operation.ts';
-import { day, NO_AMOUNT } from './fields.ts';
+import { day } from './fields.ts';
 import { parseInput } from './parse-input.ts';
 import { withoutSeq } from './present-row.ts';
 import { expectedPayment } from './rows/expected.ts';
@@ -164,7 +164,7 @@ export const matchOne = defineChange({
     note: why,
     amount: z
       .string('must be a decimal text: "1234.56"')
-      .transform(centsOf(parseAmount, NO_AMOUNT))
+      .transform(centsOf(parseAmount))
       .refine((cents) => cents > 0n, 'must be more than zero')
       .optional()
       .describe('a part of the payment; without it, what is left of it'),

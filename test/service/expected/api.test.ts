@@ -94,6 +94,8 @@ describe('PUT', () => {
       422,
       ['amount', 'body', 'document', 'due_day', 'references'],
     ]);
+    const comma = await call('PUT', `/shop/${nextNumber()}`, { ...FACTS, amount: '10,50' });
+    expect([comma.status, JSON.stringify(comma.json.errors)]).toEqual([422, expect.stringContaining('with a point')]);
     const blank = await call('PUT', `/shop/${nextNumber()}`, { ...FACTS, references: ['  '] });
     expect([blank.status, JSON.stringify(blank.json.errors)]).toEqual([422, expect.stringContaining('not blank')]);
     for (const [address, field] of [
