@@ -77,7 +77,11 @@ it('says in words which orders are paid, and when, by state and reference, with 
   expect(own).toMatch(/a-paid[\s\S]*Maria/);
   expect(own).toMatch(/\/portal\/callbacks\?transaction_id=/);
   const file = (await ana?.get('/portal/orders.csv?state=paid'))?.text ?? '';
-  expect(file.trim().split('\r\n')).toEqual([expect.any(String), expect.stringContaining('ana;a-paid;cashin;10,00')]);
+  const today = env.today.split('-').reverse().join('/');
+  expect(file.trim().split('\r\n')).toEqual([
+    expect.stringMatching(/^origem;.*;pago em$/),
+    expect.stringMatching(new RegExp(`^ana;a-paid;a receber;10,00;${today};${today};.*;Pago;.*;sim;.*;20/11/2026$`)),
+  ]);
   const { detail } = await readRow(env.context.db, 'audit', ['detail'], { action: 'expected.show', target: id });
   expect(detail).toBe('portal');
 });
