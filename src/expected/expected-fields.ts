@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Day, isDay, isKeptInstant } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';
 import { TEXT_BYTES_MAX } from '../domain/field-limits.ts';
-import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../domain/money.ts';
+import { parseAmount } from '../domain/money.ts';
 import { isValidDocument } from '../domain/person/find-documents.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
@@ -80,9 +80,7 @@ export const expectedFactsSchema = z
     operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`),
     amount: z
       .string('must be a decimal text: "1234.56"')
-      .transform(
-        centsOf(parseAmount, `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`),
-      )
+      .transform(centsOf(parseAmount))
       .refine((cents) => cents > 0n, 'must be more than zero')
       .describe('reais with a point and at most two decimals, more than zero: "1234.56"'),
     due_day: day.describe('the day on which it is due: YYYY-MM-DD'),
@@ -97,7 +95,7 @@ export const expectedFactsSchema = z
       .default(null)
       .describe('the id of the platform that its payment must have; null: any'),
     references: keys(TEXT_BYTES_MAX.reference).describe(
-      `up to ${KEYS_MAX}: a payment with one of them, to the letter, is its own`,
+      `up to ${KEYS_MAX}: a payment with one of them, to the letter, is its own. No payment is found for what has neither this, e2e_ids, extra, document nor invoice_key`,
     ),
     e2e_ids: keys(TEXT_BYTES_MAX.e2e_id).describe('the same, of the end-to-end ids of PIX'),
     extra: comparedText(TEXT_BYTES_MAX.extra)

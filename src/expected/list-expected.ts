@@ -45,6 +45,8 @@ export type ExpectedFilters = {
   amount?: bigint | undefined;
   /** Has candidates, about which a person may decide. */
   undecided?: boolean | undefined;
+  /** Has a payment that fits others too. */
+  disputed?: 'true' | undefined;
 };
 
 type Reading = Pick<Context, 'db' | 'clock' | 'calendar' | 'keys'>;
@@ -102,7 +104,7 @@ export async function listExpected(
 type Heads = ExpressionBuilder<Database & { head: Database['expected_payments'] }, 'head'>;
 
 function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: ExpectedFilters): Expression<SqlBool> {
-  const { reference, platform, due_from, due_to, from, to, document, name, amount, undecided } = filters;
+  const { reference, platform, due_from, due_to, from, to, document, name, amount, undecided, disputed } = filters;
   const terms: Expression<SqlBool>[] = (['id', 'state', 'operation', 'source', 'number'] as const).flatMap((field) => {
     const value = filters[field];
     return value === undefined ? [] : [eb(`head.${field}`, '=', value)];
@@ -136,10 +138,10 @@ function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: Expec
     const named = eb.selectFrom('expected_texts').select('version_seq');
     terms.push(eb('head.version_seq', 'in', named.where('name_folded', '>=', first).where('name_folded', '<', end)));
   }
-  if (undecided === true)
-    terms.push(
-      eb.exists(eb.selectFrom('expected_candidates').select('rule').whereRef('expected_seq', '=', 'head.seq')),
-    );
+  if (undecided === true || disputed !== undefined) {
+    const candidates = eb.selectFrom('expected_candidates').select('rule').whereRef('expected_seq', '=', 'head.seq');
+    terms.push(eb.exists(disputed === undefined ? candidates : candidates.where('reason', '=', 'not_unique')));
+  }
   return eb.and(terms);
 }
 
@@ -172,7 +174,10 @@ async function readMatchedTo({ db, clock }: Pick<Context, 'db' | 'clock'>): Prom
   return ((await findOldestUndecided(db, now)) ?? now).toISOString();
 }
 
-/** `undecided`: work waits for it or for a payment that it is matched with, or its end is over since. */
+/**
+ * `undecided`: work waits for it or for a payment that it is matched with, or its end is over since. `shares_key`: a cancelled one, of which
+ * another cancelled one has a key: a payment with it is of neither.
+ */
 function selectExpected(db: Reader, now: Date) {
   return db
     .selectFrom('expected_payments as head')
@@ -184,6 +189,13 @@ function selectExpected(db: Reader, now: Date) {
         OR EXISTS (SELECT 1 FROM expected_work WHERE expected_seq = head.seq)
         OR EXISTS (SELECT 1 FROM expected_matches made JOIN expected_work USING (transaction_seq)
           WHERE made.expected_seq = head.seq)`.as('undecided'),
+    )
+    .select(
+      sql<number>`head.is_cancelled = 1 AND head.settled_cents > 0 AND EXISTS (SELECT 1 FROM expected_keys AS mine
+        JOIN expected_keys AS theirs ON theirs.value = mine.value AND theirs.kind = mine.kind
+        JOIN expected_payments AS other ON other.version_seq = theirs.version_seq
+        WHERE mine.version_seq = head.version_seq AND other.seq <> head.seq
+          AND other.is_cancelled = 1 AND other.operation = head.operation)`.as('shares_key'),
     )
     .select(['version.valid_until', 'version.invoice_key'])
     .select(['texts.document', 'texts.name', 'texts.description', 'texts.extra']);

@@ -1,3 +1,4 @@
+import { type Caller, seesPersons } from '../access/tokens.ts';
 import { maskNote } from '../domain/person/mask-mismatch.ts';
 import {
   maskDocument,
@@ -7,7 +8,14 @@ import {
   maskText,
   type Party,
 } from '../domain/person/mask-person.ts';
-import type { PresentedExpected } from './list-expected.ts';
+import type { ExpectedFilters, PresentedExpected } from './list-expected.ts';
+
+/** The orders that a caller sees beside one. `mask`: their numbers may name a person. */
+export type OrderScope = Pick<ExpectedFilters, 'sources' | 'merchantSeq'> & { mask: boolean };
+
+export function scopeOf(caller: Caller): OrderScope {
+  return { sources: caller.sources, merchantSeq: caller.merchantSeq, mask: !seesPersons(caller) };
+}
 
 /** An expected payment for roles that don't see personal data. */
 export function maskExpected(expected: PresentedExpected): PresentedExpected {

@@ -5,7 +5,10 @@ import { KEY_RULES } from './decide/facts.ts';
 
 type Amounts = 'is_cancelled' | 'amount_cents' | 'settled_cents' | 'returned_cents' | 'parts_settled' | 'paid_day';
 type Lacks = 'reason_code' | 'first_lack' | 'last_lack';
-type Stored = Pick<Selectable<Database['expected_payments']>, Amounts | Lacks> & { state: ExpectedState };
+type Stored = Pick<Selectable<Database['expected_payments']>, Amounts | Lacks> & {
+  state: ExpectedState;
+  shares_key: number;
+};
 
 /** Rules whose matches a cancellation does not withdraw. */
 const LASTING_RULES: readonly string[] = ['person', ...KEY_RULES];
@@ -16,12 +19,13 @@ const UNPAID_STATES: readonly ExpectedState[] = ['unpaid', 'not_proven'];
  * state and amounts agree. Pure.
  */
 export function presumeState<T extends Stored>(row: T, matches: readonly { rule: string }[], decided: boolean): T {
+  if (decided) return row;
   if (row.is_cancelled === 1) {
-    const isPaid = row.settled_cents > 0n && matches.some(({ rule }) => LASTING_RULES.includes(rule));
+    const lasting = Number(row.shares_key) === 1 ? ['person'] : LASTING_RULES;
+    const isPaid = row.settled_cents > 0n && matches.some(({ rule }) => lasting.includes(rule));
     const state = isPaid ? 'paid_after_cancel' : 'cancelled';
     return { ...row, state, reason_code: state, first_lack: null, last_lack: null };
   }
-  if (decided) return row;
   const [amountCents, settledCents, returnedCents] = [row.amount_cents, row.settled_cents, row.returned_cents];
   const sums = { settledCents, returnedCents, parts: row.parts_settled };
   const state = chooseState({ amountCents, isCancelled: false, isOver: false, lacks: 0 }, sums);

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { Party } from '../domain/person/mask-person.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
-import { CANDIDATES_SHOWN_MAX, type ExpectedFilters } from './list-expected.ts';
+import { CANDIDATES_SHOWN_MAX } from './list-expected.ts';
+import type { OrderScope } from './mask-expected.ts';
 import { maskNumber } from './read-story.ts';
 
 /** An order that competes with another for a payment. `shared`: the reference or the E2E id that both have, if they do. */
@@ -11,33 +12,34 @@ type Row = Competing & Pick<Party, 'name' | 'document'>;
 
 /**
  * Reads the orders that are not cancelled and have a reference or an E2E id of this one, or may be a payment that this one may
- * be: at most 20. No payment is matched by what is not unique.
- * @param scope what the caller may read. @param mask whether numbers may name a person.
+ * be: at most 20. No payment is matched by what is not unique. Of a cancelled order with such a payment, cancelled ones too.
  */
 export async function readCompeting(
   db: Reader,
   id: string,
-  { sources, merchantSeq, mask }: Pick<ExpectedFilters, 'sources' | 'merchantSeq'> & { mask: boolean },
+  { sources, merchantSeq, mask }: OrderScope,
 ): Promise<Competing[]> {
   if (sources?.length === 0) return [];
   const { rows } = await sql<Row>`
     SELECT other.id, other.source, other.number, other.state, MIN(pair.shared) AS shared, texts.name, texts.document
     FROM (
-      SELECT other.seq, theirs.value AS shared FROM expected_payments AS head
+      SELECT other.seq, head.is_cancelled, theirs.value AS shared FROM expected_payments AS head
       JOIN expected_keys AS mine ON mine.version_seq = head.version_seq
       JOIN expected_keys AS theirs ON theirs.value = mine.value AND theirs.kind = mine.kind
       JOIN expected_payments AS other ON other.version_seq = theirs.version_seq
-      WHERE head.id = ${id} AND head.is_cancelled = 0 AND other.operation = head.operation
+      WHERE head.id = ${id} AND other.operation = head.operation
         AND (head.platform IS NULL OR other.platform IS NULL OR other.platform = head.platform)
+        AND (head.is_cancelled = 0 OR EXISTS
+          (SELECT 1 FROM expected_candidates AS one WHERE one.expected_seq = head.seq AND one.reason = 'not_unique'))
       UNION ALL
-      SELECT theirs.expected_seq, NULL FROM expected_payments AS head
+      SELECT theirs.expected_seq, head.is_cancelled, NULL FROM expected_payments AS head
       JOIN expected_candidates AS mine ON mine.expected_seq = head.seq AND mine.reason = 'not_unique'
       JOIN expected_candidates AS theirs ON theirs.transaction_seq = mine.transaction_seq AND theirs.reason = 'not_unique'
       WHERE head.id = ${id}
     ) AS pair
     JOIN expected_payments AS other ON other.seq = pair.seq
     LEFT JOIN expected_texts AS texts ON texts.version_seq = other.version_seq
-    WHERE other.id <> ${id} AND other.is_cancelled = 0
+    WHERE other.id <> ${id} AND (other.is_cancelled = 0 OR pair.is_cancelled = 1)
       ${sources ? sql`AND other.source IN (${sql.join(sources)})` : sql``}
       ${merchantSeq === undefined ? sql`` : sql`AND (other.merchant_seq IS NULL OR other.merchant_seq = ${merchantSeq})`}
     GROUP BY other.seq ORDER BY other.seq LIMIT ${CANDIDATES_SHOWN_MAX}`.execute(db);

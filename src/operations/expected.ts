@@ -11,10 +11,10 @@ import { readStateReason } from '../expected/describe-state.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../expected/expected-fields.ts';
 import { type ExpectedKey, idOf } from '../expected/expected-id.ts';
 import { type ExpectedFilters, listExpected, type PresentedExpected } from '../expected/list-expected.ts';
-import { maskExpected } from '../expected/mask-expected.ts';
+import { maskExpected, scopeOf } from '../expected/mask-expected.ts';
 import { matchExpected, unmatchExpected } from '../expected/match-by-hand.ts';
 import { isChange, putExpected } from '../expected/put-expected.ts';
-import { type Competing, readCompeting } from '../expected/read-competing.ts';
+import { readCompeting } from '../expected/read-competing.ts';
 import { readOwnStory } from '../expected/read-story.ts';
 import { refuse } from '../texts/refuse.ts';
 import { authorizeSearch } from './authorize-search.ts';
@@ -22,7 +22,7 @@ import { type By, defineChange } from './define-change.ts';
 import { auditItem, defineItem } from './define-item.ts';
 import { defineList, readList } from './define-list.ts';
 import { created, ok } from './describe-operation.ts';
-import { day, NO_AMOUNT } from './fields.ts';
+import { day } from './fields.ts';
 import { parseInput } from './parse-input.ts';
 import { withoutSeq } from './present-row.ts';
 import { expectedPayment } from './rows/expected.ts';
@@ -38,13 +38,7 @@ export async function showExpected(context: Context, id: string, caller: Caller)
   const [expected] = await listExpected(context, 1, undefined, { id });
   if (!expected) throw refuse('expected_unknown');
   requireSource(caller, expected.source);
-  return { ...present(withoutSeq(expected), caller), competing: await readCompetingOf(context, id, caller) };
-}
-
-/** The orders that compete with one, as the caller may see them. */
-function readCompetingOf({ db }: Context, id: string, caller: Caller): Promise<Competing[]> {
-  const { sources, merchantSeq } = caller;
-  return readCompeting(db, id, { sources, merchantSeq, mask: !sources && !seesPersons(caller) });
+  return { ...present(withoutSeq(expected), caller), competing: await readCompeting(context.db, id, scopeOf(caller)) };
 }
 
 /** Limits a filter to what a merchant's portal shows: the sources of its token, without what another merchant sent. */
@@ -58,8 +52,8 @@ export async function showOwnOrder(context: Context, id: string, caller: Caller)
   const { rows } = await readList(context, expectedPayments, { ...ownOrders(caller, { id }), page });
   const [order] = rows;
   if (!order) throw refuse('expected_unknown');
-  const competing = await readCompetingOf(context, id, caller);
-  const own = await readOwnStory(context.db, id, caller.merchantSeq);
+  const competing = await readCompeting(context.db, id, scopeOf(caller));
+  const own = await readOwnStory(context.db, id, scopeOf(caller));
   return { order, reason: await readStateReason(context.db, order), competing, ...own };
 }
 
@@ -93,7 +87,7 @@ export const putOne = defineChange({
   roles: writers,
   route: `PUT ${BY_KEY}`,
   summary:
-    'Expect a payment, or replace all facts of one. Equal facts change nothing. 409 for other facts of a cancelled one',
+    'Expect a payment, or replace all facts of one. Equal facts change nothing. 409 for other facts of a cancelled one. A payment with a key that one in `competing` has too counts for none',
   input: expectedFactsSchema,
   answers: { ...ok('Known', expectedPayment), ...created('New', expectedPayment) },
   refuses: ['expected_cancelled', 'expected_operation'],
@@ -164,7 +158,7 @@ export const matchOne = defineChange({
     note: why,
     amount: z
       .string('must be a decimal text: "1234.56"')
-      .transform(centsOf(parseAmount, NO_AMOUNT))
+      .transform(centsOf(parseAmount))
       .refine((cents) => cents > 0n, 'must be more than zero')
       .optional()
       .describe('a part of the payment; without it, what is left of it'),
@@ -195,6 +189,10 @@ export const expectedFilters = z.object({
   due_to: day.optional(),
   from: day.optional().describe('the day on which it first came'),
   to: day.optional(),
+  disputed: z
+    .literal('true', 'must be true')
+    .optional()
+    .describe('those with a payment that fits others too: a candidate that is not_unique'),
 });
 type Listed = Awaited<ReturnType<typeof listExpected>>[number];
 

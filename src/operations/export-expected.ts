@@ -56,6 +56,7 @@ const FOUND: Record<keyof typeof COMPUTED, (row: Exported) => Cell> = {
   payments: (row) => list(row.matches.map((one) => one.transaction_id)),
   decided: (row) => text(row.decided),
   matched_to: (row) => text(row.matched_to),
+  paid_day: (row) => ({ day: row.paid_day }),
 };
 
 /** A reason in words; days that are not proven stand in no column. */
@@ -66,8 +67,8 @@ function sayReason(code: string, language: Language): string {
 }
 
 /**
- * Yields the CSV page by page: `;`, decimal comma, UTF-8 with BOM, CRLF; masked where the caller sees no persons. The console's
- * has words in the place of codes, and the provider's wall clock; both can be imported.
+ * Yields the CSV page by page: `;`, decimal comma, UTF-8 with BOM, CRLF; masked where the caller sees no persons. The pages' have words
+ * in the place of codes, and the provider's wall clock; all can be imported. The portal's, which merchants only read, has each issued day.
  */
 export async function* renderExpectedCsv(
   context: Context,
@@ -79,6 +80,7 @@ export async function* renderExpectedCsv(
     ...row,
     operation: ORDER_OPERATIONS[row.operation === 'cashout' ? 'cashout' : 'cashin'][language],
     state: describeCode(textsOf(language).orderStates, row.state),
+    decided: textsOf(language).evidence[row.decided === 'true' ? 'yes' : 'no'],
     reason_code: row.reason_code && sayReason(row.reason_code, language),
     matched_to: row.matched_to && formatWallTime(calendar.toWallTime(new Date(row.matched_to)), language),
   });
@@ -96,9 +98,9 @@ export async function* renderExpectedCsv(
       const given = {
         ...row,
         decided: String(row.decided),
-        issued_day: row.issued_day === issuedDayOf(null, days) ? null : row.issued_day,
+        issued_day: wanted.via !== 'portal' && row.issued_day === issuedDayOf(null, days) ? null : row.issued_day,
       };
-      return wanted.via === 'console' ? inWords(given) : given;
+      return wanted.via ? inWords(given) : given;
     });
     // not before the first page: it may be refused
     yield head + exported.map((row) => cells.map((cell) => renderField(cell(row))).join(';') + LINE_END).join('');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { NOTE_CHARS_MAX } from '../access/check-note.ts';
 import { isDay, isKeptInstant, isMonth } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';
-import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../domain/money.ts';
+import { parseSignedAmount } from '../domain/money.ts';
 import { isPlatform, PLATFORM_CHARS_MAX } from '../domain/platform.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
 import { BANK_ACCOUNT_CHARS_MAX } from '../ledger/stated/bank-accounts.ts';
@@ -41,12 +41,8 @@ export const newPlatform = z
   .default(false)
   .describe('whether a platform that no transaction shows yet is meant');
 
-export const NO_AMOUNT = `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`;
-
 /** A decimal text with a sign, parsed to cents. */
-export const signedAmount = z
-  .string('must be a decimal text: "1234.56"')
-  .transform(centsOf(parseSignedAmount, NO_AMOUNT));
+export const signedAmount = z.string('must be a decimal text: "1234.56"').transform(centsOf(parseSignedAmount));
 
 const NO_REVISION = 'must be the number of a revision, from 1';
 

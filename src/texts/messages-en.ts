@@ -49,6 +49,8 @@ export const MESSAGES_EN = {
   'expected.days_not_proven':
     'no payment is known, and {n} days from {from} to {to} are not proven by a reading after its end',
   'expected.candidates': 'a person may decide about its candidates',
+  'expected.unfindable':
+    'no payment is found for it: it has neither reference, E2E id, extra, document nor invoice key; send it again with one of these',
   'doctor.not_flushed': 'innodb_flush_log_at_trx_commit is not 1: a power cut can lose what was answered',
   'doctor.flushed': '{version}, flushed at every commit',
   'doctor.hosts_unnamed': "TLS can't check a name for {hosts}: write host names",

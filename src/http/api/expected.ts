@@ -21,7 +21,7 @@ export async function sendExpectedCsv(
   response: Response,
   wanted: Parameters<typeof renderExpectedCsv>[1],
 ): Promise<void> {
-  const name = wanted.via === 'console' && context.config.REPORT_LOCALE === 'pt-BR' ? 'pedidos' : 'expected-payments';
+  const name = wanted.via && context.config.REPORT_LOCALE === 'pt-BR' ? 'pedidos' : 'expected-payments';
   await sendChunks(response, renderExpectedCsv(context, wanted), {
     'content-disposition': `attachment; filename="${name}.csv"`,
     'content-type': 'text/csv; charset=utf-8',

@@ -29,6 +29,7 @@ export const COMPUTED = {
   payments: { 'pt-BR': 'transações', en: 'transactions' },
   decided: { 'pt-BR': 'decidido', en: 'decided' },
   matched_to: { 'pt-BR': 'decidido até', en: 'matched to' },
+  paid_day: { 'pt-BR': 'pago em', en: 'paid day' },
 } as const;
 
 /** The words of operations in a file; an import takes them and the codes. */

@@ -9,7 +9,7 @@ import { type Change, defineChange } from '../define-change.ts';
 import { defineItem } from '../define-item.ts';
 import { defineList } from '../define-list.ts';
 import { created } from '../describe-operation.ts';
-import { day, month, NO_AMOUNT, platform } from '../fields.ts';
+import { day, month, platform } from '../fields.ts';
 import { presentPlatform } from '../mask-texts.ts';
 import { presentWritten } from '../present-row.ts';
 import { commissionContract, feesOfMonth } from '../rows/ledger.ts';
@@ -33,7 +33,7 @@ export const addCommission = defineChange({
     .object({
       platform: platform.nullable().default(null).describe('null: every platform without one of its own'),
       operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`),
-      fixed: z.string('must be a decimal text: "0.10"').transform(centsOf(parseAmount, NO_AMOUNT)),
+      fixed: z.string('must be a decimal text: "0.10"').transform(centsOf(parseAmount)),
       basis_points: z.int(NO_BASIS_POINTS).min(0).max(BASIS_POINTS_MAX),
       from: day,
       to: day.nullable().default(null),

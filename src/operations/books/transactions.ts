@@ -5,6 +5,7 @@ import { type Caller, seesPersons } from '../../access/tokens.ts';
 import { presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { listTransactionCallbacks } from '../../callbacks/manage/read-callbacks.ts';
 import type { Context } from '../../context.ts';
+import { NO_AMOUNT } from '../../domain/cents-of.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { foldName, normalizeDocument } from '../../domain/person/fold-person.ts';
 import { maskAccount } from '../../domain/person/mask-person.ts';
@@ -45,7 +46,7 @@ const NAME_CHARS_MIN = 2;
 
 const amountBound = z
   .string()
-  .refine((text) => parseAmount(text) !== undefined, 'must be an amount: 1234.56')
+  .refine((text) => parseAmount(text) !== undefined, NO_AMOUNT)
   .optional();
 
 const e2eId = z.string().min(1).optional();

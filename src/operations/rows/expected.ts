@@ -43,7 +43,7 @@ export const expectedPayment = component('ExpectedPayment', {
     .array(z.object({ id: z.string(), source: z.string(), number: z.string(), state, shared: nullableText }))
     .optional()
     .describe(
-      'only of one: at most 20 others that are not cancelled and have the same reference or e2e_id (shared), or may be the same payment: cancel one, or change its reference',
+      'only of one: at most 20 others that are not cancelled and have the same reference or e2e_id (shared), or may be the same payment, which counts for none: cancel one, or change its reference. Of a cancelled one with such a payment also cancelled ones: reopen one',
     ),
   version: z.int(),
   decided: z

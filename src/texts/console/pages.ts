@@ -53,8 +53,8 @@ export const PAGES_EN = {
   corpo: 'body',
   'Cabeçalhos da última tentativa': 'Headers of the last attempt',
   'Assinar e enviar com openssl e curl': 'Sign and send with openssl and curl',
-  'Preencha o segredo e o endereço. A assinatura que sai deve ser a que o lojista calcula de <code>id.timestamp.{body}</code>; quem recebe compara com o cabeçalho <code>webhook-signature</code>. Enquanto roda, o segredo aparece na lista de processos (<code>ps</code>): use um computador só seu.':
-    'Fill in the secret and the address. The printed signature must be the one that the merchant computes of <code>id.timestamp.{body}</code>; the receiver compares it with the header <code>webhook-signature</code>. While it runs, the secret is in the list of processes (<code>ps</code>): use a computer of your own.',
+  'Preencha o segredo e o endereço. O script mostra a assinatura de <code>id.timestamp.{body}</code>: o sistema que recebe calcula a mesma e a compara com o cabeçalho <code>webhook-signature</code>. Enquanto roda, o segredo aparece na lista de processos (<code>ps</code>): use um computador só seu.':
+    'Fill in the secret and the address. The script prints the signature of <code>id.timestamp.{body}</code>: the receiving system computes the same, and compares it with the header <code>webhook-signature</code>. While it runs, the secret is in the list of processes (<code>ps</code>): use a computer of your own.',
   'Comandos para assinar e enviar': 'Commands that sign and send',
   // a transaction
   '{operation} de {amount}': '{operation} of {amount}',

@@ -36,7 +36,7 @@ export const PORTAL_EN = {
     'This token has no sources of orders: ask the operators for one that has.',
   'Nenhum pedido com estes filtros: remova um deles.': 'No order with these filters: remove one of them.',
   'Nenhum pedido até agora: envie o primeiro como abaixo.': 'No orders so far: send the first one as below.',
-  'há pagamento que serve a mais de um pedido': 'a payment fits more than one order',
+  'em disputa': 'disputed',
   'chegou, mas serve a mais de um pedido: não conta para nenhum':
     'it arrived, but fits more than one order: it counts for none',
   'a operação o separou deste pedido': 'the operators separated it from this order',
@@ -47,6 +47,10 @@ export const PORTAL_EN = {
     'These orders have the same reference. A payment with it counts for none, until only one has it.',
   'Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.':
     'These orders fit the same payment. It counts for none, until only one fits.',
+  'Este pedido e os abaixo estão cancelados e servem ao mesmo pagamento: ele não conta para nenhum.':
+    'This order and those below are cancelled, and fit the same payment: it counts for none.',
+  'Reabra aquele que ele paga: em segundos conta para esse. Ou devolva o pagamento, ou peça à operação que o case com um deles.':
+    'Reopen the one that it pays: within seconds it counts for that one. Or return the payment, or ask the operators to match it with one of them.',
   'Pedidos que disputam o pagamento': 'Orders that compete for the payment',
   'Cancele um deles (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.':
     'Cancel one of them (DELETE), or send it with another reference (PUT): within seconds the payment counts for the one that is left.',

@@ -94,6 +94,8 @@ describe('PUT', () => {
       422,
       ['amount', 'body', 'document', 'due_day', 'references'],
     ]);
+    const comma = await call('PUT', `/shop/${nextNumber()}`, { ...FACTS, amount: '10,50' });
+    expect([comma.status, JSON.stringify(comma.json.errors)]).toEqual([422, expect.stringContaining('with a point')]);
     const blank = await call('PUT', `/shop/${nextNumber()}`, { ...FACTS, references: ['  '] });
     expect([blank.status, JSON.stringify(blank.json.errors)]).toEqual([422, expect.stringContaining('not blank')]);
     for (const [address, field] of [
@@ -279,6 +281,48 @@ describe('a person', () => {
     expect(json.competing).toMatchObject([{ source: 'shop', number: one, state: 'open', shared: `r-${one}` }]);
     await call('DELETE', `/shop/${one}`);
     expect((await call('GET', `/shop/${other}`)).json.competing).toEqual([]);
+  });
+
+  it('is answered which paid order its reference takes a payment from; those in dispute are a list', async () => {
+    const { context } = environment;
+    const [one, other] = [nextNumber(), nextNumber()];
+    const facts = { ...FACTS, references: [`r-${one}`] };
+    await pay(`r-${one}`);
+    await call('PUT', `/dispute/${one}`, facts);
+    await decideAll(context);
+    const disputed = async () =>
+      ((await call('GET', '?source=dispute&disputed=true')).json.expected_payments as { number: string }[])
+        .map(({ number }) => number)
+        .sort();
+    expect(await disputed()).toEqual([]);
+    const put = await call('PUT', `/dispute/${other}`, facts);
+    expect(put.json.competing).toMatchObject([{ number: one, state: 'paid', shared: `r-${one}` }]);
+    await decideAll(context);
+    expect(await disputed()).toEqual([one, other].sort());
+    expect((await call('GET', '?disputed=yes')).status).toBe(422);
+  });
+
+  it('shows with a cancelled one those cancelled ones that its payment fits too, until one is reopened', async () => {
+    const { context } = environment;
+    const [one, other] = [nextNumber(), nextNumber()];
+    const facts = { ...FACTS, references: [`r-${one}`] };
+    const ids = [];
+    for (const number of [one, other]) ids.push(String((await call('PUT', `/shop/${number}`, facts)).json.id));
+    await call('DELETE', `/shop/${one}`);
+    await decideAll(context);
+    expect((await call('GET', `/shop/${one}`)).json).toMatchObject({ state: 'cancelled', competing: [] });
+    await pay(`r-${one}`);
+    await decideAll(context);
+    expect((await call('DELETE', `/shop/${other}`)).json).toMatchObject({ state: 'cancelled', decided: false });
+    await decideAll(context);
+    expect((await call('GET', `/shop/${other}`)).json).toMatchObject({
+      ...{ state: 'cancelled', paid: '0.00', candidates: [{ reason: 'not_unique' }] },
+      competing: [{ number: one, state: 'cancelled', shared: `r-${one}` }],
+    });
+    await call('POST', `/${ids[0]}/reopen`, { note: 'era este' });
+    await decideAll(context);
+    expect((await call('GET', `/shop/${one}`)).json).toMatchObject({ state: 'paid', competing: [] });
+    expect((await call('GET', `/shop/${other}`)).json).toMatchObject({ state: 'cancelled', competing: [] });
   });
 
   it('matches a payment in parts, and undoes it, with reasons for what is refused', async () => {

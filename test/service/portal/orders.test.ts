@@ -2,6 +2,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
+import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
@@ -77,7 +78,11 @@ it('says in words which orders are paid, and when, by state and reference, with 
   expect(own).toMatch(/a-paid[\s\S]*Maria/);
   expect(own).toMatch(/\/portal\/callbacks\?transaction_id=/);
   const file = (await ana?.get('/portal/orders.csv?state=paid'))?.text ?? '';
-  expect(file.trim().split('\r\n')).toEqual([expect.any(String), expect.stringContaining('ana;a-paid;cashin;10,00')]);
+  const today = env.today.split('-').reverse().join('/');
+  expect(file.trim().split('\r\n')).toEqual([
+    expect.stringMatching(/^origem;.*;pago em$/),
+    expect.stringMatching(new RegExp(`^ana;a-paid;a receber;10,00;${today};${today};.*;Pago;.*;sim;.*;20/11/2026$`)),
+  ]);
   const { detail } = await readRow(env.context.db, 'audit', ['detail'], { action: 'expected.show', target: id });
   expect(detail).toBe('portal');
 });
@@ -95,9 +100,66 @@ it('names the orders with which one shares a reference, what became of the payme
   const page = (await ana?.get(`/portal/orders/${second}`))?.text ?? '';
   expect(page).toMatch(/R\$ 10,00[\s\S]*serve a mais de um pedido: não conta para nenhum/);
   expect(page).toMatch(new RegExp(`${first}">a-first</a>[\\s\\S]*?ref-twice`));
-  expect((await ana?.get('/portal/orders?number=a-first'))?.text).toContain(
-    'há pagamento que serve a mais de um pedido',
+  const list = (await ana?.get('/portal/orders?disputed=true'))?.text ?? '';
+  expect(
+    [...list.matchAll(/>(a-\w+)<\/a>[\s\S]*?<span class="badge is-disputed">em disputa/g)].map(([, one]) => one),
+  ).toEqual(['a-second', 'a-first']);
+  expect((await ana?.get('/portal/orders?disputed=true', 'en'))?.text).toContain('>disputed<');
+});
+
+it('names the cancelled orders that a payment of a cancelled one fits, and what ends it', async () => {
+  const own = { references: ['ref-gone'] };
+  const first = (await ana?.put('ana', 'a-gone', own)) ?? '';
+  const second = (await ana?.put('ana', 'a-kept', own)) ?? '';
+  const cancel = async (id: string) => {
+    await cancelExpected(env.context, { id, actor: 'test' });
+    await decideAll(env.context);
+  };
+  await cancel(first);
+  await payOne(env.context, { platform: 'ana', reference: 'ref-gone', amount: '10.00' });
+  await decideAll(env.context);
+  expect((await ana?.get(`/portal/orders/${second}`))?.text).toMatch(/<h1>a-kept<\/h1>[^\n]*>Pago</);
+  await cancel(second);
+  const page = (await ana?.get(`/portal/orders/${second}`))?.text ?? '';
+  expect(page).toMatch(
+    new RegExp(
+      `reopen[\\s\\S]*estão cancelados e servem ao mesmo pagamento[\\s\\S]*Reabra aquele[\\s\\S]*${first}">a-gone</a>`,
+    ),
   );
+  expect(page).not.toMatch(/curl -X DELETE|a operação decide/);
+});
+
+it('says in an order’s history why a match was withdrawn, and which orders that one sees have its reference', async () => {
+  await bia?.put('bia', 'b-same', { references: ['ref-taken'] });
+  await payOne(env.context, { platform: 'ana', reference: 'ref-taken', amount: '10.00' });
+  const older = (await ana?.put('ana', 'a-older', { references: ['ref-taken'] })) ?? '';
+  const newer = (await ana?.put('ana', 'a-newer', { references: ['ref-taken'] })) ?? '';
+  const history = async (language?: string) => {
+    const { text = '' } = (await ana?.get(`/portal/orders/${older}`, language)) ?? {};
+    return text.slice(text.indexOf(language === 'en' ? '<h2>History' : '<h2>História'));
+  };
+  const said = /Separado de[^\n]*serve a mais de um pedido; a referência ou o id E2E era também de ana\/a-newer</;
+  expect(await history()).toMatch(said);
+  expect(await history('en')).toMatch(
+    /it fits more than one order; its reference or E2E id was also that of ana\/a-newer</,
+  );
+  // once it has another reference, what was stays said
+  await ana?.put('ana', 'a-newer', { references: ['ref-other'] });
+  expect(await history()).toMatch(said);
+  expect((await ana?.get(`/portal/orders/${newer}`))?.text).not.toContain('Separado de');
+  const admin = await fetch(`${env.url}/api/v1/expected-payments/ana/a-older`, {
+    headers: { authorization: `Bearer ${env.tokens.admin}` },
+  });
+  expect(await admin.json()).toMatchObject({ state: 'paid' });
+});
+
+it('says of an order without a reference or the like that no payment is found for it', async () => {
+  const blind = (await ana?.put('ana', 'a-blind')) ?? '';
+  const found = (await ana?.put('ana', 'a-found', { references: ['ref-none-yet'] })) ?? '';
+  const said = 'nenhum pagamento é achado para ele';
+  expect((await ana?.get(`/portal/orders/${blind}`))?.text).toContain(said);
+  expect((await ana?.get(`/portal/orders/${blind}`, 'en'))?.text).toContain('no payment is found for it');
+  expect((await ana?.get(`/portal/orders/${found}`))?.text).not.toContain(said);
 });
 
 it('finds messages by what the merchant can name; the failed ones are those that are counted', async () => {

@@ -242,11 +242,13 @@ it('the cursor, the day manifests and the documents stand in the portal, in the 
     expect(await show(`/portal/docs/${file}`)).toEqual({ status: 200, html: readDocument(file) });
   expect((await show('/portal/docs/day-manifests')).html).toContain('href="/portal/docs/verify-day.mjs"');
   expect((await show('/portal/docs')).html).toContain('<h2 id="verificar-uma-mensagem">');
+  expect((await show('/portal/docs/expected')).html).toMatch(/<h1[^>]*>Pedidos: quais estão pagos[\s\S]*not_proven/);
+  expect((await show('/portal/docs/callback-types')).html).toContain('href="/portal/docs/expected"');
   const english = await show('/portal/docs', 'en');
   expect(english.html).toContain(
     'There is no e-mail on file. Where an e-mail is promised, open the portal; where a link',
   );
-  for (const name of ['callbacks', 'callback-types', 'fetch-events', 'day-manifests', 'provider-format'])
+  for (const name of ['callbacks', 'callback-types', 'fetch-events', 'day-manifests', 'provider-format', 'expected'])
     for (const lang of ['pt-BR', 'en'])
       expect((await show(`/portal/docs/${name}`, lang)).html).not.toMatch(
         /For operators|Para operadores|confere (?:merchants|callbacks|manifests)|\/api\/v1\/merchants/,

@@ -38,6 +38,10 @@ export function stateBadge(state: ExpectedState): Html {
   return badge(ORDER_STATE_WORDS, state);
 }
 
+export function isCancelled({ state }: { state: ExpectedState }): boolean {
+  return state === 'cancelled' || state === 'paid_after_cancel';
+}
+
 export function orderLink(id: string): Html {
   return html`<a href="${EXPECTED.address}/${encodeURIComponent(id)}">${shortId(id)}</a>`;
 }

@@ -16,6 +16,16 @@ const STEP_WORDS: Record<string, string> = words({
   state: 'Estado',
 });
 
+/** Why a match ended. */
+const UNMATCHED_WORDS: Record<string, string> = words({
+  person: 'à mão',
+  not_paid: 'não está mais pago',
+  matched_anew: 'casado de novo de outro modo',
+  matched_elsewhere: 'conta para outro pedido',
+  not_unique: 'serve a mais de um pedido',
+  facts_changed: 'o pedido ou o pagamento mudou',
+});
+
 /** `linkTo`: a payment; `nameOf`: who did it; `noteOf`: what the reader may see of a note. */
 type Readers = {
   linkTo: (transaction: string) => Html;
@@ -45,7 +55,7 @@ function describeStep(step: StoryStep, { linkTo }: Readers): Part {
     case 'matched':
       return html`${linkTo(step.transaction)} ${moneyOf(step.amount)} (${describeCode(RULE_WORDS, step.rule)})`;
     case 'unmatched':
-      return html`${linkTo(step.transaction)} ${moneyOf(step.amount)}`;
+      return html`${linkTo(step.transaction)} ${moneyOf(step.amount)}: ${describeCode(UNMATCHED_WORDS, step.reason)}${step.others.length > 0 && html`; ${t('a referência ou o id E2E era também de {orders}', { orders: step.others.join(', ') })}`}`;
     case 'state':
       return stateBadge(step.state);
     default:

@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { readStateReason } from '../../../expected/describe-state.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
+import { scopeOf } from '../../../expected/mask-expected.ts';
 import { readStory } from '../../../expected/read-story.ts';
 import { cancelOne, matchOne, oneExpected, reopenOne, unmatchOne } from '../../../operations/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -20,6 +21,7 @@ import {
   candidateTable,
   describeFacts,
   EXPECTED,
+  isCancelled,
   type OrderPayments,
   RULE_WORDS,
   readOrderPayments,
@@ -44,7 +46,8 @@ export function expectedPages(context: Context): Router {
     const { id } = request.params;
     const row = await oneExpected.read(context, { caller: getCaller(response), id, via: 'console' });
     const payments = await readOrderPayments(context, response, [row]);
-    const story = await readStory(context.db, id);
+    const reason = await readStateReason(context.db, row);
+    const story = await readStory(context.db, id, scopeOf(getCaller(response)));
     const nameOf = await nameActors(
       context,
       response,
@@ -53,7 +56,7 @@ export function expectedPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
 <div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
 ${!row.decided && html`<p class="hint">${t('Acaba de mudar: recarregue em um segundo.')}</p>`}
-${row.reason && html`<p class="lead">${say(await readStateReason(context.db, row))}</p>`}
+${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}
 ${facts([
   ['Valor', moneyOf(row.amount)],
   ['Pago', moneyOf(row.paid)],
@@ -110,9 +113,10 @@ function matchTable(
   });
 }
 
-function renderActions(response: Response, { id, state }: PresentedExpected): Part {
+function renderActions(response: Response, row: PresentedExpected): Part {
+  const { id } = row;
   if (!hasRole(response, ...cancelOne.roles)) return undefined;
-  if (state === 'cancelled' || state === 'paid_after_cancel')
+  if (isCancelled(row))
     return html`<section class="act">${noteForm(response, `${EXPECTED.address}/${id}/reopen`, t('Reabrir'))}</section>`;
   return html`<section class="act">${postForm(response, `${EXPECTED.address}/${id}/cancel`, html`<button class="secondary">${t('Cancelar o pedido')}</button>`)}</section>`;
 }

@@ -26,7 +26,7 @@ ${
     : undefined
 }
 <details class="numbers"><summary>${t('Assinar e enviar com openssl e curl')}</summary>
-<p class="hint">${tHtml('Preencha o segredo e o endereço. A assinatura que sai deve ser a que o lojista calcula de <code>id.timestamp.{body}</code>; quem recebe compara com o cabeçalho <code>webhook-signature</code>. Enquanto roda, o segredo aparece na lista de processos (<code>ps</code>): use um computador só seu.', { body: t('corpo') })}</p>
+<p class="hint">${tHtml('Preencha o segredo e o endereço. O script mostra a assinatura de <code>id.timestamp.{body}</code>: o sistema que recebe calcula a mesma e a compara com o cabeçalho <code>webhook-signature</code>. Enquanto roda, o segredo aparece na lista de processos (<code>ps</code>): use um computador só seu.', { body: t('corpo') })}</p>
 <pre class="raw" tabindex="0" aria-label="${t('Comandos para assinar e enviar')}">${writeScript(webhookId, JSON.stringify(body), headers ?? {})}</pre></details></section>`;
 }
 

@@ -23,7 +23,7 @@ export function explainState(context: PortalContext, order: PresentedExpected): 
 }
 
 function requestOf(context: PortalContext, order: PresentedExpected): string | undefined {
-  const key = [order.source, order.number].map(encodeURIComponent).join('/');
+  const key = keyOf(order);
   switch (order.state) {
     case 'underpaid':
     case 'overpaid':
@@ -36,6 +36,11 @@ function requestOf(context: PortalContext, order: PresentedExpected): string | u
     default:
       return undefined;
   }
+}
+
+/** The key of an order, as addresses have it. */
+export function keyOf({ source, number }: Pick<PresentedExpected, 'source' | 'number'>): string {
+  return `${encodeURIComponent(source)}/${encodeURIComponent(number)}`;
 }
 
 /** Formats a request to an order for the shell. */

@@ -9,21 +9,21 @@ import { describeCode } from '../../../texts/fill.ts';
 import { type Label, t, untranslated, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
-import { describeFacts, RULE_WORDS, stateBadge } from '../expected/describe-expected.ts';
+import { describeFacts, isCancelled, RULE_WORDS, stateBadge } from '../expected/describe-expected.ts';
 import { storyTable } from '../expected/render-story.ts';
 import { encryptAddress } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
 import { formatDay, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { facts, idText, say, table } from '../parts/page-components.ts';
+import { badge, facts, idText, say, table } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { ORDER_STATE_WORDS } from '../parts/words.ts';
 import { sayOrdersOff } from './choose-filter.ts';
-import { curl, explainState } from './explain-state.ts';
+import { curl, explainState, keyOf } from './explain-state.ts';
 import type { OwnOrders } from './own-orders.ts';
-import { CALLBACKS, ORDERS } from './site.ts';
+import { CALLBACKS, DOCS, ORDERS } from './site.ts';
 
 const FILE = `${ORDERS.address}.csv`;
 
@@ -33,6 +33,7 @@ const query = z.object({
   reference: filterText(512),
   due_from: filterDay,
   due_to: filterDay,
+  disputed: filterChoice(['true']),
 });
 
 /** The merchant's orders: which of them are paid, each with its payments; and how to send one. */
@@ -108,8 +109,11 @@ function fields(draft: Draft): Html[] {
     inputField(draft, { name: 'reference', label: 'Referência' }),
     dayField(draft, { name: 'due_from', label: 'Vence de' }),
     dayField(draft, { name: 'due_to', label: 'Vence até' }),
+    filterField(draft, { name: 'disputed', label: 'Pagamento', words: { true: t('em disputa') }, any: 'Todos' }),
   ];
 }
+
+const DISPUTE_WORDS: Record<string, string> = words({ disputed: 'em disputa' });
 
 function orderTable(rows: PresentedExpected[], empty: Label): Html {
   return table({
@@ -123,7 +127,7 @@ function orderTable(rows: PresentedExpected[], empty: Label): Html {
       {
         title: 'Estado',
         cell: (row) =>
-          html`${stateBadge(row.state)}${row.candidates.some(isNotUnique) && html` <span class="hint">${t('há pagamento que serve a mais de um pedido')}</span>`}`,
+          html`${stateBadge(row.state)}${row.candidates.some(isNotUnique) && html` ${badge(DISPUTE_WORDS, 'disputed')}`}`,
       },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Pago', cell: (row) => moneyOf(row.paid), align: 'end' },
@@ -183,13 +187,16 @@ function explainCompeting(context: PortalContext, order: PresentedExpected, comp
       order.candidates.some(isNotUnique) &&
       html`<p class="explain">${t('Nenhum outro pedido seu serve a este pagamento: a operação decide.')}</p>`
     );
-  const key = [order.source, order.number].map(encodeURIComponent).join('/');
-  const why = competing.some(({ shared }) => shared !== null)
-    ? t('Estes pedidos têm a mesma referência. Um pagamento com ela não conta para nenhum, até que só um a tenha.')
-    : t('Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.');
-  return html`<section><h2>${t('Pedidos que disputam o pagamento')}</h2><p class="explain bad">${why}</p>
-<p>${t('Cancele um deles (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.')}</p>
-<pre>${curl(context, 'DELETE', key)}</pre>
+  const open = [order, ...competing].find((one) => !isCancelled(one));
+  const why = open
+    ? competing.some(({ shared }) => shared !== null)
+      ? t('Estes pedidos têm a mesma referência. Um pagamento com ela não conta para nenhum, até que só um a tenha.')
+      : t('Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.')
+    : t('Este pedido e os abaixo estão cancelados e servem ao mesmo pagamento: ele não conta para nenhum.');
+  const end = open
+    ? html`<p>${t('Cancele um deles (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.')}</p><pre>${curl(context, 'DELETE', keyOf(open))}</pre>`
+    : html`<p>${t('Reabra aquele que ele paga: em segundos conta para esse. Ou devolva o pagamento, ou peça à operação que o case com um deles.')}</p>`;
+  return html`<section><h2>${t('Pedidos que disputam o pagamento')}</h2><p class="explain bad">${why}</p>${end}
 ${table({
   caption: 'Pedidos que disputam o pagamento',
   rows: competing,
@@ -208,5 +215,5 @@ function explainSending(context: PortalContext, { sources }: MerchantScope, isOp
   const facts = { operation: 'cashin', amount: '199.90', due_day: calendar.dayOf(clock.now()), references: ['1024'] };
   return html`<details${isOpen && html` open`}><summary>${t('Como enviar um pedido')}</summary>
 <p>${t('Com este token, por estas origens:')} ${sources.map((one) => html`<code>${one}</code> `)}</p><pre>${curl(context, 'PUT', `${sources[0]}/1024`, facts)}</pre>
-<p>${t('"decided": false na resposta: o pedido acaba de mudar, pergunte de novo em um segundo.')} <a href="/portal/openapi">${t('Todos os campos, e como cancelar um pedido')}</a></p></details>`;
+<p>${t('"decided": false na resposta: o pedido acaba de mudar, pergunte de novo em um segundo.')} <a href="${DOCS.address}/expected">${t(DOCS.title)}</a> · <a href="/portal/openapi">${t('Todos os campos, e como cancelar um pedido')}</a></p></details>`;
 }
