@@ -182,7 +182,7 @@ export const EN: Texts = {
     version: 'Program',
     parts: 'Sheets in parts',
     partsText: '{sheet}: {count} parts, because one sheet holds no more than {max} rows',
-    ...{ redacted: 'Personal data', maskedText: 'Names, documents and free texts masked' },
+    ...{ redacted: 'Personal data', maskedText: 'Names and documents masked, in free texts too' },
     redactedText: 'Names and free texts in full; documents masked in this file, not in the console',
     unredactedText: 'Documents in full: treat as personal data',
     forgottenText: 'Made again after data of people was removed at their request: not the original file',

@@ -181,7 +181,7 @@ export const PT_BR = {
     version: 'Programa',
     parts: 'Planilhas divididas',
     partsText: '{sheet}: {count} partes, porque uma planilha não comporta mais de {max} linhas',
-    ...{ redacted: 'Dados pessoais', maskedText: 'Nomes, documentos e textos livres mascarados' },
+    ...{ redacted: 'Dados pessoais', maskedText: 'Nomes e documentos mascarados, também em textos livres' },
     redactedText: 'Nomes e textos livres por extenso; documentos mascarados neste arquivo, não no console',
     unredactedText: 'Documentos por extenso: trate como dado pessoal',
     forgottenText: 'Refeito depois de removidos dados de pessoas a pedido delas: não é o arquivo original',

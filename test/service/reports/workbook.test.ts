@@ -185,6 +185,13 @@ describe('the workbook of a day', () => {
     expect(total(payments?.values.values)).toBe(sum(happened('cashout', 'paid')));
   });
 
+  test('Resumo says which personal data its file has, also in one for viewers', async () => {
+    const said = (all: ReadSheet[]) => lineOf(sheetOf(all, 'Resumo'), 'Dados pessoais')?.filter(Boolean)[0]?.value;
+    expect(said(sheets)).toBe('Nomes e textos livres por extenso; documentos mascarados neste arquivo, não no console');
+    const masked = await openReport(books.context, { day: DAY, format: 'xlsx', masked: true });
+    expect(said(await readWorkbook(masked.file))).toBe('Nomes e documentos mascarados, também em textos livres');
+  });
+
   test('Resumo shows an opening that nobody stated in amber', () => {
     const cells = lineOf(sheetOf(sheets, 'Resumo'), 'Saldo de abertura informado') ?? [];
     expect(cells.slice(0, 2)).toMatchObject([
