@@ -99,6 +99,7 @@ beforeAll(async () => {
       '/expected': order,
       '/callbacks': `cb_${callback?.seq}`,
     },
+    '/mismatches/assign': `/mismatches/assign?mismatch=${mismatch?.id}`,
     ...{ '/mismatches': mismatch?.id ?? '', '/inbox': webhookIdOf(webhooks[1]?.hash ?? Buffer.alloc(32)) },
     ...{
       '/reconciliations': run?.id ?? '',
@@ -231,7 +232,11 @@ async function fillIn(page: Page): Promise<void> {
     ...(page.url().endsWith('/fees/new') ? { fixed: '0,50', percent: '1,00', from: env.today } : {}),
   };
   // the other one has an opening
-  const chosen: Record<string, string> = { platform: 'a3bb189e-8bf9-4888-9912-ace4e6543002', kind: 'fee_out' };
+  const chosen: Record<string, string> = {
+    platform: 'a3bb189e-8bf9-4888-9912-ace4e6543002',
+    kind: 'fee_out',
+    owner: 'none',
+  };
   const candidates = page.locator('select[name="entry"] option');
   if ((await candidates.count()) > 1) chosen.entry = (await candidates.nth(1).getAttribute('value')) ?? '';
   for (const field of await page.getByRole('main').locator('input[name], select[name], textarea[name]').all()) {

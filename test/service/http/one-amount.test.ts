@@ -155,7 +155,7 @@ test('the first page, the causes and the forms have the same sums', async () => 
 test('each row and page names what is at stake and the amount of the transaction', async () => {
   const { get } = await openConsoleSession(env, 'operator');
   const list = tableOf((await get(`/mismatches?kind=${KIND}`)).html.replace(/<h1>/, '<h2>list</h2>'), 'list');
-  expect(list.map((row) => row.slice(4, 6))).toEqual(Array.from({ length: PAYMENTS }, () => ['R$ 0,10', 'R$ 409,70']));
+  expect(list.map((row) => row.slice(6, 8))).toEqual(Array.from({ length: PAYMENTS }, () => ['R$ 0,10', 'R$ 409,70']));
   for (const one of open.filter(({ transaction_id }) => transaction_id !== null)) {
     const { text } = await get(`/mismatches/${one.id}`);
     expect(text).toContain(`Em jogo ${spell(cents(one.at_stake))}`);

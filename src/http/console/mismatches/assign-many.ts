@@ -17,7 +17,7 @@ import { choiceField } from '../parts/fields.ts';
 import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { type TableColumn, table } from '../parts/page-components.ts';
-import { readFormLines } from '../parts/parse-filters.ts';
+import { readFormLines, readQuery } from '../parts/parse-filters.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { NOBODY, nameOwner, readOwnerNames, readOwnerWords } from './assign-mismatch.ts';
 import { explainMismatch } from './explain-mismatch.ts';
@@ -49,7 +49,8 @@ export function assignManyForm(context: Context): Router {
     lead: 'Cada uma é mudada por si: se uma não pode ser, as outras são.',
     names: [CHOSEN, 'owner'],
     async find(request, response) {
-      const ids = [...new Set(readFormLines(request, CHOSEN).split('\n').filter(Boolean))];
+      const given = readFormLines(request, CHOSEN) || readQuery(request, CHOSEN);
+      const ids = [...new Set(given.split('\n').filter(Boolean))];
       const rows = ids.length === 0 || ids.length > ASSIGNED_MAX ? [] : await readRows(context, response, ids);
       return { ids, rows, words: await readOwnerWords(context, response), owners: await readOwnerNames(context, rows) };
     },
