@@ -50,11 +50,17 @@ export function listVerdicts(proof: PaymentProof): { code: string; text: Transla
       : list.conclusion === 'none' && older.length > 0
         ? []
         : [{ code: absence, text: isOfName ? t('Não com este nome') : CONCLUSIONS[absence] }];
+  // what the provider showed to us stands, also where nothing is known of the whole list
+  const known = list.conclusion === 'unknown' && list.reason !== 'not_listed' ? own : [];
+  const ofKnown = known.map((one) => ({
+    code: one.outcome,
+    text: t('No Confere: {outcome}', { outcome: sayOutcome(one) }),
+  }));
   const ofOlder = older.map((one) => ({
     code: one.outcome,
     text: t('Criado antes. {outcome}', { outcome: sayOutcome(one) }),
   }));
-  return [...new Map([...ofList, ...ofOlder].map((one) => [one.text, one])).values()];
+  return [...new Map([...ofKnown, ...ofList, ...ofOlder].map((one) => [one.text, one])).values()];
 }
 
 function sayOutcome({ outcome, status, status_at: at }: PaymentProof['payments'][number]): Translated {

@@ -14,6 +14,7 @@ export const PROOF_EN = {
   'O id E2E já diz o minuto.': 'The E2E id names its minute.',
   'Não tem': 'Has none',
   'Não se sabe': 'Not known',
+  'No Confere: {outcome}': 'In Confere: {outcome}',
   'Lista do provedor de {day}: {asked}': "The provider's list of {day}: {asked}",
   'Tem este pagamento. {outcome}': 'Has this payment. {outcome}',
   'Criado antes. {outcome}': 'Created before. {outcome}',

@@ -230,7 +230,9 @@ it('a later reading that proves nothing, and a later transaction of the day, tak
   env.timers.freeze();
   await env.timers.advance(60_000);
   await apply(late);
-  expect((await prove({ amount: '66.00' })).list).toMatchObject({ conclusion: 'unknown', reason: 'late_entry' });
+  const lateProof = await prove({ amount: '66.00' });
+  expect(lateProof.list).toMatchObject({ conclusion: 'unknown', reason: 'late_entry' });
+  expect(lateProof.headline['pt-BR']).toMatch(/: No Confere: Pago em [^;]+; Não se sabe$/);
   const broken = await recordReadDays(env.context, day, day, clock.now());
   const { seq } = await db.selectFrom('runs').select('seq').where('id', '=', broken).executeTakeFirstOrThrow();
   await db.updateTable('run_windows').set({ state: 'incomplete' }).where('run_seq', '=', seq).execute();
