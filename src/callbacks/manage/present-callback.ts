@@ -20,7 +20,7 @@ export function presentCallback(row: CallbackRow) {
     state: row.state,
     attempts: row.attempts,
     next_attempt_at: presentDueAt(row),
-    waits_for_earlier: waitsForEarlier(row),
+    waits_for_earlier: Number(row.waits_for_earlier) === 1,
     created_at: row.created_at.toISOString(),
     delivered_at: row.delivered_at?.toISOString() ?? null,
   };
@@ -34,17 +34,10 @@ export function presentOwnCallback(row: OwnCallbackRow) {
   return { id, reference: row.reference, ...rest };
 }
 
-/** Null also for a callback of a backfill, which is sent when its merchant has no other one. */
-function presentDueAt({ state, next_attempt_at: dueAt }: CallbackRow): string | null {
-  if (state !== 'pending' || dueAt === null || dueAt.getTime() === WHEN_IDLE.getTime()) return null;
-  return dueAt.toISOString();
-}
-
-/** Whether a claim deferred it: only an older undelivered one of its transaction, or order, has a callback deferred untried. */
-function waitsForEarlier(row: CallbackRow): boolean {
-  const isUntried = row.attempts === 0 && row.lease_holder === null && row.transaction_seq !== null;
-  const dueAt = presentDueAt(row);
-  return isUntried && dueAt !== null && new Date(dueAt) > row.created_at;
+/** Null also while it is sent, and for a callback of a backfill, which is sent when its merchant has no other one. */
+function presentDueAt({ state, next_attempt_at: dueAt, lease_holder: holder }: CallbackRow): string | null {
+  const isPlanned = state === 'pending' && holder === null && dueAt?.getTime() !== WHEN_IDLE.getTime();
+  return isPlanned ? (dueAt?.toISOString() ?? null) : null;
 }
 
 /** An attempt as the API shows it. @param options.withBody the merchant's text may name people: only for roles that see them. */

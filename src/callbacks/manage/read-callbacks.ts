@@ -8,6 +8,12 @@ export type CallbackState = (typeof CALLBACK_STATES)[number];
 
 const ID = /^cb_([1-9]\d{0,15})$/;
 
+/** Whether an older one of its transaction or order is undelivered, of a pending callback. */
+export const WAITS_FOR_EARLIER = sql<number>`(callbacks.state = 'pending' AND EXISTS (SELECT 1
+  FROM callbacks earlier FORCE INDEX (callbacks_order) WHERE earlier.transaction_seq = callbacks.transaction_seq
+    AND earlier.merchant_seq = callbacks.merchant_seq AND earlier.sequence < callbacks.sequence
+    AND earlier.state IN ('pending', 'held')))`;
+
 /**
  * Base query: callbacks with the ids of their merchant and their transaction or expected payment. The merchant, which each has, is joined from the
  * left: of an inner join the server begins with the few merchants, and sorts all callbacks for one page.
@@ -22,7 +28,7 @@ export function selectCallbacks(db: Reader) {
     )
     .selectAll('callbacks')
     .select((eb) => [eb.ref('merchants.id').$notNull().as('merchant_id'), 'transactions.id as transaction_id'])
-    .select('expected_payments.id as expected_payment_id');
+    .select(['expected_payments.id as expected_payment_id', WAITS_FOR_EARLIER.as('waits_for_earlier')]);
 }
 
 export type CallbackRow = Awaited<ReturnType<ReturnType<typeof selectCallbacks>['execute']>>[number];

@@ -4,6 +4,7 @@ import { HOUR_MS } from '../../domain/calendar.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
 import { IS_NO_TEST } from '../health/callback-sources.ts';
 import { boundCount, type Count, UNDELIVERED, type Undelivered } from '../health/count-undelivered.ts';
+import { WAITS_FOR_EARLIER } from './read-callbacks.ts';
 import { type AttemptSlot, summarizeAttempts } from './sample-attempts.ts';
 
 export const HOURS_SHOWN = 24;
@@ -164,6 +165,9 @@ async function readNextAttempt({ db }: Context, merchant: MerchantRow): Promise<
     .where('merchant_seq', '=', merchant.seq)
     .where('state', '=', 'pending')
     .where(IS_NO_TEST)
+    // a lease, and a look at what waits for an earlier one, are no plan
+    .where('lease_holder', 'is', null)
+    .where(sql<boolean>`NOT ${WAITS_FOR_EARLIER}`)
     .orderBy('next_attempt_at')
     .limit(1)
     .executeTakeFirst();

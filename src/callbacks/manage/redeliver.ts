@@ -8,8 +8,8 @@ import { PROBE_EVERY_MS } from '../health/merchant-health.ts';
 import { type CallbackRow, findCallback } from './read-callbacks.ts';
 
 /**
- * Makes a callback due once more, under its old webhook-id. It is sent at once unless an older one of its transaction is
- * undelivered. A callback in flight is not changed.
+ * Makes a callback due once more, under its old webhook-id, and with it the older ones of its transaction or order that wait
+ * for a later attempt: it is sent once these are delivered. A callback in flight is not changed.
  * @throws ConfereError `not_found`; `conflict` if callbacks are held, of the merchant or of all, or it fetches its events.
  */
 export async function redeliver(context: Context, id: string): Promise<CallbackRow> {
@@ -20,13 +20,18 @@ export async function redeliver(context: Context, id: string): Promise<CallbackR
   const now = context.clock.now();
   // a callback that is being retried keeps its step, and does not block newer ones for longer
   const anew = callback.state === 'pending' ? {} : { state: 'pending', step: 0, first_failed_at: null };
-  await context.db
-    .updateTable('callbacks')
-    .set({ ...anew, next_attempt_at: now })
-    .where('seq', '=', callback.seq)
-    .where('state', '=', callback.state)
-    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+  const makeDue = (set: Partial<typeof anew>) =>
+    context.db
+      .updateTable('callbacks')
+      .set({ ...set, next_attempt_at: now })
+      .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]));
+  await makeDue({})
+    .where('merchant_seq', '=', callback.merchant_seq)
+    .where('transaction_seq', '=', callback.transaction_seq)
+    .where('sequence', '<', callback.sequence)
+    .where('state', '=', 'pending')
     .execute();
+  await makeDue(anew).where('seq', '=', callback.seq).where('state', '=', callback.state).execute();
   context.wakeUps.callbacks.notify();
   return findCallback(context.db, id);
 }

@@ -10,7 +10,7 @@ export const deliveryFields = {
   source: z.string(),
   state: z.enum(CALLBACK_STATES),
   attempts: z.int(),
-  next_attempt_at: nullableInstant,
+  next_attempt_at: nullableInstant.describe('null also while it is sent'),
   waits_for_earlier: z.boolean().describe('an earlier message of its transaction or order is undelivered'),
   created_at: instant,
   delivered_at: nullableInstant,

@@ -41,6 +41,7 @@ export const PAGES_EN = {
   Entregar: 'Deliver',
   'Situação anterior': 'Previous status',
   'Entregue em': 'Delivered at',
+  'Entregue antes em': 'Delivered before at',
   'Tentativas, a mais antiga primeiro': 'Attempts, the oldest first',
   'Nenhuma tentativa até agora.': 'No attempts yet.',
   'Cabeçalhos da requisição': 'Request headers',

@@ -19,6 +19,8 @@ type Body = {
   token: string;
   count: number;
   attempts: number;
+  waits_for_earlier: boolean;
+  next_attempt_at: string | null;
   errors: Record<string, string[]>;
   next_cursor: string | null;
   merchants: Body[];
@@ -118,6 +120,39 @@ test('only admins change merchants, only operators repeat callbacks, and viewers
   expect((await api('POST', `/callbacks/${id}/redeliver`, {}, viewer)).status).toBe(403);
   expect((await api('POST', `/callbacks/${id}/redeliver`, {}, operator)).status).toBe(202);
   expect((await api('POST', '/merchants', { name: 'x', url: 'https://x.example/' }, operator)).status).toBe(403);
+});
+
+test('a redelivery of a message that waits sends the earlier one first, at once', async () => {
+  await using env = await openCallbackEnvironment({ CALLBACK_RETRY_SCHEDULE: '1h,1h' });
+  await using shop = await openMerchantServer();
+  const api = await openApi<Body>(env);
+  await env.addMerchant(`${shop.url}/a`);
+  shop.behaviours['/a'] = () => 500;
+  await env.deliver();
+  await env.applyTransaction(['pending', 'paid']);
+  const read = async () => (await api('GET', '/callbacks')).json.callbacks;
+  // the second is looked at again each minute, which is no plan
+  const [second] = await env.advanceUntil('the first fails', async () => {
+    const found = await read();
+    return found[1]?.attempts === 1 && found[0]?.next_attempt_at !== null && found;
+  });
+  expect(second).toMatchObject({ attempts: 0, waits_for_earlier: true });
+  shop.behaviours['/a'] = () => 200;
+  const answer = await api('POST', `/callbacks/${second?.id}/redeliver`);
+  expect(answer).toMatchObject({ status: 202, json: { waits_for_earlier: true } });
+  await eventually('both', () => shop.acceptedCalls('/a').length === 2);
+  expect(shop.acceptedCalls('/a').map(({ json }) => json.type)).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
+  // sent once more, each waits for none
+  shop.behaviours['/a'] = () => 500;
+  await eventually('recorded', async () => (await read()).every(({ state }) => state === 'delivered'));
+  await api('POST', `/callbacks/${(await read())[1]?.id}/redeliver`);
+  const again = await env.advanceUntil('it fails', async () => {
+    const found = await read();
+    return found[1]?.attempts === 3 && found;
+  });
+  expect(again.map((one) => one.waits_for_earlier)).toEqual([false, false]);
+  await api('POST', `/callbacks/${again[0]?.id}/redeliver`);
+  expect((await read()).map((one) => one.waits_for_earlier)).toEqual([true, false]);
 });
 
 test('a redelivery and a replay send the same ids again, in order, and a dry run only counts', async () => {

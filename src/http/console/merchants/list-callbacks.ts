@@ -100,10 +100,19 @@ export function callbackTable(
       ...(on === undefined ? [] : [created]),
       {
         title: 'Entrega',
-        cell: (row) => moment(context.calendar, row.delivered_at ?? row.next_attempt_at),
+        cell: (row) => deliveryMoment(context, row),
       },
     ],
   });
+}
+
+/** When it was delivered, or when the next attempt is planned: of one that waits for an earlier one none is. */
+export function deliveryMoment(
+  { calendar }: Pick<Context, 'calendar'>,
+  row: Pick<PresentedCallback, 'state' | 'delivered_at' | 'waits_for_earlier' | 'next_attempt_at'>,
+): Html {
+  const planned = row.waits_for_earlier ? null : row.next_attempt_at;
+  return moment(calendar, row.state === 'delivered' ? row.delivered_at : planned);
 }
 
 function merchantColumn(merchants: MerchantWords): TableColumn<PresentedCallback> {

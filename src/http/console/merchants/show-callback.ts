@@ -57,8 +57,14 @@ ${hasRole(response, ...redeliverCallback.roles) && html`<section class="act bare
       ['Pedido', callback.expected_payment_id && orderLink(callback.expected_payment_id)],
       ['Situação anterior', callback.previous_status && describeCode(STATUS_WORDS, callback.previous_status)],
       ['Criado em', moment(context.calendar, callback.created_at)],
-      ['Próxima tentativa', callback.next_attempt_at && moment(context.calendar, callback.next_attempt_at)],
-      ['Entregue em', callback.delivered_at && moment(context.calendar, callback.delivered_at)],
+      [
+        'Próxima tentativa',
+        !callback.waits_for_earlier && callback.next_attempt_at && moment(context.calendar, callback.next_attempt_at),
+      ],
+      [
+        callback.state === 'delivered' ? 'Entregue em' : 'Entregue antes em',
+        callback.delivered_at && moment(context.calendar, callback.delivered_at),
+      ],
     ])}</section>
 <section><h2>${t('Tentativas')}</h2>${renderAttempts(context, attempts, withBody)}</section>
 ${withBody && renderMessage(row.webhook_id, await readMessage(context, row, merchant?.format ?? 'standard'), attempts.at(-1)?.request_headers)}`;

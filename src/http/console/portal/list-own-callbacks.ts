@@ -9,7 +9,7 @@ import { type Label, t, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
-import { TYPE_WORDS, typeCell } from '../merchants/list-callbacks.ts';
+import { deliveryMoment, TYPE_WORDS, typeCell } from '../merchants/list-callbacks.ts';
 import { encryptFilters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
@@ -122,7 +122,7 @@ export function ownCallbackTable(
       {
         title: 'Entrega',
         cell: (row) =>
-          html`${moment(calendar, row.delivered_at ?? row.next_attempt_at)}${row.waits_for_earlier && html` <span class="hint">${t('aguarda uma mensagem anterior')}</span>`}`,
+          html`${deliveryMoment({ calendar }, row)}${row.waits_for_earlier && html` <span class="hint">${t('aguarda uma mensagem anterior')}</span>`}`,
       },
     ],
   });

@@ -44,8 +44,14 @@ ${waits}
       ['Referência', callback.reference],
       ['Situação anterior', callback.previous_status && describeCode(STATUS_WORDS, callback.previous_status)],
       ['Criado em', moment(calendar, callback.created_at)],
-      ['Próxima tentativa', callback.next_attempt_at && moment(calendar, callback.next_attempt_at)],
-      ['Entregue em', callback.delivered_at && moment(calendar, callback.delivered_at)],
+      [
+        'Próxima tentativa',
+        !callback.waits_for_earlier && callback.next_attempt_at && moment(calendar, callback.next_attempt_at),
+      ],
+      [
+        callback.state === 'delivered' ? 'Entregue em' : 'Entregue antes em',
+        callback.delivered_at && moment(calendar, callback.delivered_at),
+      ],
     ])}</section>
 <section><h2>${t('Tentativas')}</h2>${renderAttempts({ calendar }, attempts, true)}</section>
 ${renderMessage(callback.id, message, attempts.at(-1)?.request_headers)}`;
