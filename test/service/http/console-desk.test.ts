@@ -130,6 +130,25 @@ describe('the list is of the day of the payment, and of what is about none of it
   });
 });
 
+test('everybody who reads the list has its workbook, with the same filters, in the words of the page', async () => {
+  const query = `kind=webhook_contradiction&from=${LAST}`;
+  const address = `/mismatches/decisions.xlsx?${query}`;
+  for (const [session, maySend] of [
+    [accountant, false],
+    [viewer, false],
+    [operator, true],
+  ] as const) {
+    const { html, text } = await session.get(`/mismatches?${query}`);
+    expect(html).toContain(`href="${address.replace('&', '&amp;')}"`);
+    expect(text.includes('Só um operador a envia de volta')).toBe(!maySend);
+    expect(html.includes('?kind=decisions')).toBe(maySend);
+  }
+  expect((await accountant.download(address)).name).toBe('confere-decisoes.xlsx');
+  const inEnglish = { headers: { cookie: `${accountant.cookie}; confere_language=en` } };
+  const answer = await fetch(`${env.url}${address}`, inEnglish);
+  expect(answer.headers.get('content-disposition')).toContain('"confere-decisions.xlsx"');
+});
+
 test('the page of a day has its open mismatches, and its link has just these', async () => {
   const { html, text } = await accountant.get(`/reports/${LAST}`);
   expect(namesOf(linked(html))).toEqual(OF_LAST);
