@@ -40,8 +40,13 @@ test('the first page accounts for every order of yesterday, each figure with its
   await put('y-4', { due_day, valid_until: '2031-01-01' });
   const { text, html } = await operator.get('/');
   expect(text).toContain(
-    'Pedidos de ontem: Em aberto 1 ( R$ 10,00 ), Pago 1 ( R$ 10,00 ), Pago a menos 1 ( R$ 10,00 ), Ainda não provado 1 ( R$ 10,00 ); a decidir: 0 .',
+    'Pedidos de ontem: Em aberto 1 ( R$ 10,00 ), Pago 1 ( R$ 10,00 ), Pago a menos 1 ( R$ 10,00 ), Ainda não provado 1 ( R$ 10,00 ); com pagamento a casar: 0 . Divergências de pedidos por resolver: 1 ( Valor diferente do esperado 1 ).',
   );
+  expect(html).toContain('<a href="/mismatches?kind=amount_not_expected">');
+  for (const page of ['/expected', '/expected/undecided'])
+    expect((await operator.get(page)).text).toContain(
+      'Divergências de pedidos por resolver: 1 ( Valor diferente do esperado 1 ).',
+    );
   const links = [...html.matchAll(/<a href="([^"]+)">Pago a menos \d+<\/a>/g)].map(([, to]) => unescapeHtml(to ?? ''));
   expect(links).toHaveLength(1);
   const list = await operator.get(links[0] ?? '');
