@@ -4,6 +4,7 @@ import { addDays } from '../../../src/domain/calendar.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
+import { previewImport } from '../../../src/imports/import-file.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -67,6 +68,9 @@ test('totals keep the filters of the page, and so do their links and the file', 
   const { name, bytes } = await operator.download(unescapeHtml(file));
   expect(name).toBe('pedidos.csv');
   const lines = bytes.toString().split('\r\n');
+  expect(lines[0]).toMatch(/;casamento em dia;/);
+  const back = await previewImport(env.context, { kind: 'expected', bytes, answers: {} }, { allowEqual: false });
+  expect(back).toMatchObject({ rows: 1, changed: 0 });
   expect(lines[1]).toContain('shop;keep-1;a receber;10,00;');
   expect(lines[1]).toMatch(/;Em aberto;.*;(?:sim|não);\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d;$/);
   expect(lines).toHaveLength(3);
