@@ -149,6 +149,12 @@ test('everybody who reads the list has its workbook, with the same filters, in t
   expect(answer.headers.get('content-disposition')).toContain('"confere-decisions.xlsx"');
 });
 
+test('the page of a mismatch leads to the guide of its kind', async () => {
+  const { html } = await accountant.get(`/mismatches/${ids.get('first')}`);
+  expect(html).toContain('<a href="/runbooks/webhook_contradiction">Guia</a>');
+  expect((await accountant.get('/runbooks/webhook_contradiction')).status).toBe(200);
+});
+
 test('the page of a day has its open mismatches, and its link has just these', async () => {
   const { html, text } = await accountant.get(`/reports/${LAST}`);
   expect(namesOf(linked(html))).toEqual(OF_LAST);
@@ -172,6 +178,10 @@ test('what keeps a month open is the same on its page, in the list and in the wo
   expect(namesOf((await workbook(address)).map((row) => String(row.divergência)))).toEqual(['first', 'second']);
   expect(await list(`blocks=${MONTH}`)).toEqual(['first', 'second']);
   expect(await list('blocks=2025-11')).toEqual(['first', 'later', 'second']);
+  expect((await accountant.get('/reports/months/2025-11')).text).toContain(
+    'As 3 divergências que impedem fechar , 2 delas de meses anteriores ·',
+  );
+  expect(text).not.toContain('delas de');
   expect(await list('blocks=2025-09')).toEqual([]);
   // a month that only has to end is no fault
   const running = await accountant.get(`/reports/months/${env.today.slice(0, 7)}`);
