@@ -62,14 +62,14 @@ export type FilledTemplate = {
   widths?: Readonly<Record<string, number>>;
   validations?: readonly Validation[];
   beside?: readonly { title: string; widths: number[]; rows: readonly (readonly Cell[])[] }[];
-  /** Above the help. */
-  note?: string;
+  /** Below the help. */
+  notes?: readonly string[];
 };
 
 /** Makes a workbook of a kind, with rows to be filled in. */
 export async function renderWorkbook(
   context: Pick<Context, 'config'>,
-  { kind, rows, widths: wide = {}, validations = [], beside = [], note }: FilledTemplate,
+  { kind, rows, widths: wide = {}, validations = [], beside = [], notes = [] }: FilledTemplate,
   language: Language,
 ): Promise<Buffer> {
   return await withDrafts(reportsDirectory(context), randomUUID(), async (directory) => {
@@ -87,7 +87,7 @@ export async function renderWorkbook(
     for (const one of validations) table.addValidation(one);
     const help = open(2, WORDS[language].help, [WIDTH, 3 * WIDTH, 2 * WIDTH]);
     addHelp(help, facts, language);
-    if (note !== undefined) help.addRow([{ text: note, style: 'muted' }]);
+    for (const text of notes) help.addRow([{ text, style: 'muted' }]);
     const others = beside.map((one, index) => {
       const sheet = open(index + 3, one.title, one.widths);
       for (const row of one.rows) sheet.addRow(row);

@@ -5,7 +5,7 @@ import { type Day, issuedDayOf } from '../domain/calendar.ts';
 import { formatWallTime, type Language } from '../domain/language/language.ts';
 import { parseSum } from '../domain/money.ts';
 import type { ExpectedFilters, PresentedExpected } from '../expected/list-expected.ts';
-import { COMPUTED, EXPECTED, guard, joinCell, ORDER_OPERATIONS } from '../imports/kinds/expected.ts';
+import { COMPUTED, DECIDED_IN_PAGES, EXPECTED, guard, joinCell, ORDER_OPERATIONS } from '../imports/kinds/expected.ts';
 import { BOM, LINE_END, renderField } from '../reports/render/formats/write-csv.ts';
 import type { Cell } from '../reports/xlsx/render-cell.ts';
 import { describeCode } from '../texts/fill.ts';
@@ -86,7 +86,9 @@ export async function* renderExpectedCsv(
   });
   const titles = [
     ...Object.keys(GIVEN).map((name) => EXPECTED.columns[name]?.titles[language] ?? name),
-    ...Object.values(COMPUTED).map((titles) => titles[language]),
+    ...Object.values(wanted.via ? { ...COMPUTED, decided: DECIDED_IN_PAGES } : COMPUTED).map(
+      (titles) => titles[language],
+    ),
   ];
   let head = `${BOM}${titles.join(';')}${LINE_END}`;
   const cells = [...Object.values(GIVEN), ...Object.values(FOUND)];

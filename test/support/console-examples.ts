@@ -35,7 +35,7 @@ export const CONSOLE: Record<string, Route> = {
     showsPersons: true,
   },
   '/expected': { page: ['orders', 'Pedidos'], showsPersons: true },
-  '/expected/undecided': { page: ['orders-undecided', 'A decidir'] },
+  '/expected/undecided': { page: ['orders-undecided', 'A casar'] },
   '/expected/:id': { page: ['order', 'pedido-maria'], showsPersons: true },
   '/expected/new': { page: ['order-form', 'Novo pedido'], roles: WRITERS, form: true },
   '/expected/export': { showsPersons: true },

@@ -29,15 +29,17 @@ export type ShownCase = {
   hash: string;
 };
 
-const WORDS: Record<Language, Record<'candidates' | 'amount' | 'more', string>> = {
+const WORDS: Record<Language, Record<'candidates' | 'amount' | 'who' | 'more', string>> = {
   'pt-BR': {
     candidates: 'Candidatos',
     amount: 'valor',
+    who: 'Quem envia a planilha de volta é um operador, no console, em Saldos, Importar um arquivo, tipo {kind}. Um contador pode preenchê-la e entregá-la a ele.',
     more: 'São as primeiras {n}, e há mais: decida estas e baixe a planilha de novo, ou filtre.',
   },
   en: {
     candidates: 'Candidates',
     amount: 'amount',
+    who: 'An operator sends the workbook back, in the console, at Balances, Import a file, type {kind}. An accountant may fill it in and hand it to one.',
     more: 'These are the first {n}, and there are more: decide these and download the workbook again, or filter.',
   },
 };
@@ -76,8 +78,9 @@ export async function renderCases(
     ],
     beside: cases.some(({ candidates }) => candidates.length > 0) ? [listCandidates(cases, language)] : [],
   };
-  const note = fill(words.more, { n: String(DECISIONS_MAX) });
-  return await renderWorkbook(context, isCut ? { ...filled, note } : filled, language);
+  const who = fill(words.who, { kind: DECISIONS.titles[language] });
+  const notes = isCut ? [who, fill(words.more, { n: String(DECISIONS_MAX) })] : [who];
+  return await renderWorkbook(context, { ...filled, notes }, language);
 }
 
 function listCells(

@@ -32,6 +32,9 @@ export const COMPUTED = {
   paid_day: { 'pt-BR': 'pago em', en: 'paid day' },
 } as const;
 
+/** The title of `decided` in the files of pages, whose readers decide about payments. */
+export const DECIDED_IN_PAGES = { 'pt-BR': 'casamento em dia', en: 'matching up to date' } as const;
+
 /** The words of operations in a file; an import takes them and the codes. */
 export const ORDER_OPERATIONS = {
   cashin: { 'pt-BR': 'a receber', en: 'to receive' },
@@ -71,7 +74,7 @@ export const EXPECTED = defineTable({
     invoice_key: column('chave da nota', 'invoice key', ''),
   },
   ignored: Object.fromEntries(
-    Object.entries(COMPUTED).map(([name, titles]) => [
+    Object.entries({ ...COMPUTED, decided_in_pages: DECIDED_IN_PAGES }).map(([name, titles]) => [
       name,
       { ...shownColumn({ titles, example: '' }), isIgnored: true as const },
     ]),

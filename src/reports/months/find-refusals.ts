@@ -123,11 +123,14 @@ export async function findBlockers(context: Context, month: Month): Promise<Pres
 
 async function refuseForMismatches(context: Context, month: Month): Promise<Refusal[]> {
   const found = await findBlockers(context, month);
-  const refusals = found.slice(0, REFUSED_MISMATCHES_MAX).map(({ id, kind, transaction_id: transactionId, owner }) => ({
-    ...{ code: 'mismatch_open' as const, mismatchId: id, kind, transactionId, owner },
+  const { from } = boundsOfMonth(month);
+  const all = found.map(({ id, kind, transaction_id: transactionId, owner, day }) => ({
+    ...{ code: 'mismatch_open' as const, mismatchId: id, kind, transactionId, owner, isEarlier: day < from },
   }));
-  const count = found.length - refusals.length;
-  return count === 0 ? refusals : [...refusals, { code: 'more_mismatches_open', month, count }];
+  const [refusals, more] = [all.slice(0, REFUSED_MISMATCHES_MAX), all.slice(REFUSED_MISMATCHES_MAX)];
+  if (more.length === 0) return refusals;
+  const earlier = more.filter(({ isEarlier }) => isEarlier).length;
+  return [...refusals, { code: 'more_mismatches_open', month, count: more.length, earlier }];
 }
 
 async function omitLater(db: Reader, rows: PresentedMismatch[], to: Day): Promise<PresentedMismatch[]> {

@@ -20,8 +20,16 @@ export type Refusal =
   | { code: 'before_books' | 'month_running' | 'earlier_month_open' | 'later_month_closed'; month: Month }
   | { code: 'day_unproven'; day: Day }
   | { code: 'days_before_unread'; from: Day; to: Day }
-  | { code: 'mismatch_open'; mismatchId: string; kind: string; transactionId: string | null; owner: string | null }
-  | { code: 'more_mismatches_open'; month: Month; count: number }
+  | {
+      code: 'mismatch_open';
+      mismatchId: string;
+      kind: string;
+      transactionId: string | null;
+      owner: string | null;
+      /** Whether its day is before the month. */
+      isEarlier: boolean;
+    }
+  | { code: 'more_mismatches_open'; month: Month; count: number; earlier: number }
   | {
       code: 'balance_differs';
       platform: string;

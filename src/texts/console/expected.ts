@@ -19,7 +19,7 @@ export const EXPECTED_EN = {
     'Collect again: a payment that arrives later still counts. Or cancel the order:',
   'Espere: a operação ainda confere estes dias. Um pagamento que chega ainda conta.':
     'Wait: the operators are still proving these days. A payment that arrives still counts.',
-  'A decidir': 'To decide',
+  'A casar': 'To match',
   'O número inteiro.': 'The whole number.',
   Pago: 'Paid',
   Devolvido: 'Refunded',
@@ -43,10 +43,10 @@ export const EXPECTED_EN = {
   'Válido até': 'Valid until',
   'Chave da nota': 'Invoice key',
   'Pagamentos que podem ser deste pedido': 'Payments that may belong to this order',
-  'Nenhum pagamento a decidir.': 'No payment to decide.',
+  'Nenhum pagamento a casar.': 'No payment to match.',
   'É este': 'It is this one',
   'Escreva um valor como nas listas.': 'Write an amount as the lists do.',
-  'Nenhum pedido tem pagamento a decidir.': 'No order has a payment to decide.',
+  'Nenhum pedido tem pagamento a casar.': 'No order has a payment to match.',
   'O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.':
     'Confere breaks no ties: choose the payment of each order, or leave it as it is.',
   'Vence de': 'Due from',
@@ -79,7 +79,9 @@ export const EXPECTED_EN = {
   'vence em {day}': 'due on {day}',
   Paga: 'Pays',
   'Pode ser de': 'May belong to',
-  'Pedidos de ontem: {states}; a decidir: {undecided}.': 'Yesterday’s orders: {states}; to decide: {undecided}.',
+  'Pedidos de ontem: {states}; com pagamento a casar: {undecided}.':
+    'Yesterday’s orders: {states}; with a payment to match: {undecided}.',
+  'Divergências de pedidos por resolver: {n} ({kinds}).': 'Unresolved mismatches of orders: {n} ({kinds}).',
   'O que alguém deve pagar, ou o que vamos pagar. O Confere diz quando foi pago, e por quem.':
     'What somebody owes us, or we owe. Confere says when it was paid, and by whom.',
   'A que o pagamento terá, se você a escolhe.': 'The one that the payment will have, if you choose it.',
@@ -89,6 +91,6 @@ export const EXPECTED_EN = {
   'Confira este campo.': 'Check this field.',
   'Escreva um CPF ou CNPJ, com os dígitos certos.': 'Write a CPF or CNPJ with right digits.',
   'De 1 a 120 caracteres.': '1 to 120 characters.',
-  'Pedidos que venceram no mês: {unpaid} não pagos, {undecided} a decidir.':
-    'Orders that were due in the month: {unpaid} unpaid, {undecided} to decide.',
+  'Pedidos que venceram no mês: {unpaid} não pagos, {undecided} com pagamento a casar.':
+    'Orders that were due in the month: {unpaid} unpaid, {undecided} with a payment to match.',
 };

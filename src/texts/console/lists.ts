@@ -47,6 +47,8 @@ export const LISTS_EN = {
   'Nenhuma divergência.': 'No mismatches.',
   'Decida até {n} de uma vez numa planilha: baixe-a, escolha a decisão de cada linha e envie-a de volta.':
     'Decide up to {n} at once in a workbook: download it, choose the decision of each row, and send it back.',
+  'Até {n} numa planilha, para ler ou propor a decisão de cada linha. Só um operador a envia de volta.':
+    'Up to {n} in a workbook, to read or to propose the decision of each row. Only an operator sends it back.',
   'Baixar para decidir (XLSX)': 'Download to decide (XLSX)',
   'Enviar as decisões': 'Send the decisions',
   'O que muda em cada linha': 'What changes in each row',

@@ -15,6 +15,8 @@ export const MONTHS_EN = {
   'O mês não pode ser fechado:': 'The month cannot be closed:',
   'A divergência que impede fechar': 'The mismatch that keeps it open',
   'As {n} divergências que impedem fechar': 'The {n} mismatches that keep it open',
+  '{n} delas de um mês anterior': '{n} of them of an earlier month',
+  '{n} delas de meses anteriores': '{n} of them of earlier months',
   'Só estas numa planilha (XLSX)': 'Only these in a workbook (XLSX)',
   'Um contador fecha o mês nesta página. Depois, as suas cifras não mudam mais: baixe daqui a planilha e os arquivos contábeis.':
     'An accountant closes the month on this page. After that its figures change no more: download the workbook and the accounting files from here.',

@@ -4,6 +4,7 @@ import { addDays } from '../../../src/domain/calendar.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
+import { previewImport } from '../../../src/imports/import-file.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -40,8 +41,13 @@ test('the first page accounts for every order of yesterday, each figure with its
   await put('y-4', { due_day, valid_until: '2031-01-01' });
   const { text, html } = await operator.get('/');
   expect(text).toContain(
-    'Pedidos de ontem: Em aberto 1 ( R$ 10,00 ), Pago 1 ( R$ 10,00 ), Pago a menos 1 ( R$ 10,00 ), Ainda não provado 1 ( R$ 10,00 ); a decidir: 0 .',
+    'Pedidos de ontem: Em aberto 1 ( R$ 10,00 ), Pago 1 ( R$ 10,00 ), Pago a menos 1 ( R$ 10,00 ), Ainda não provado 1 ( R$ 10,00 ); com pagamento a casar: 0 . Divergências de pedidos por resolver: 1 ( Valor diferente do esperado 1 ).',
   );
+  expect(html).toContain('<a href="/mismatches?kind=amount_not_expected">');
+  for (const page of ['/expected', '/expected/undecided'])
+    expect((await operator.get(page)).text).toContain(
+      'Divergências de pedidos por resolver: 1 ( Valor diferente do esperado 1 ).',
+    );
   const links = [...html.matchAll(/<a href="([^"]+)">Pago a menos \d+<\/a>/g)].map(([, to]) => unescapeHtml(to ?? ''));
   expect(links).toHaveLength(1);
   const list = await operator.get(links[0] ?? '');
@@ -62,6 +68,9 @@ test('totals keep the filters of the page, and so do their links and the file', 
   const { name, bytes } = await operator.download(unescapeHtml(file));
   expect(name).toBe('pedidos.csv');
   const lines = bytes.toString().split('\r\n');
+  expect(lines[0]).toMatch(/;casamento em dia;/);
+  const back = await previewImport(env.context, { kind: 'expected', bytes, answers: {} }, { allowEqual: false });
+  expect(back).toMatchObject({ rows: 1, changed: 0 });
   expect(lines[1]).toContain('shop;keep-1;a receber;10,00;');
   expect(lines[1]).toMatch(/;Em aberto;.*;(?:sim|não);\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d;$/);
   expect(lines).toHaveLength(3);

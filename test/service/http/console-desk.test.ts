@@ -130,6 +130,31 @@ describe('the list is of the day of the payment, and of what is about none of it
   });
 });
 
+test('everybody who reads the list has its workbook, with the same filters, in the words of the page', async () => {
+  const query = `kind=webhook_contradiction&from=${LAST}`;
+  const address = `/mismatches/decisions.xlsx?${query}`;
+  for (const [session, maySend] of [
+    [accountant, false],
+    [viewer, false],
+    [operator, true],
+  ] as const) {
+    const { html, text } = await session.get(`/mismatches?${query}`);
+    expect(html).toContain(`href="${address.replace('&', '&amp;')}"`);
+    expect(text.includes('Só um operador a envia de volta')).toBe(!maySend);
+    expect(html.includes('?kind=decisions')).toBe(maySend);
+  }
+  expect((await accountant.download(address)).name).toBe('confere-decisoes.xlsx');
+  const inEnglish = { headers: { cookie: `${accountant.cookie}; confere_language=en` } };
+  const answer = await fetch(`${env.url}${address}`, inEnglish);
+  expect(answer.headers.get('content-disposition')).toContain('"confere-decisions.xlsx"');
+});
+
+test('the page of a mismatch leads to the guide of its kind', async () => {
+  const { html } = await accountant.get(`/mismatches/${ids.get('first')}`);
+  expect(html).toContain('<a href="/runbooks/webhook_contradiction">Guia</a>');
+  expect((await accountant.get('/runbooks/webhook_contradiction')).status).toBe(200);
+});
+
 test('the page of a day has its open mismatches, and its link has just these', async () => {
   const { html, text } = await accountant.get(`/reports/${LAST}`);
   expect(namesOf(linked(html))).toEqual(OF_LAST);
@@ -153,6 +178,10 @@ test('what keeps a month open is the same on its page, in the list and in the wo
   expect(namesOf((await workbook(address)).map((row) => String(row.divergência)))).toEqual(['first', 'second']);
   expect(await list(`blocks=${MONTH}`)).toEqual(['first', 'second']);
   expect(await list('blocks=2025-11')).toEqual(['first', 'later', 'second']);
+  expect((await accountant.get('/reports/months/2025-11')).text).toContain(
+    'As 3 divergências que impedem fechar , 2 delas de meses anteriores ·',
+  );
+  expect(text).not.toContain('delas de');
   expect(await list('blocks=2025-09')).toEqual([]);
   // a month that only has to end is no fault
   const running = await accountant.get(`/reports/months/${env.today.slice(0, 7)}`);

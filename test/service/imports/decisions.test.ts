@@ -265,6 +265,8 @@ test('the workbook comes back from LibreOffice with its lists, and each decision
     'Como preencher',
     'Candidatos',
   ]);
+  const helped = help?.rows.at(-1)?.[0]?.value;
+  expect(String(helped)).toMatch(/um operador.*Importar um arquivo.*Decisões sobre divergências/);
   const header = sheet?.rows[0]?.map((cell) => cell?.value) ?? [];
   const own = sheet?.rows.findIndex((row) => row[header.indexOf('divergência')]?.value === receipt.id) ?? -1;
   const at = (name: string, row: number): string => `${String.fromCharCode(65 + header.indexOf(name))}${row + 1}`;

@@ -155,7 +155,7 @@ describe('closing a month is refused', () => {
     await raise(...found);
     const refusals = await refuse(OCTOBER);
     expect(refusals).toHaveLength(REFUSED_MISMATCHES_MAX + 1);
-    expect(refusals.at(-1)).toEqual({ code: 'more_mismatches_open', month: OCTOBER, count: 3 });
+    expect(refusals.at(-1)).toEqual({ code: 'more_mismatches_open', month: OCTOBER, count: 3, earlier: 0 });
   });
 
   test('while a balance that a person stated is not the ledger’s, its end included', async () => {

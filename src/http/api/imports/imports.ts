@@ -85,10 +85,10 @@ const TEMPLATE_TYPES: Record<TemplateFormat, string> = {
   csv: 'text/csv; charset=utf-8',
 };
 
-/** Sends a template for download. */
+/** Sends a template for download. @param of.kind the kind of import, or its name in the page's language. */
 export function sendTemplate(
   response: Response,
-  { kind, format, template }: { kind: ImportKindName; format: TemplateFormat; template: Buffer },
+  { kind, format, template }: { kind: ImportKindName | 'decisoes'; format: TemplateFormat; template: Buffer },
 ): void {
   response.setHeader('content-disposition', `attachment; filename="confere-${kind}.${format}"`);
   response.setHeader('content-type', TEMPLATE_TYPES[format]);

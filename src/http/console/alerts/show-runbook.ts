@@ -31,7 +31,7 @@ const PAGES: readonly (readonly [address: string, name: PlainText])[] = [
   ['/balances/statements/new', 'Informar um saldo'],
   ['/balances/adjustments/new', 'Lançar um ajuste'],
   ['/balances/imports', 'Importar um arquivo'],
-  ['/expected/undecided', 'A decidir'],
+  ['/expected/undecided', 'A casar'],
   ['/reports/accounts', 'Plano de contas'],
   ['/transactions/proof', 'Prova de um pagamento'],
 ];

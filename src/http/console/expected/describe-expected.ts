@@ -1,21 +1,24 @@
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { selectTransactions, toLedgerTransaction } from '../../../database/read-transactions.ts';
+import { isOfExpectedPayment } from '../../../domain/mismatch.ts';
 import { maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';
 import type { ExpectedState } from '../../../expected/decide/decide-state.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
+import type { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { matchOne } from '../../../operations/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
-import { formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
+import { formatCount, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, facts, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { ORDER_STATE_WORDS } from '../parts/words.ts';
 
 export const EXPECTED = { address: '/expected', title: 'Pedidos' } as const;
-export const UNDECIDED = { address: '/expected/undecided', title: 'A decidir' } as const;
+export const UNDECIDED = { address: '/expected/undecided', title: 'A casar' } as const;
 
 export const OPERATION_CHOICES: Record<string, string> = words({ cashin: 'a receber', cashout: 'a pagar' });
 
@@ -33,6 +36,24 @@ const CANDIDATE_WORDS: Record<string, string> = words({
   undone: 'uma pessoa desfez este par',
   pending: 'ainda não foi pago',
 });
+
+/** The unresolved mismatches of orders, each kind linked to its list; nothing where there are none. */
+export function orderMismatches(open: Awaited<ReturnType<typeof readOpenMismatches>>): Part {
+  const kinds = Map.groupBy(
+    open.filter(({ kind }) => isOfExpectedPayment(kind)),
+    ({ kind }) => kind,
+  );
+  const count = (rows: readonly { count: number }[]): string =>
+    formatCount(rows.reduce((sum, one) => sum + one.count, 0));
+  const links = [...kinds].map(
+    ([kind, rows], index) =>
+      html`${index > 0 && ', '}<a href="/mismatches?kind=${kind}">${describeCode(MISMATCH_TITLES, kind)} ${count(rows)}</a>`,
+  );
+  return (
+    links.length > 0 &&
+    html`<p class="strip">${tHtml('Divergências de pedidos por resolver: {n} ({kinds}).', { n: html`<b>${count([...kinds.values()].flat())}</b>`, kinds: links })}</p>`
+  );
+}
 
 export function stateBadge(state: ExpectedState): Html {
   return badge(ORDER_STATE_WORDS, state);
@@ -88,7 +109,7 @@ export function candidateTable(
   return table({
     caption: 'Pagamentos que podem ser deste pedido',
     rows: row.candidates,
-    empty: 'Nenhum pagamento a decidir.',
+    empty: 'Nenhum pagamento a casar.',
     columns: [
       { title: 'Pagamento', cell: (one) => transactionLink(one.transaction_id) },
       { title: 'Valor', cell: (one) => moneyOf(payments.get(one.transaction_id)?.amount), align: 'end' },

@@ -5,6 +5,7 @@ import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { type PresentedExpected, sumExpected } from '../../../expected/list-expected.ts';
+import { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { expectedPayments, putOne } from '../../../operations/expected.ts';
 import { t, untranslated } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
@@ -14,7 +15,7 @@ import { readListPage } from '../../mount-operations.ts';
 import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, filterField, inputField, platformField } from '../parts/fields.ts';
 import { formatCount, formatDay, money, moneyOf } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
 import { buttonLink, table } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { readPlatformWords } from '../parts/read-platform-names.ts';
@@ -26,6 +27,7 @@ import {
   describeFacts,
   EXPECTED,
   OPERATION_CHOICES,
+  orderMismatches,
   readOrderPayments,
   stateBadge,
   UNDECIDED,
@@ -94,7 +96,7 @@ function expectedListPages(context: Context): Router {
       html`<p class="hint">${t('Baixar o que se vê, em todas as páginas:')} <span class="files"><a href="${addressOf(EXPORT)}" download>${untranslated('CSV')}</a></span></p>`;
     sendList(request, response, {
       ...EXPECTED,
-      lead: html`${tabs(EXPECTED.address)}${actions}${totals(sums, { newestMax, addressOf })}${file}`,
+      lead: html`${tabs(EXPECTED.address)}${await disputes(context)}${actions}${totals(sums, { newestMax, addressOf })}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
       rows: expectedTable(rows),
       next,
@@ -103,7 +105,7 @@ function expectedListPages(context: Context): Router {
   router.get(UNDECIDED.address, async (request, response) => {
     const { filters: days, draft } = readFilters(request.query, query.pick({ due_from: true, due_to: true }));
     const filters = { fields: dueFields(draft), areSet: days !== undefined && isFiltered(days) };
-    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${tabs(UNDECIDED.address)}`;
+    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${tabs(UNDECIDED.address)}${await disputes(context)}`;
     if (days === undefined) {
       sendWrongFilters(request, response, { ...UNDECIDED, lead, filters });
       return;
@@ -111,7 +113,7 @@ function expectedListPages(context: Context): Router {
     const given = { filter: { undecided: true, ...days }, via: 'console', limitDefault: UNDECIDED_SHOWN } as const;
     const { rows, next } = await readListPage(context, expectedPayments, request, response, given);
     const payments = await readOrderPayments(context, response, rows);
-    const shown = html`${rows.length === 0 && html`<p class="empty">${t('Nenhum pedido tem pagamento a decidir.')}</p>`}${rows.map(
+    const shown = html`${rows.length === 0 && html`<p class="empty">${t('Nenhum pedido tem pagamento a casar.')}</p>`}${rows.map(
       (row) =>
         html`<section class="act"><h2><a href="${EXPECTED.address}/${row.id}">${row.number}</a> ${stateBadge(row.state)}</h2>${describeFacts(row)}${candidateTable(context, response, { row, payments })}</section>`,
     )}`;
@@ -210,6 +212,10 @@ function totals(sums: Awaited<ReturnType<typeof sumExpected>>, { newestMax, addr
     ],
   });
   return html`${sheet}${isLimited && html`<p class="hint">${t('Somam os {count} mais novos: filtre para somar outros.', { count: formatCount(newestMax) })}</p>`}`;
+}
+
+async function disputes({ db }: Context): Promise<Part> {
+  return orderMismatches(await readOpenMismatches(db));
 }
 
 function tabs(here: string): Html {

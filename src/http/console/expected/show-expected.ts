@@ -26,6 +26,7 @@ import {
   RULE_WORDS,
   readOrderPayments,
   stateBadge,
+  UNDECIDED,
 } from './describe-expected.ts';
 import { storyTable } from './render-story.ts';
 
@@ -65,7 +66,7 @@ ${facts([
   ['Dias de atraso', row.late_days === 0 ? null : String(row.late_days)],
 ])}
 <section><h2>${t('Pagamentos')}</h2>${matchTable(context, response, { row, payments })}</section>
-${row.candidates.length > 0 && html`<section><h2>${t('A decidir')}</h2>${candidateTable(context, response, { row, payments })}</section>`}
+${row.candidates.length > 0 && html`<section><h2>${t(UNDECIDED.title)}</h2>${candidateTable(context, response, { row, payments })}</section>`}
 ${renderActions(response, row)}
 <section><h2>${t('Fatos')}</h2>${describeFacts(row)}</section>
 <section><h2>${t('História')}</h2>${storyTable(context, story, {

@@ -1,5 +1,6 @@
 import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { findImportKind } from '../../../imports/import-kinds.ts';
 import { DECISIONS_MAX } from '../../../imports/kinds/decisions.ts';
 import { decisionFilters, renderDecisionWorkbook } from '../../../operations/export-mismatches.ts';
 import { language } from '../../../texts/language.ts';
@@ -22,7 +23,7 @@ export function decisionPages(context: Context): Router {
     const filter = parseQuery(request, decisionFilters);
     const wanted = { filter, caller: getCaller(response), language: language(), via: 'console' } as const;
     const template = await renderDecisionWorkbook(context, wanted);
-    sendTemplate(response, { kind: 'decisions', format: 'xlsx', template });
+    sendTemplate(response, { kind: language() === 'en' ? 'decisions' : 'decisoes', format: 'xlsx', template });
   });
 }
 
@@ -34,9 +35,13 @@ export function linkWorkbook(filters: Record<string, string | undefined>): strin
   return query.size === 0 ? ADDRESS : `${ADDRESS}?${query.toString()}`;
 }
 
-/** Links to the workbook, with the filters of the list that it takes. */
-export function linkDecisions(response: Response, filters: Record<string, string | undefined>): Html | undefined {
-  if (!hasRole(response, 'operator')) return undefined;
-  return html`<section class="act"><p class="hint">${t('Decida até {n} de uma vez numa planilha: baixe-a, escolha a decisão de cada linha e envie-a de volta.', { n: formatCount(DECISIONS_MAX) })}</p>
-<p class="actions">${buttonLink(linkWorkbook(filters), t('Baixar para decidir (XLSX)'))}<a href="${IMPORT_ADDRESS}?kind=decisions">${t('Enviar as decisões')}</a></p></section>`;
+/** Links to the workbook, with the filters of the list that it takes, and says who sends it back. */
+export function linkDecisions(response: Response, filters: Record<string, string | undefined>): Html {
+  const n = formatCount(DECISIONS_MAX);
+  const maySend = hasRole(response, ...findImportKind('decisions').roles);
+  const hint = maySend
+    ? t('Decida até {n} de uma vez numa planilha: baixe-a, escolha a decisão de cada linha e envie-a de volta.', { n })
+    : t('Até {n} numa planilha, para ler ou propor a decisão de cada linha. Só um operador a envia de volta.', { n });
+  return html`<section class="act"><p class="hint">${hint}</p>
+<p class="actions">${buttonLink(linkWorkbook(filters), t('Baixar para decidir (XLSX)'))}${maySend && html`<a href="${IMPORT_ADDRESS}?kind=decisions">${t('Enviar as decisões')}</a>`}</p></section>`;
 }

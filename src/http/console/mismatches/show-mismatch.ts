@@ -1,5 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { nameKind } from '../../../domain/mismatch.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
@@ -41,7 +42,7 @@ export function mismatchPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a></p>
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
 <p class="sub">${idText(mismatch.id)}</p>
-<p class="explain"><b>${meaning}.</b> ${todo}</p>
+<p class="explain"><b>${meaning}.</b> ${todo} <a href="/runbooks/${nameKind(mismatch)}">${t('Guia')}</a></p>
 ${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mismatch, names))}
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(response, mismatch)}
 ${mismatch.state !== 'resolved' && (await renderAssign(context, response, mismatch))}

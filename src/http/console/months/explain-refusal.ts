@@ -67,13 +67,14 @@ function describePayment({ transactions, showPlatform, owners }: Explaining, ref
 
 /** Links to just the mismatches that keep a month open, in the list and as a workbook; nothing without one. */
 export function blockersLink(month: Month, refusals: Refusal[]): Part {
-  const count = refusals.reduce(
-    (sum, one) => sum + (one.code === 'mismatch_open' ? 1 : 'count' in one ? one.count : 0),
-    0,
-  );
+  let [count, earlier] = [0, 0];
+  for (const one of refusals) {
+    if (one.code === 'mismatch_open') [count, earlier] = [count + 1, earlier + Number(one.isEarlier)];
+    if (one.code === 'more_mismatches_open') [count, earlier] = [count + one.count, earlier + one.earlier];
+  }
   if (count === 0) return undefined;
   const text = plural(count, 'A divergência que impede fechar', 'As {n} divergências que impedem fechar');
-  return html`<p><a href="${linkBlockers(month)}">${text}</a> · <a href="${linkWorkbook({ blocks: month })}">${t('Só estas numa planilha (XLSX)')}</a></p>`;
+  return html`<p><a href="${linkBlockers(month)}">${text}</a>${earlier > 0 && `, ${plural(earlier, '{n} delas de um mês anterior', '{n} delas de meses anteriores')}`} · <a href="${linkWorkbook({ blocks: month })}">${t('Só estas numa planilha (XLSX)')}</a></p>`;
 }
 
 /** Says which earlier months the first close of all leaves open; nothing where there are none. */

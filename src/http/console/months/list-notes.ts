@@ -46,7 +46,7 @@ export async function notesList(context: Context, { month }: ShownMonth, rows: P
     orders.unpaid + orders.undecided > 0 &&
       link(
         `${EXPECTED.address}?due_from=${from}&due_to=${to}`,
-        t('Pedidos que venceram no mês: {unpaid} não pagos, {undecided} a decidir.', {
+        t('Pedidos que venceram no mês: {unpaid} não pagos, {undecided} com pagamento a casar.', {
           unpaid: formatCount(orders.unpaid),
           undecided: formatCount(orders.undecided),
         }),

@@ -26,7 +26,7 @@ import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { placeMoney, renderMoved } from '../charts/render-money.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
-import { EXPECTED, OPERATION_CHOICES, UNDECIDED } from '../expected/describe-expected.ts';
+import { EXPECTED, OPERATION_CHOICES, orderMismatches, UNDECIDED } from '../expected/describe-expected.ts';
 import { explainMismatch } from '../mismatches/explain-mismatch.ts';
 import {
   formatAge,
@@ -100,7 +100,7 @@ export function overviewPage(context: Context): Router {
       names,
     });
     const body = html`${renderVerdict(response, decideVerdict(facts))}${renderAlertStrip(alerts, firing, facts.alertCount + facts.notices.length)}${renderLost(lost, facts.now)}
-${renderPart(mine, (count) => ownMismatches(count, own))}${renderPart(orders, renderOrders)}
+${renderPart(mine, (count) => ownMismatches(count, own))}${renderPart(orders, (read) => renderOrders(read, mismatches))}
 <div class="figures">${renderPart(balances, (rows) => balanceCard(response, rows, names))}<div class="today">${renderPart(paid && days && { paid, days }, (read) => todayCards(read.paid, read.days.at(-1)?.sums))}</div></div>
 <section><h2>${t('Últimos dias')}</h2>${renderPart(days && proofs && { days, proofs }, (read) => renderDays(read.days, read.proofs, today))}${renderCoverage(facts)}</section>
 <div class="columns">
@@ -123,17 +123,17 @@ function ownMismatches(count: number, own: string): Html {
 }
 
 /** Says what became of each of yesterday's orders; nothing where nobody expects payments. */
-function renderOrders({ day, isUsed, states, undecided }: Orders): Html {
+function renderOrders({ day, isUsed, states, undecided }: Orders, open: Parameters<typeof orderMismatches>[0]): Html {
   if (!isUsed) return html``;
   const due = `due_from=${day}&due_to=${day}`;
   const figures = states.map(
     ({ state, count, cents }, index) =>
       html`${index > 0 && ', '}<a href="${EXPECTED.address}?${due}&state=${state}">${describeCode(ORDER_STATE_WORDS, state)} ${formatCount(count)}</a> (${describeSums(cents)})`,
   );
-  return html`<p class="strip">${tHtml('Pedidos de ontem: {states}; a decidir: {undecided}.', {
+  return html`<p class="strip">${tHtml('Pedidos de ontem: {states}; com pagamento a casar: {undecided}.', {
     states: figures.length === 0 ? t('nenhum') : figures,
     undecided: html`<a href="${UNDECIDED.address}?${due}">${formatCount(undecided)}</a>`,
-  })}</p>`;
+  })}</p>${orderMismatches(open)}`;
 }
 
 /** Amounts to receive and to pay, each with its word where there are both. */
