@@ -84,6 +84,8 @@ export const LISTS_EN = {
   Eu: 'Me',
   Ninguém: 'Nobody',
   'Dias em aberto': 'Days open',
+  'há 1 dia': '1 day ago',
+  'há {n} dias': '{n} days ago',
   'Dias em aberto, no mínimo': 'Days open, at least',
   'Escreva um número de dias.': 'Write a number of days.',
   Ordem: 'Order',

@@ -11,7 +11,7 @@ import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-ca
 import { mayChoosePlatform } from '../../../operations/choose-platform.ts';
 import { nameFilters } from '../../../operations/define-list.ts';
 import { mismatches } from '../../../operations/mismatches.ts';
-import { type Label, t, words } from '../../../texts/translate.ts';
+import { type Label, plural, t, words } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
@@ -189,8 +189,11 @@ export async function mismatchTable(
       { title: 'Em jogo', cell: (row) => moneyOf(row.at_stake), align: 'end' },
       { title: 'Valor da transação', cell: (row) => moneyOf(transactionAmountOf(row)), align: 'end' },
       { title: 'Quem decide', cell: (row) => nameOwner(row, owners) },
-      { title: 'Aberta em', cell: (row) => moment(context.calendar, row.opened_at) },
-      { title: 'Dias em aberto', cell: (row) => formatCount(row.age_days), align: 'end' },
+      {
+        title: 'Aberta em',
+        cell: (row) =>
+          html`${moment(context.calendar, row.opened_at)} <span class="hint">${plural(row.age_days, 'há 1 dia', 'há {n} dias')}</span>`,
+      },
     ],
   });
 }
