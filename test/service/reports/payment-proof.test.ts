@@ -307,7 +307,17 @@ it('a mistyped end-to-end id is named, and no day that lacks', async () => {
   expect(mistyped.text).toContain('Um id E2E tem 32 caracteres, e este tem 31. Confira-o, ou escolha também um dia.');
   expect(mistyped.text).not.toContain('Escolha um dia.');
   const odd = await console.get(`/transactions/proof?e2e_id=${payment.e2e_id?.replace('E', '0')}`);
-  expect(odd.text).toContain('Um id E2E começa com E ou D e traz a data, e este não.');
+  expect(odd.text).toContain('O caractere 1 é “0”, e um id E2E começa com E ou D maiúsculo.');
+  const letter = `${payment.e2e_id?.slice(0, 13)}o${payment.e2e_id?.slice(14)}`;
+  const dated = await console.get(`/transactions/proof?e2e_id=${letter}`);
+  expect(dated.text).toContain('O caractere 14 é “o”, e ali há um algarismo.');
+  const found = (await console.get(`/transactions?e2e_id=${letter}`)).text;
+  expect(found).toContain('Nenhuma transação assim.');
+  expect(found).not.toContain('tire um deles');
+  const two = (await console.get(`/transactions?e2e_id=${letter}&status=paid`)).text;
+  expect(two).toContain('tire um deles');
+  const noDate = `${payment.e2e_id?.slice(0, 9)}202613012500${payment.e2e_id?.slice(21)}`;
+  expect((await console.get(`/transactions/proof?e2e_id=${noDate}`)).text).toContain('e estas não existem');
 });
 
 it('a viewer sees no person and asks for none by name, and the question is audited as a search', async () => {

@@ -114,6 +114,8 @@ function sayEmpty(filters: Asked['filters'], orders: number): Label {
       'Nenhuma transação com isto; {n} pedido, acima.',
       'Nenhuma transação com isto; {n} pedidos, acima.',
     );
+  const { as: _, by: __, ...set } = filters;
+  if (Object.values(set).filter((one) => one !== undefined).length === 1) return 'Nenhuma transação assim.';
   return isFiltered(filters)
     ? 'Nenhuma transação com estes filtros: tire um deles.'
     : 'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.';

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { Day } from '../../../domain/calendar.ts';
-import { E2E_CHARS, parseE2eId } from '../../../domain/e2e-id.ts';
+import { E2E_CHARS, findOddE2eChar, parseE2eId } from '../../../domain/e2e-id.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { foldName, normalizeDocument } from '../../../domain/person/fold-person.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
@@ -47,9 +47,15 @@ function describeFault(fault: SearchFault): string {
 export function explainE2eId(text: string): string {
   if (text.length !== E2E_CHARS)
     return t('Um id E2E tem {due} caracteres, e este tem {n}.', { due: E2E_CHARS, n: text.length });
-  return parseE2eId(text)
-    ? t('Confira cada caractere do id E2E.')
-    : t('Um id E2E começa com E ou D e traz a data, e este não.');
+  const { at: n, char, due } = findOddE2eChar(text) ?? {};
+  if (n === undefined || char === undefined)
+    return parseE2eId(text)
+      ? t('Confira cada caractere do id E2E.')
+      : t('Os caracteres 10 a 21 do id E2E são a data e a hora, e estas não existem.');
+  if (due === 'kind') return t('O caractere {n} é “{char}”, e um id E2E começa com E ou D maiúsculo.', { n, char });
+  return due === 'digit'
+    ? t('O caractere {n} é “{char}”, e ali há um algarismo.', { n, char })
+    : t('O caractere {n} é “{char}”, e ali há uma letra sem acento ou um algarismo.', { n, char });
 }
 
 const TEXTS_MAX = 2048;
