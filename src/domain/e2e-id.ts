@@ -16,7 +16,7 @@ export function parseE2eId(e2eId: string | null): { of: 'payment' | 'refund'; mi
 }
 
 export const E2E_CHARS = 32;
-/** What may stand where in an id. */
+/** Characters by their place in an id. */
 const DUE = { kind: /[ED]/, digit: /\d/, any: /[A-Za-z0-9]/ } as const;
 const DATE_AT = 9;
 const OWN_AT = E2E_CHARS - OWN_CHARS;

@@ -74,10 +74,10 @@ function readDay(text: string): Classified | undefined {
   return isDay(iso) ? { readings: [{ kind: 'day', day: iso }] } : { readings: [], fault: 'no_such_day' };
 }
 
-/** What a text of the box says beside its words: amounts from and to, days from and to, and money that leaves. */
+/** The parts of a text of the box beside its words: amounts from and to, days from and to, and money that leaves. */
 export type SplitSearch = { words: string; amounts?: [string, string]; days?: [Day, Day]; operation?: 'cashout' };
 
-/** As many words has `22 de novembro de 2026`. */
+/** Words of `22 de novembro de 2026`. */
 const PART_WORDS_MAX = 5;
 const MARKED_AMOUNT = /^(-?)(R\$)?(-?)([\d.,]+)$/i;
 const CENTS = /(?:,\d{1,2}|\.\d{2})$/;

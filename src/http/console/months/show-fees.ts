@@ -114,7 +114,7 @@ function showDifference(amount: string | null, differing: number): Html {
   return html`${moneyOf(amount)}${cents !== 0n && html`<br><span class="hint">${said}</span>`}`;
 }
 
-/** What was charged, and how much of it for payments that a contract covers, from which the difference is taken. */
+/** The charge, and how much of it for payments that a contract covers, from which the difference is taken. */
 function showCharged(row: Shown): Html {
   const covered = addAmounts([row.agreed, row.difference]);
   return html`${moneyOf(row.charged)}${isCovered(row) && covered !== row.charged && html`<br><span class="hint">${tHtml('{amount} com contrato', { amount: moneyOf(covered) })}</span>`}`;
