@@ -16,6 +16,20 @@ export function parseE2eId(e2eId: string | null): { of: 'payment' | 'refund'; mi
 }
 
 export const E2E_CHARS = 32;
+/** Characters by their place in an id. */
+const DUE = { kind: /[ED]/, digit: /\d/, any: /[A-Za-z0-9]/ } as const;
+const DATE_AT = 9;
+const OWN_AT = E2E_CHARS - OWN_CHARS;
+
+/** Finds the first character that cannot stand where it does, counted from 1, and what is due there. */
+export function findOddE2eChar(text: string): { at: number; char: string; due: keyof typeof DUE } | undefined {
+  for (const [index, char] of [...text].entries()) {
+    const due = index === 0 ? 'kind' : index >= DATE_AT && index < OWN_AT ? 'digit' : 'any';
+    if (!DUE[due].test(char)) return { at: index + 1, char, due };
+  }
+  return undefined;
+}
+
 /** A text of about an id's length, with at least the digits of a day. */
 const LIKELY = /^[ED](?=.*\d{8})[A-Za-z0-9]{23,40}$/i;
 

@@ -74,8 +74,70 @@ function readDay(text: string): Classified | undefined {
   return isDay(iso) ? { readings: [{ kind: 'day', day: iso }] } : { readings: [], fault: 'no_such_day' };
 }
 
+/** The parts of a text of the box beside its words: amounts from and to, days from and to, and money that leaves. */
+export type SplitSearch = { words: string; amounts?: [string, string]; days?: [Day, Day]; operation?: 'cashout' };
+
+/** Words of `22 de novembro de 2026`. */
+const PART_WORDS_MAX = 5;
+const MARKED_AMOUNT = /^(-?)(R\$)?(-?)([\d.,]+)$/i;
+const CENTS = /(?:,\d{1,2}|\.\d{2})$/;
+
+/**
+ * Splits a text such as `Maria 25/11/2026 R$ 442,26` into its words, an amount or a range of them, and a day or several.
+ * @param today also a day without its year is one.
+ * @returns undefined for a text of words alone, of one amount alone, or of which it is unclear what is meant.
+ */
+export function splitSearch(typed: string, today?: Day): SplitSearch | undefined {
+  const text = typed
+    .slice(0, SEARCH_CHARS_MAX + 1)
+    .replace(/\s+/gu, ' ')
+    .trim();
+  if (text.length > SEARCH_CHARS_MAX) return undefined;
+  const left = text
+    .replaceAll('\u2212', '-')
+    .replace(/R\$ (?=-?\d)/gi, 'R$')
+    .split(' ');
+  const isAlone = (size: number): boolean => size === left.length;
+  const parts: Omit<SplitSearch, 'words'>[] = [];
+  for (let size = Math.min(PART_WORDS_MAX, left.length); size > 0; size--) {
+    for (let at = 0; at + size <= left.length; at++) {
+      const part = readPart(left.slice(at, at + size).join(' '), isAlone(size), today);
+      if (part === undefined) continue;
+      parts.push(part);
+      left.splice(at, size);
+      at--;
+    }
+  }
+  const words = left.join(' ');
+  const [first] = parts;
+  const hasTwo = (name: 'amounts' | 'days'): boolean => parts.filter((one) => one[name]).length > 1;
+  if (first === undefined || hasTwo('amounts') || hasTwo('days') || (words !== '' && !areWords(words)))
+    return undefined;
+  const isAmount = parts.length === 1 && first.amounts !== undefined && first.amounts[0] === first.amounts[1];
+  return words === '' && isAmount ? undefined : Object.assign({ words }, ...parts);
+}
+
+/** The part of a text that is a range of amounts, a day, several days, or an amount with its currency or cents. */
+function readPart(part: string, isAlone: boolean, today?: Day): Omit<SplitSearch, 'words'> | undefined {
+  const range = isAlone || /R\$|[.,]\d/i.test(part) ? findAmountRange(part) : undefined;
+  if (range) return { amounts: range };
+  const ends = part.replace(RANGE_START, '').split(RANGE_MARK);
+  const days = [part, ...(ends.length === 2 ? ends : [])].map((one) => findDay(one, today));
+  const [day, from, to] = days;
+  if (day) return { days: [day, day] };
+  if (from && to) return { days: [from, to] };
+  const [, before, currency, after, digits = ''] = MARKED_AMOUNT.exec(part) ?? [];
+  if (!(currency || CENTS.test(digits)) || parseTypedAmount(digits) === undefined) return undefined;
+  return { amounts: [digits, digits], ...(before || after ? { operation: 'cashout' } : {}) };
+}
+
+function findDay(text: string, today?: Day): Day | undefined {
+  const [reading] = readDay(text)?.readings ?? [];
+  return reading?.kind === 'day' ? reading.day : today && findYearlessDay(text, today);
+}
+
 /** The last day up to today that is written as `26/11`; undefined for another text. */
-export function findYearlessDay(text: string, today: Day): Day | undefined {
+function findYearlessDay(text: string, today: Day): Day | undefined {
   const [, day = '', month] = YEARLESS_DAY.exec(text.trim()) ?? [];
   if (month === undefined) return undefined;
   const end = `-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
@@ -84,7 +146,7 @@ export function findYearlessDay(text: string, today: Day): Day | undefined {
 }
 
 /** The two amounts of `190,00 a 200,00`, as they are typed; undefined for another text. Between hyphens they need their cents. */
-export function findAmountRange(text: string): [string, string] | undefined {
+function findAmountRange(text: string): [string, string] | undefined {
   const [from = '', to = '', ...others] = text.replace(/\s+/gu, ' ').trim().replace(RANGE_START, '').split(RANGE_MARK);
   const isAmountOfRange = (one: string) =>
     parseTypedAmount(one) !== undefined && (!DASHED.test(text) || /[.,]\d/.test(one));

@@ -1,4 +1,4 @@
-import { addDays, type Calendar } from '../../domain/calendar.ts';
+import { addDays, type Calendar, type Day } from '../../domain/calendar.ts';
 import { formatDay, formatWallTime } from '../../domain/language/language.ts';
 import { formatMoney, parseSum } from '../../domain/money.ts';
 import { describeCode } from '../../texts/fill.ts';
@@ -20,6 +20,18 @@ const REASONS = words<NonNullable<PaymentProof['list']['reason']>>({
   names_left: 'ela tem mais nomes do que os que se comparam; escreva também o valor, a hora ou o id E2E',
   rows_hidden: 'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este',
 });
+
+/** Doubts that a new reading of the day ends. */
+const ENDED_BY_READING: readonly PaymentProof['list']['reason'][] = [
+  ...(['not_read', 'only_counted', 'reopened', 'late_entry', 'before_books'] as const),
+];
+
+/** The days that a run must read before anything is concluded; undefined if a reading decides nothing. */
+export function daysToRead({ conclusion, list, older }: PaymentProof): { from: Day; to: Day } | undefined {
+  const isListWanted = ENDED_BY_READING.includes(list.reason);
+  if (conclusion !== 'unknown' || list.reason === 'not_over' || !(isListWanted || older.unread > 0)) return undefined;
+  return { from: addDays(list.day, older.unread > 0 ? -older.days : 0), to: addDays(list.day, isListWanted ? 0 : -1) };
+}
 
 const CONCLUSIONS = words<Exclude<PaymentProof['conclusion'], 'has'>>({ none: 'Não tem', unknown: 'Não se sabe' });
 
@@ -49,7 +61,12 @@ export function listVerdicts(proof: PaymentProof): { code: string; text: Transla
         }))
       : list.conclusion === 'none' && older.length > 0
         ? []
-        : [{ code: absence, text: isOfName ? t('Não com este nome') : CONCLUSIONS[absence] }];
+        : list.conclusion === 'none' && absence === 'unknown'
+          ? [
+              { code: 'none', text: proof.other_names ? t('Não com este nome') : t('Não nesta lista') },
+              { code: 'unknown', text: t('Criado antes: não se sabe') },
+            ]
+          : [{ code: absence, text: isOfName ? t('Não com este nome') : CONCLUSIONS[absence] }];
   // what the provider showed to us stands, also where nothing is known of the whole list
   const known = list.conclusion === 'unknown' && list.reason !== 'not_listed' ? own : [];
   const ofKnown = known.map((one) => ({
@@ -101,12 +118,19 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Transl
   // a payment that was found leaves no question about older ones
   const isAnswered = list.conclusion === 'has' && older.conclusion === 'unknown';
   const ofOlder = isAnswered ? [] : sayOlder(proof, since, spell);
-  const said = [ofList, early, ...ofOlder, elsewhere, ...sayOthers(proof), sayMismatches(proof)];
+  const wanted = daysToRead(proof);
+  const toConclude =
+    wanted &&
+    t('Para concluir, um operador inicia uma conferência de {from} a {to}.', {
+      from: formatDay(wanted.from, language()),
+      to: formatDay(wanted.to, language()),
+    });
+  const said = [ofList, early, ...ofOlder, toConclude, elsewhere, ...sayOthers(proof), sayMismatches(proof)];
   return said.filter((one) => typeof one === 'string');
 }
 
 function sayOlder(
-  { asked, list, older, payments }: PaymentProof,
+  { asked, older, payments }: PaymentProof,
   since: string,
   spell: (at: string) => string,
 ): (Translated | null)[] {
@@ -117,11 +141,10 @@ function sayOlder(
     return [t('O que foi criado nos {days} dias antes {has} assim, paga em {day}.', { day, days, has })];
   }
   if (n === 0) return [t('Sobre o que foi criado antes e pago em {day} também nada se conclui.', { day })];
-  const [from, to] = [-days, -1].map((by) => formatDay(addDays(list.day, by), language())) as [string, string];
   return [
     t(
-      'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde {since}. {counted} deles foram contados: isso prova os totais dos livros, não de quem é cada transação. Para concluir, um operador inicia uma conferência de {from} a {to}.',
-      { day, days, n, counted, since, from, to },
+      'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde {since}. {counted} deles foram contados: isso prova os totais dos livros, não de quem é cada transação.',
+      { day, days, n, counted, since },
     ),
     earlyAt === null
       ? null

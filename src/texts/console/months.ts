@@ -22,6 +22,8 @@ export const MONTHS_EN = {
     'An accountant closes the month on this page. After that its figures change no more: download the workbook and the accounting files from here.',
   'cobrado a mais': 'charged too much',
   'cobrado a menos': 'charged too little',
+  arredondamento: 'rounding',
+  '{amount} com contrato': '{amount} under a contract',
   'Ver o passo do fechamento': 'Show the step that closes it',
   'Não impede o fechamento, mas importa:': 'Does not keep it open, and matters:',
   'De uma plataforma não foi informado o saldo do provedor neste mês: nada o compara com o razão.':

@@ -93,10 +93,10 @@ export const OVERVIEW_EN = {
     'The oldest of these not proven is <b>{day}</b>, {n} day ago.',
   'O mais antigo destes sem prova é <b>{day}</b>, há {n} dias.':
     'The oldest of these not proven is <b>{day}</b>, {n} days ago.',
-  '<b>{proven} de {total}</b> dia terminado desde {from} provado: lido ou contado por inteiro depois do seu fim.':
-    '<b>{proven} of {total}</b> ended day since {from} proven: read or counted in full after its end.',
-  '<b>{proven} de {total}</b> dias terminados desde {from} provados: lidos ou contados por inteiro depois do seu fim.':
-    '<b>{proven} of {total}</b> ended days since {from} proven: read or counted in full after their end.',
+  '<b>{proven} de {total}</b> dia terminado desde {from} lido ou contado por inteiro depois do seu fim.':
+    '<b>{proven} of {total}</b> ended day since {from} read or counted in full after its end.',
+  '<b>{proven} de {total}</b> dias terminados desde {from} lidos ou contados por inteiro depois do seu fim.':
+    '<b>{proven} of {total}</b> ended days since {from} read or counted in full after their end.',
   'Callbacks por entregar, por lojista': 'Undelivered callbacks, by merchant',
   'Tudo entregue.': 'Everything is delivered.',
   'O vigia, que encontra o que parou, rodou pela última vez {age}':

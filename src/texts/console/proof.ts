@@ -14,6 +14,9 @@ export const PROOF_EN = {
   'O id E2E já diz o minuto.': 'The E2E id names its minute.',
   'Não tem': 'Has none',
   'Não se sabe': 'Not known',
+  'Não nesta lista': 'Not in this list',
+  'Criado antes: não se sabe': 'Created before: not known',
+  'Envie este endereço a um operador:': 'Send this address to an operator:',
   'No Confere: {outcome}': 'In Confere: {outcome}',
   'Lista do provedor de {day}: {asked}': "The provider's list of {day}: {asked}",
   'Tem este pagamento. {outcome}': 'Has this payment. {outcome}',
@@ -63,8 +66,10 @@ export const PROOF_EN = {
     "Nothing is concluded from the provider's list of {day}: {reason}. Confere {has} like this ({asked}), and that may not be all.",
   'A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.':
     "The provider's list of {day} was read whole at {at} and {has} like this: {asked}.",
-  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde {since}. {counted} deles foram contados: isso prova os totais dos livros, não de quem é cada transação. Para concluir, um operador inicia uma conferência de {from} a {to}.':
-    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read whole since {since}. {counted} of them were counted: that proves the totals of the books, not whose each transaction is. To conclude, an operator starts a reconciliation from {from} to {to}.',
+  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde {since}. {counted} deles foram contados: isso prova os totais dos livros, não de quem é cada transação.':
+    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read whole since {since}. {counted} of them were counted: that proves the totals of the books, not whose each transaction is.',
+  'Para concluir, um operador inicia uma conferência de {from} a {to}.':
+    'To conclude, an operator starts a reconciliation from {from} to {to}.',
   'Sobre o que foi criado antes e pago em {day} também nada se conclui.':
     'Nothing is concluded either about what was created before and paid on {day}.',
   'ela tem mais nomes do que os que se comparam; escreva também o valor, a hora ou o id E2E':

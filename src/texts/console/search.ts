@@ -21,8 +21,13 @@ export const SEARCH_EN = {
   'Escolha o período, de no máximo {n} dias.': 'Choose the period, of at most {n} days.',
   'Este texto não se lê assim: busque-o de novo.': 'This text has no such reading: search for it again.',
   'Um id E2E tem {due} caracteres, e este tem {n}.': 'An E2E id has {due} characters, and this one has {n}.',
-  'Um id E2E começa com E ou D e traz a data, e este não.':
-    'An E2E id begins with E or D and holds its date, and this one does not.',
+  'O caractere {n} é “{char}”, e um id E2E começa com E ou D maiúsculo.':
+    'Character {n} is “{char}”, and an E2E id begins with a capital E or D.',
+  'O caractere {n} é “{char}”, e ali há um algarismo.': 'Character {n} is “{char}”, and a digit stands there.',
+  'O caractere {n} é “{char}”, e ali há uma letra sem acento ou um algarismo.':
+    'Character {n} is “{char}”, and a plain letter or a digit stands there.',
+  'Os caracteres 10 a 21 do id E2E são a data e a hora, e estas não existem.':
+    'Characters 10 to 21 of an E2E id are its date and time, and there are none such.',
   'Confira cada caractere do id E2E.': 'Check each character of the E2E id.',
   'Nenhuma transação conhecida tem este id E2E.': 'No known transaction has this E2E id.',
   'Buscam-se começos de palavras. Dentro delas, só num período: <a href="{path}">buscar “{text}” dentro das palavras</a>, e escolher os dias.':
@@ -95,6 +100,7 @@ export const SEARCH_EN = {
     'The time of this search ended at {day}: it goes on at the next page.',
   // the table
   'Transações, as mais novas primeiro': 'Transactions, the newest first',
+  'Nenhuma transação assim.': 'No transaction like this.',
   'Nenhuma transação com estes filtros: tire um deles.': 'No transactions with these filters: remove one of them.',
   'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.':
     'The ledger has no transactions yet: they come with the first reconciliation or the first webhook.',

@@ -533,7 +533,19 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   expect(byHand.length).toBeGreaterThan(0);
   for (const cents of byHand) expect(listed).toContain(`Lançadas por pessoas 0 ${formatMoney(cents)} – –`);
   const whole = byHand.reduce((all, cents) => all + cents, charged);
-  expect(listed).toContain(`Total ${paid.length} ${formatMoney(whole)}`);
+  // the line subtracts: the difference is of what a contract covers
+  const covered = `${formatMoney(agreed + difference)} com contrato ${formatMoney(agreed)} ${formatMoney(difference)}`;
+  expect(listed).toContain(`Total ${paid.length} ${formatMoney(whole)} ${covered}`);
+  const last = addDays(`${month}-01`, -1);
+  const rounded = { ...env.paid, id: '0f0e0d0c-0000-4000-8000-0000000000e1', platform: A, e2e_id: '', amount: '10.01' };
+  const events = [{ status: 'paid', date_created: `${last} 10:00:00` }];
+  await applyObservations(env.context, [
+    observeNow(env.context, { ...rounded, commission: '0.06', date_created: `${last} 10:00:00`, events }),
+  ]);
+  const half = { platform: A, operation: 'cashin', fixed: '0,00', percent: '0,50', from: last, to: last };
+  await confirm('accountant', address, await post('accountant', address, half));
+  const cents = (await get('accountant', `/balances/fees?month=${last.slice(0, 7)}`)).text;
+  expect(cents).toContain(`R$ 0,06 R$ 0,05 R$ 0,01 arredondamento 0 0`);
   const file = `/balances/fees?month=${month}&format=`;
   const charges = by_hand.reduce((all, { amount = '' }) => all + BigInt(amount.replace('.', '')), charged);
   const csv = (await get('accountant', `${file}csv`)).html.trim().split('\r\n');

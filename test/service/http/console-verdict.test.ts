@@ -186,13 +186,13 @@ test('the line below the days counts the days of the verdict', async () => {
   const { from } = await readUnproven(env.context, addDays(today, -3));
   const since = from.split('-').reverse().join('/');
   expect((await readVerdict()).coverage).toBe(
-    `96 de 96 dias terminados desde ${since} provados: lidos ou contados por inteiro depois do seu fim.`,
+    `96 de 96 dias terminados desde ${since} lidos ou contados por inteiro depois do seu fim.`,
   );
   // the first of them is before the last 95 days
   await env.context.db.deleteFrom('run_windows').where('from_day', '=', from).execute();
   const { reasons, coverage } = await readVerdict();
   expect(reasons[0]).toContain(`3 dias terminados sem prova desde ${since}, o mais antigo ${since}`);
-  expect(coverage).toContain(`93 de 96 dias terminados desde ${since} provados`);
+  expect(coverage).toContain(`93 de 96 dias terminados desde ${since} lidos ou contados`);
 });
 
 test('a test that a merchant refused is no failed callback: the books still check out', async () => {

@@ -313,7 +313,7 @@ test('a day that was only counted is proven on the first page, in the month and 
   await context.db.updateTable('run_windows').set({ state: 'counted' }).where('run_seq', '=', seq).execute();
   const { get } = await openPage();
   expect((await get('/')).text).toMatch(
-    /96 de 96 dias terminados desde [\d/]+ provados: lidos ou contados por inteiro/,
+    /96 de 96 dias terminados desde [\d/]+ lidos ou contados por inteiro/,
   );
 
   const file = path.join(dataDir, 'proven.xlsx');

@@ -70,6 +70,22 @@ describe('a text in the box finds the transaction', () => {
     }
   });
 
+  it('by words beside an amount, a range or a day, each a filter of its own', async () => {
+    for (const text of ['Maria R$ 1.234,56', `1.234,56 Maria ${localDay()}`, 'maria de 1.234,00 a 1.235,00']) {
+      const found = await type(operator, text);
+      expect(found.ids).toEqual([env.paid.id]);
+      expect(found.text).toContain('começo de palavras');
+      expect(found.text).toContain('Valor de: 1.234');
+      expect(found.text.includes(`Período: ${localDay()}`)).toBe(text.includes('/'));
+      expect(found.address).toMatch(/sealed=/);
+      expect(found.address).not.toMatch(/maria/i);
+    }
+    expect((await type(operator, 'Maria R$ 1.234,55')).ids).toEqual([]);
+    expect((await type(operator, 'Maria 01/01/2026')).ids).toEqual([]);
+    // a name beside an amount is searched for by nobody who may see none
+    expect((await type(viewer, 'Maria R$ 1.234,56')).ids).toEqual([]);
+  });
+
   it('by a negative amount only where the money left', async () => {
     const out = await env.context.db
       .selectFrom('transactions')

@@ -51,7 +51,13 @@ it('a list that nobody read whole after its day proves no absence, and no presen
   const other = await prove({ amount: '9.99' });
   expect(other).toMatchObject({ conclusion: 'unknown', payments: [], older: { conclusion: 'unknown', days: 95 } });
   expect(other.text.en).toMatch(/has no transaction like this \(R\$.9\.99\), and that may not be all/);
-  expect((await ask({ day: env.today, amount: '9.99' })).proof.list.reason).toBe('not_over');
+  expect(other.text.en).toMatch(/To conclude, an operator starts a reconciliation from .* to .*\./);
+  const unread = await (await env.console('accountant')).get(`/transactions/proof?day=${day}&amount=9,99`);
+  // the list itself is to be read too
+  expect(unread.html).toContain(`?from=${addDays(day, -95)}&amp;to=${day}</code>`);
+  const today = (await ask({ day: env.today, amount: '9.99' })).proof;
+  expect(today.list.reason).toBe('not_over');
+  expect(today.text.en).not.toContain('To conclude');
   expect((await ask({ day: '2021-01-01', amount: '9.99' })).proof.list.reason).toBe('before_books');
 });
 
@@ -101,10 +107,17 @@ it('a list that was read whole after its day has the payment, or has none, and t
   // the list of the day alone: a charge of a day before may have been paid on it
   expect(none).toMatchObject({ conclusion: 'unknown', list: { conclusion: 'none', reason: null } });
   // so a badge says no absence either
-  expect(none.headline.en).toMatch(/: Not known$/);
-  expect(none.headline['pt-BR']).toMatch(/: Não se sabe$/);
+  expect(none.headline.en).toMatch(/: Not in this list; Created before: not known$/);
+  expect(none.headline['pt-BR']).toMatch(/: Não nesta lista; Criado antes: não se sabe$/);
   const page = await (await env.console('operator')).get(`/transactions/proof?day=${day}&amount=9,99`);
-  expect(page.html).toContain('<span class="badge is-unknown">Não se sabe</span>');
+  expect(page.html).toContain('<span class="badge is-unknown">Criado antes: não se sabe</span>');
+  // the run that would conclude: its form, or the form's address for who may start none
+  const start = `/reconciliations?from=${addDays(day, -95)}&amp;to=${addDays(day, -1)}`;
+  expect(page.html).toContain(`<a href="${start}">Iniciar essa conferência</a>`);
+  const accountant = await (await env.console('accountant')).get(`/transactions/proof?day=${day}&amount=9,99`);
+  expect(accountant.html).not.toContain('Iniciar essa conferência');
+  expect(accountant.html).toMatch(/Envie este endereço a um operador: <code[^>]*>https?:/);
+  expect(accountant.html).toContain(`${start}</code>`);
   expect(page.html).not.toContain('Não tem</span>');
   expect(none.text.en).toMatch(
     /was read whole at .* and has no transaction like this: R\$.9\.99\..* 95 days before, 95 were not read whole since/,
@@ -294,7 +307,17 @@ it('a mistyped end-to-end id is named, and no day that lacks', async () => {
   expect(mistyped.text).toContain('Um id E2E tem 32 caracteres, e este tem 31. Confira-o, ou escolha também um dia.');
   expect(mistyped.text).not.toContain('Escolha um dia.');
   const odd = await console.get(`/transactions/proof?e2e_id=${payment.e2e_id?.replace('E', '0')}`);
-  expect(odd.text).toContain('Um id E2E começa com E ou D e traz a data, e este não.');
+  expect(odd.text).toContain('O caractere 1 é “0”, e um id E2E começa com E ou D maiúsculo.');
+  const letter = `${payment.e2e_id?.slice(0, 13)}o${payment.e2e_id?.slice(14)}`;
+  const dated = await console.get(`/transactions/proof?e2e_id=${letter}`);
+  expect(dated.text).toContain('O caractere 14 é “o”, e ali há um algarismo.');
+  const found = (await console.get(`/transactions?e2e_id=${letter}`)).text;
+  expect(found).toContain('Nenhuma transação assim.');
+  expect(found).not.toContain('tire um deles');
+  const two = (await console.get(`/transactions?e2e_id=${letter}&status=paid`)).text;
+  expect(two).toContain('tire um deles');
+  const noDate = `${payment.e2e_id?.slice(0, 9)}202613012500${payment.e2e_id?.slice(21)}`;
+  expect((await console.get(`/transactions/proof?e2e_id=${noDate}`)).text).toContain('e estas não existem');
 });
 
 it('a viewer sees no person and asks for none by name, and the question is audited as a search', async () => {

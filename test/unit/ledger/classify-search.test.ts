@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Language } from '../../../src/domain/language/language.ts';
-import {
-  classifySearch,
-  findAmountRange,
-  findYearlessDay,
-  namesNobody,
-} from '../../../src/ledger/read/classify-search.ts';
+import { classifySearch, namesNobody, splitSearch } from '../../../src/ledger/read/classify-search.ts';
 
 /** `reference extra amount:123400`: the readings of a text, or its fault. */
 function read(text: string, language?: Language): string {
@@ -155,14 +150,13 @@ it.each([
   ['29/02', '2026-11-27', '2024-02-29'],
   ['29/02', '2104-02-28', '2096-02-29'],
   ['31/02', '2026-11-27', undefined],
-  ['26/11/2026', '2026-11-27', undefined],
 ])('%s read on %s is %s', (text, today, day) => {
-  expect(findYearlessDay(text, today)).toBe(day);
+  expect(splitSearch(text, today)?.days?.[0]).toBe(day);
 });
 
 it.each([
   ['190,00 a 200,00', '190,00|200,00'],
-  ['de R$ 190 até R$ 200', 'R$ 190|R$ 200'],
+  ['de R$ 190 até R$ 200', 'R$190|R$200'],
   ['entre 190 e 200', '190|200'],
   ['190.00 to 1,200.00', '190.00|1,200.00'],
   ['190,00 – 200,00', '190,00|200,00'],
@@ -170,8 +164,37 @@ it.each([
   ['190 - 200', undefined],
   ['190,00', undefined],
   ['190,00 a 200,00 a 210,00', undefined],
-  ['maria a 200,00', undefined],
   ['', undefined],
 ])('%s as a range of amounts is %s', (text, range) => {
-  expect(findAmountRange(text)?.join('|')).toBe(range);
+  expect(splitSearch(text)?.amounts?.join('|')).toBe(range);
+});
+
+it.each([
+  ['Conceição R$ 442,26', { words: 'Conceição', amounts: ['442,26', '442,26'] }],
+  ['442,26 Conceição', { words: 'Conceição', amounts: ['442,26', '442,26'] }],
+  ['Conceição r$ 442', { words: 'Conceição', amounts: ['442', '442'] }],
+  ['Conceição 1,234.56', { words: 'Conceição', amounts: ['1,234.56', '1,234.56'] }],
+  ['Conceição -R$ 442,26', { words: 'Conceição', amounts: ['442,26', '442,26'], operation: 'cashout' }],
+  ['Conceição \u2212442,26', { words: 'Conceição', amounts: ['442,26', '442,26'], operation: 'cashout' }],
+  ['Conceição 25/11/2026', { words: 'Conceição', days: ['2026-11-25', '2026-11-25'] }],
+  ['Conceição 25/11', { words: 'Conceição', days: ['2026-11-25', '2026-11-25'] }],
+  ['Ana Conceição 25 de novembro de 2026', { words: 'Ana Conceição', days: ['2026-11-25', '2026-11-25'] }],
+  ['Conceição de 24/11/2026 a 25/11/2026', { words: 'Conceição', days: ['2026-11-24', '2026-11-25'] }],
+  ['Conceição de 190,00 a 200,00', { words: 'Conceição', amounts: ['190,00', '200,00'] }],
+  [
+    'Conceição 25/11/2026 R$ 442,26',
+    { words: 'Conceição', amounts: ['442,26', '442,26'], days: ['2026-11-25', '2026-11-25'] },
+  ],
+  ['442,26 2026-11-25', { words: '', amounts: ['442,26', '442,26'], days: ['2026-11-25', '2026-11-25'] }],
+  // nothing is guessed
+  ['R$ 442,26', undefined],
+  ['Conceição 442', undefined],
+  ['Conceição 1.234', undefined],
+  ['Loja 190 a 200', undefined],
+  ['Conceição 442,26 114,90', undefined],
+  ['Conceição 31/02/2026', undefined],
+  ['Conceição 123.456.789-09', undefined],
+  [`Conceição ${'a'.repeat(513)} 25/11/2026`, undefined],
+])('splits %j', (text, split) => {
+  expect(splitSearch(text, '2026-11-27')).toEqual(split);
 });

@@ -15,7 +15,7 @@ import { balanceTabs, FEES } from '../balances/describe-stated.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { formatMoneyInput, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, formatWallTime, moment, moneyOf } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { buttonLink, filterForm, table, transactionLink } from '../parts/page-components.ts';
 import { readQuery } from '../parts/parse-filters.ts';
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
@@ -94,19 +94,30 @@ function feeTable({ rows, total, by_hand: byHand }: PresentedFees, names: Platfo
       { title: 'Plataforma', cell: (row) => row.head },
       { title: 'Operação', cell: (row) => row.operation },
       { title: 'Pagamentos', cell: (row) => formatCount(row.payments), align: 'end' },
-      { title: 'Cobrado', cell: (row) => moneyOf(row.charged), align: 'end' },
+      { title: 'Cobrado', cell: showCharged, align: 'end' },
       { title: 'Pelo contrato', cell: (row) => moneyOf(isCovered(row) ? row.agreed : null), align: 'end' },
-      { title: 'Diferença', cell: (row) => showDifference(isCovered(row) ? row.difference : null), align: 'end' },
+      {
+        title: 'Diferença',
+        cell: (row) => showDifference(isCovered(row) ? row.difference : null, row.differing),
+        align: 'end',
+      },
       { title: 'Fora do contrato', cell: (row) => formatCount(row.differing), align: 'end' },
       { title: 'Sem contrato', cell: (row) => formatCount(row.uncovered), align: 'end' },
     ],
   });
 }
 
-/** A difference, and in whose favour it is. */
-function showDifference(amount: string | null): Html {
+/** A difference, and in whose favour it is; of no payment that differs it is rounding alone. */
+function showDifference(amount: string | null, differing: number): Html {
   const cents = parseSum(amount ?? '') ?? 0n;
-  return html`${moneyOf(amount)}${cents !== 0n && html`<br><span class="hint">${cents > 0n ? t('cobrado a mais') : t('cobrado a menos')}</span>`}`;
+  const said = differing === 0 ? t('arredondamento') : cents > 0n ? t('cobrado a mais') : t('cobrado a menos');
+  return html`${moneyOf(amount)}${cents !== 0n && html`<br><span class="hint">${said}</span>`}`;
+}
+
+/** The charge, and how much of it for payments that a contract covers, from which the difference is taken. */
+function showCharged(row: Shown): Html {
+  const covered = addAmounts([row.agreed, row.difference]);
+  return html`${moneyOf(row.charged)}${isCovered(row) && covered !== row.charged && html`<br><span class="hint">${tHtml('{amount} com contrato', { amount: moneyOf(covered) })}</span>`}`;
 }
 
 function addAmounts(amounts: string[]): string {
@@ -131,7 +142,7 @@ function differingTable({ payments, total }: PresentedFees): Html {
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Cobrado', cell: (row) => moneyOf(row.charged), align: 'end' },
       { title: 'Pelo contrato', cell: (row) => moneyOf(row.agreed), align: 'end' },
-      { title: 'Diferença', cell: (row) => showDifference(row.difference), align: 'end' },
+      { title: 'Diferença', cell: (row) => showDifference(row.difference, 1), align: 'end' },
     ],
   });
 }

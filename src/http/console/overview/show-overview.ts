@@ -231,8 +231,8 @@ function renderCoverage({ today, booksFrom: from, unproven: { count, oldest } }:
     );
   const read = tHtml(
     days === 1
-      ? '<b>{proven} de {total}</b> dia terminado desde {from} provado: lido ou contado por inteiro depois do seu fim.'
-      : '<b>{proven} de {total}</b> dias terminados desde {from} provados: lidos ou contados por inteiro depois do seu fim.',
+      ? '<b>{proven} de {total}</b> dia terminado desde {from} lido ou contado por inteiro depois do seu fim.'
+      : '<b>{proven} de {total}</b> dias terminados desde {from} lidos ou contados por inteiro depois do seu fim.',
     { proven: formatCount(days - count), total: formatCount(days), from: formatDay(from) },
   );
   return html`<p class="hint">${read} ${since}</p>`;

@@ -24,7 +24,7 @@ import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField } from '../parts/send-page.ts';
 import { sendExport } from './export-transactions.ts';
 import { foundTable } from './present-found.ts';
-import { type Asked, authorizeFound, readAmountsOf, readDayOf, searchOf, searchSchema } from './read-search.ts';
+import { type Asked, authorizeFound, searchOf, searchSchema, splitBox } from './read-search.ts';
 import {
   type Choices,
   renderChips,
@@ -71,14 +71,10 @@ async function sendFound(context: Context, request: Request, response: Response,
   const { filters, draft, given } = asked;
   const addressOf = (other: Filters): string => encryptAddress(context, request, LIST.address, other);
   const today = context.calendar.dayOf(context.clock.now());
-  const day = readDayOf(filters, today);
-  const [amount_from, amount_to] = readAmountsOf(filters) ?? [];
-  if (day !== undefined || amount_from !== undefined) {
-    const { [SEARCH_BOX]: _, as: __, ...others } = given;
-    response.redirect(
-      303,
-      addressOf({ ...others, ...(day === undefined ? { amount_from, amount_to } : { from: day, to: day }) }),
-    );
+  const split = splitBox(filters, today);
+  if (split !== undefined) {
+    const { as: _, ...others } = given;
+    response.redirect(303, addressOf({ ...others, ...split }));
     return;
   }
   const full = canSeePersonalData(response);
@@ -118,6 +114,8 @@ function sayEmpty(filters: Asked['filters'], orders: number): Label {
       'Nenhuma transação com isto; {n} pedido, acima.',
       'Nenhuma transação com isto; {n} pedidos, acima.',
     );
+  const { as: _, by: __, ...set } = filters;
+  if (Object.values(set).filter((one) => one !== undefined).length === 1) return 'Nenhuma transação assim.';
   return isFiltered(filters)
     ? 'Nenhuma transação com estes filtros: tire um deles.'
     : 'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.';

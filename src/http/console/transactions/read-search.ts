@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import type { Day } from '../../../domain/calendar.ts';
-import { E2E_CHARS, parseE2eId } from '../../../domain/e2e-id.ts';
+import { E2E_CHARS, findOddE2eChar, parseE2eId } from '../../../domain/e2e-id.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { foldName, normalizeDocument } from '../../../domain/person/fold-person.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
@@ -11,12 +11,11 @@ import { OPERATIONS } from '../../../domain/statuses.ts';
 import {
   type Classified,
   classifySearch,
-  findAmountRange,
-  findYearlessDay,
   type Reading,
   SEARCH_CHARS_MAX,
   SEARCH_KINDS,
   type SearchFault,
+  splitSearch,
 } from '../../../ledger/read/classify-search.ts';
 import { areInsideDays, INSIDE_CHARS_MIN, INSIDE_DAYS_MAX } from '../../../ledger/read/search-transactions.ts';
 import type { SearchTerms, TransactionQuery } from '../../../ledger/read/transaction-query.ts';
@@ -48,9 +47,15 @@ function describeFault(fault: SearchFault): string {
 export function explainE2eId(text: string): string {
   if (text.length !== E2E_CHARS)
     return t('Um id E2E tem {due} caracteres, e este tem {n}.', { due: E2E_CHARS, n: text.length });
-  return parseE2eId(text)
-    ? t('Confira cada caractere do id E2E.')
-    : t('Um id E2E começa com E ou D e traz a data, e este não.');
+  const { at: n, char, due } = findOddE2eChar(text) ?? {};
+  if (n === undefined || char === undefined)
+    return parseE2eId(text)
+      ? t('Confira cada caractere do id E2E.')
+      : t('Os caracteres 10 a 21 do id E2E são a data e a hora, e estas não existem.');
+  if (due === 'kind') return t('O caractere {n} é “{char}”, e um id E2E começa com E ou D maiúsculo.', { n, char });
+  return due === 'digit'
+    ? t('O caractere {n} é “{char}”, e ali há um algarismo.', { n, char })
+    : t('O caractere {n} é “{char}”, e ali há uma letra sem acento ou um algarismo.', { n, char });
 }
 
 const TEXTS_MAX = 2048;
@@ -120,31 +125,31 @@ export type Search = {
   target: string;
 };
 
-/** The day that the box holds: it becomes the period. @param today also a day without its year is one. */
-export function readDayOf({ q = '', as }: SearchFilters, today?: Day): Day | undefined {
-  const yearless = today === undefined || as !== undefined ? undefined : findYearlessDay(q, today);
-  if (yearless !== undefined) return yearless;
-  const [reading] = classifySearch(q, language()).readings;
-  return reading?.kind === 'day' ? reading.day : undefined;
-}
-
 /** The text of the box, and the reading that it is narrowed to. */
 type Box = { q?: string | undefined; as?: string | undefined };
+type BoxFilters = Pick<SearchFilters, 'q' | 'amount_from' | 'amount_to' | 'from' | 'to' | 'operation'>;
 
-/** The amounts of a range that the box holds: they become those of the filters. */
-export function readAmountsOf({ q = '', as }: Box): [string, string] | undefined {
-  return as === undefined ? findAmountRange(q) : undefined;
+/** The filters that the box stands for, with the words that remain in it. @param today also a day without its year is one. */
+export function splitBox({ q = '', as }: Box, today?: Day): BoxFilters | undefined {
+  const split = as === undefined || as === 'day' ? splitSearch(q, today) : undefined;
+  if (split === undefined) return undefined;
+  const { words, amounts, days, operation } = split;
+  return {
+    q: words || undefined,
+    ...(amounts && { amount_from: amounts[0], amount_to: amounts[1] }),
+    ...(days && { from: days[0], to: days[1] }),
+    ...(operation && { operation }),
+  };
 }
 
 function classifyBox(box: Box): Classified {
-  return readAmountsOf(box) ? { readings: [] } : classifySearch(box.q ?? '', language());
+  return classifySearch((splitBox(box) ?? box).q ?? '', language());
 }
 
 /** Turns filters into a search. @param mayName whether the caller may search by name: else the box does not. */
-export function toSearch(filters: SearchFilters, mayName: boolean): Search {
-  const { q = '', as, e2e_id: e2eId, amount, amount_from: _, amount_to: __, by, ...rest } = filters;
-  const range = readAmountsOf(filters);
-  const [amount_from, amount_to] = range ?? [filters.amount_from, filters.amount_to];
+export function toSearch(asked: SearchFilters, mayName: boolean): Search {
+  const filters = { ...asked, ...splitBox(asked) };
+  const { q = '', as, e2e_id: e2eId, amount, amount_from, amount_to, by, ...rest } = filters;
   const all = classifyBox(filters).readings;
   const wanted = as === undefined ? all.filter(({ kind }) => mayName || kind !== 'words') : all;
   const readings = as === undefined ? wanted : wanted.filter(({ kind }) => kind === as);
@@ -152,13 +157,11 @@ export function toSearch(filters: SearchFilters, mayName: boolean): Search {
     value === undefined ? undefined : parseTypedAmount(value),
   );
   const terms = { ...rest, e2eId, amountCents, amountMinCents, amountMaxCents };
-  const day = readDayOf(filters);
-  const period = day === undefined ? {} : { from: day, to: day };
-  const anyOf = q === '' || day !== undefined || range !== undefined ? undefined : readings.map(toTerms);
+  const anyOf = q === '' ? undefined : readings.map(toTerms);
   const read = readings.map((one) => [one.kind, 'text' in one ? one.text : q] as const);
-  const named = { ...rest, ...period, e2e_id: e2eId, amount, amount_from, amount_to, by, ...Object.fromEntries(read) };
+  const named = { ...rest, e2e_id: e2eId, amount, amount_from, amount_to, by, ...Object.fromEntries(read) };
   return {
-    query: { ...terms, ...period, by: by ?? 'created', anyOf },
+    query: { ...terms, by: by ?? 'created', anyOf },
     readings,
     named,
     target: describeFilters(named),

@@ -1,11 +1,10 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { addDays } from '../../../domain/calendar.ts';
 import { parseE2eId } from '../../../domain/e2e-id.ts';
 import { formatAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { type AskedPayment, PAYMENTS_SHOWN_MAX, paymentProof } from '../../../operations/books/payment-proof.ts';
-import { listVerdicts, sayPaymentProof, sayQuestion } from '../../../operations/books/say-payment-proof.ts';
+import { daysToRead, listVerdicts, sayPaymentProof, sayQuestion } from '../../../operations/books/say-payment-proof.ts';
 import type { PaymentProof } from '../../../operations/rows/payment-proof.ts';
 import { startOneRun } from '../../../operations/runs.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -64,8 +63,9 @@ export function proofPages(context: Context): Router {
     const masked = asked.masked === 'true';
     const link = (changes: Filters, text: string): Html =>
       html`<p class="act-hint"><a href="${encryptAddress(context, request, PROOF.address, { ...given, ...changes })}">${text}</a></p>`;
-    const start = addDays(proof.list.day, -proof.older.days);
-    const mayRead = proof.older.unread > 0 && hasRole(response, ...startOneRun.roles);
+    const days = daysToRead(proof);
+    const start = days && `/reconciliations?${new URLSearchParams(days).toString()}`;
+    const mayStart = hasRole(response, ...startOneRun.roles);
     send(
       request,
       response,
@@ -73,7 +73,7 @@ export function proofPages(context: Context): Router {
       masked ? undefined : draft,
       html`${renderProof(context, proof)}
 ${!!proof.other_names && link({ name: '' }, t('Ver, com qualquer nome'))}${proof.other_days.map((one) => link({ day: one }, t('Ver {day}', { day: formatDay(one) })))}
-${mayRead && html`<p class="act-hint"><a href="/reconciliations?from=${start}&amp;to=${addDays(proof.list.day, -1)}">${t('Iniciar essa conferência')}</a></p>`}
+${start && html`<p class="act-hint">${mayStart ? html`<a href="${start}">${t('Iniciar essa conferência')}</a>` : html`${t('Envie este endereço a um operador:')} <code class="id">${context.config.PUBLIC_URL ?? `${request.protocol}://${request.headers.host}`}${start}</code>`}</p>`}
 ${canSeePersonalData(response) && link({ masked: masked ? '' : 'true' }, masked ? t('Mostrar os dados pessoais') : t('Mascarar os dados pessoais, para enviar'))}
 <p class="hint act-hint">${t('Imprima a página, ou salve-a em PDF. A API dá o mesmo em JSON: GET /api/v1/transactions/proof.')}</p>`,
     );
