@@ -19,6 +19,8 @@ export const EXPECTED_EN = {
     'Collect again: a payment that arrives later still counts. Or cancel the order:',
   'Espere: a operação ainda confere estes dias. Um pagamento que chega ainda conta.':
     'Wait: the operators are still proving these days. A payment that arrives still counts.',
+  'Não cobre ainda: há um pagamento que pode ser deste pedido, abaixo.':
+    'Do not collect yet: there is a payment that may belong to this order, below.',
   'A decidir': 'To decide',
   'O número inteiro.': 'The whole number.',
   Pago: 'Paid',
