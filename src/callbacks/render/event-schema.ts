@@ -92,6 +92,9 @@ const day = z.iso.date().describe("of the provider's calendar");
 const state = z.string().describe('open, paid, underpaid, overpaid, paid_twice, …; be ready for another');
 const signedAmount = z.string().regex(/^-?\d+\.\d{2}$/);
 
+export const REASON_CODE_MEANS =
+  'a stable name of the reason; unpaid_candidates and not_proven_candidates: there is a payment that may be its own, so ask for no other yet';
+
 /** The expected payment of a message, as of its change. */
 export const expectedPaymentSchema = z.object({
   id: z.string().describe('the same in every message about it'),
@@ -115,7 +118,7 @@ export const expectedPaymentSchema = z.object({
   version: z.int().describe('of its facts'),
   created_at: instant,
   state: state.describe('the state that this change brought'),
-  reason_code: text,
+  reason_code: text.describe(REASON_CODE_MEANS),
   state_at: instant.describe('when it changed'),
   sequence: z.int().min(1).describe('rises from change to change; some changes have no message'),
   paid: amount,

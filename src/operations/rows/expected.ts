@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { REASON_CODE_MEANS } from '../../callbacks/render/event-schema.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
 import { amount, component, day, instant, nullableInstant, nullableText } from './row-fields.ts';
@@ -29,7 +30,7 @@ export const expectedPayment = component('ExpectedPayment', {
   revised_at: nullableInstant,
   state,
   reason: nullableText.describe('why, without anybody’s data'),
-  reason_code: nullableText.describe('a stable name of the reason'),
+  reason_code: nullableText.describe(REASON_CODE_MEANS),
   paid: amount,
   refunded: amount,
   difference: amount.describe('paid − amount'),

@@ -278,6 +278,23 @@ it('says what ends a bad state, with the request that does', async () => {
   expect((await ana?.get(`/portal/orders/${twice}`))?.text).toMatch(/Devolva o que sobrou[\s\S]*curl -X PUT/);
 });
 
+it('advises to charge no order for which a payment came that may be its own', async () => {
+  const past = { references: ['ref-late'], issued_day: '2026-11-01', due_day: '2026-11-02' };
+  const late = (await ana?.put('ana', 'a-late', past)) ?? '';
+  await payOne(env.context, { platform: 'ana', reference: 'ref-late', amount: '10.00' });
+  await decideAll(env.context);
+  expect((await ana?.get(`/portal/orders/${late}`))?.text).toMatch(/>Pago</);
+  await ana?.put('ana', 'a-later', past);
+  const said = async (language?: string) =>
+    /<p class="explain">[^\n]*?<\/p>/.exec((await ana?.get(`/portal/orders/${late}`, language))?.text ?? '')?.[0];
+  expect(await said()).toMatch(/>Não cobre ainda: há um pagamento que pode ser deste pedido/);
+  const proven = { state: 'unpaid', reason_code: 'unpaid_candidates', first_lack: null, last_lack: null, lacks: 0 };
+  await env.context.db.updateTable('expected_payments').set(proven).where('id', '=', late).execute();
+  expect(await said()).toMatch(/>Não cobre ainda: há um pagamento que pode ser deste pedido/);
+  expect(await said('en')).toMatch(/>Do not collect yet: there is a payment that may belong to this order/);
+  expect((await ana?.get(`/portal/orders/${late}`))?.text).not.toContain('Cobre de novo');
+});
+
 it('shows nothing that another merchant sent, also under one source', async () => {
   const ids = [await bia?.put('bia', 'b-own'), await bia?.put('both', 'b-both')];
   await ana?.put('both', 'from-operators', {}, false);

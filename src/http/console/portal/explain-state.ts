@@ -13,11 +13,16 @@ const WAYS_OUT: Record<string, string> = words({
   cancelled: 'Se foi engano, reabra o pedido:',
   unpaid: 'Cobre de novo: um pagamento que chega depois ainda conta. Ou cancele o pedido:',
   not_proven: 'Espere: a operação ainda confere estes dias. Um pagamento que chega ainda conta.',
+  disputed: 'Não cobre ainda: há um pagamento que pode ser deste pedido, abaixo.',
 });
+/** States whose way out is another payment: none while one came that may be the order's own. */
+const UNPAID: readonly string[] = ['unpaid', 'not_proven', 'underpaid'];
 
 /** Explains what the merchant does about the state of its order, with the request where one is enough. */
 export function explainState(context: PortalContext, order: PresentedExpected): Html | false {
   if (!(order.state in WAYS_OUT)) return false;
+  const isDisputed = UNPAID.includes(order.state) && order.candidates.some(({ reason }) => reason !== 'undone');
+  if (isDisputed) return html`<p class="explain">${describeCode(WAYS_OUT, 'disputed')}</p>`;
   const request = requestOf(context, order);
   return html`<p class="explain">${describeCode(WAYS_OUT, order.state)}</p>${request !== undefined && html`<pre>${request}</pre>`}`;
 }
