@@ -96,7 +96,8 @@ function describeDetails({ kind, effects, value, old_value: old, filter, callbac
     return types.length === 1 ? html`<code>${types[0]}</code>` : t('{n} exemplos', { n: types.length });
   if (order.expected_payment_id !== null) return describeOrder(order);
   if (callback !== null) return html`<a href="${CALLBACKS.address}/${callback}">${shortId(callback)}</a>`;
-  if (filter !== null) return `${describeSummary(filter.before)} → ${describeSummary(filter.after)}`;
+  if (filter !== null)
+    return html`${describeSummary(filter.before)} → ${describeSummary(filter.after)} <a href="/portal/filter">${t('o filtro de agora')}</a>`;
   const addresses =
     (value ?? old) !== null && html` <span class="id">${old ?? EMPTY_VALUE} → ${value ?? EMPTY_VALUE}</span>`;
   if (kind === null && addresses === false) return EMPTY_VALUE;
