@@ -91,7 +91,8 @@ export const askAddress = defineOwnChange({
   async prepare(_context, asked, by) {
     const unanswered = await scopeOf(by).proveAddress(asked);
     if (unanswered === undefined) return asked;
-    await scopeOf(by).record('merchant.address_unanswered', asked.kind);
+    // its path may hold a secret
+    await scopeOf(by).record('merchant.address_unanswered', `${asked.kind} ${new URL(asked.value ?? '').host}`);
     throw unanswered;
   },
   change: (inner, asked, by) => scopeOf(by).changesIn(inner).askAddressChange(asked),

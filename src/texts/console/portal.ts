@@ -157,6 +157,7 @@ export const PORTAL_EN = {
   'teste ou exemplo enviado': 'test or example sent',
   'callback enviado de novo': 'callback sent again',
   'período reenviado': 'range sent again',
+  '{n} callbacks': '{n} callbacks',
   'token de busca criado': 'pull token made',
   'token de busca revogado': 'pull token revoked',
   'pedido enviado': 'order sent',
