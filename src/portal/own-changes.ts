@@ -1,3 +1,4 @@
+import { sendWaiting } from '../callbacks/health/pause-and-resume.ts';
 import { presentOwnCallback } from '../callbacks/manage/present-callback.ts';
 import { findCallback } from '../callbacks/manage/read-callbacks.ts';
 import { findOwnCallback } from '../callbacks/manage/read-own-callbacks.ts';
@@ -55,6 +56,8 @@ export function listChanges(inner: Context, merchant: MerchantRow, tokenId: stri
       noted('withdrawn', decideAddressChange(inner, id, { id: change, decision: 'refuse' })),
     /** @throws ConfereError `conflict`. */
     setState: (state: 'enabled' | 'paused') => noted(state, setOwnState(inner, id, state)),
+    /** Sends at once what waits for a later time. Many rows: in no transaction. */
+    sendWaiting: () => sendWaiting(inner, merchant),
     /** @throws ConfereError `conflict` while past events of an earlier change are being sent. */
     setFilter: (filter: FilterInput) => noted('filter', setOwnFilter(inner, id, filter)),
   };

@@ -139,11 +139,32 @@ function presentAbout({ action, target, detail }: Row, { addresses, callbacks }:
     kind: ADDRESS_KINDS.find((kind: AddressKind) => words.includes(kind) || kind === address?.kind) ?? null,
     effects: ADDRESS_EFFECTS.filter((effect) => words.includes(effect)),
     types: action === 'merchant.tested' ? ((parseDetail(detail) as { types: string[] } | null)?.types ?? null) : null,
-    ...{ value: address?.value ?? null, old_value: address?.old_value ?? null },
+    ...{ value: address?.value ?? readUnanswered(action, words), old_value: address?.old_value ?? null },
+    fields: action === 'merchant.changed' ? readFields(detail ?? '') : [],
+    range: action === 'callbacks.replayed' ? readRange(detail) : null,
     filter: action === 'merchant.filter_chosen' ? (parseDetail(detail) as FilterChange | null) : null,
     expected_payment_id: target.startsWith('ep_') ? target : null,
     callback: callbacks.get(target) ?? null,
   };
+}
+
+/** The host of an address that did not answer; earlier versions wrote none. */
+function readUnanswered(action: OwnAction, words: string[]): string | null {
+  const last = words.at(-1) ?? '';
+  return action !== 'merchant.address_unanswered' || ADDRESS_KINDS.some((kind) => kind === last) ? null : last;
+}
+
+/** Names of the fields that operators changed; earlier versions wrote none for a change in the console. */
+function readFields(detail: string): string[] {
+  return detail
+    .replace(/^console ?/, '')
+    .split(', ')
+    .filter((name) => name !== '');
+}
+
+function readRange(detail: string | null) {
+  const given = parseDetail(detail) as { from: string; to: string } | null;
+  return given && { from: given.from, to: given.to };
 }
 
 type FilterChange = { before: FilterSummary; after: FilterSummary };
@@ -196,7 +217,10 @@ function presentOrder({ action, actor, target, at, detail }: Row, orders: Orders
     one.id === target && one.actor === actor && one.created_at <= at;
   const sent = action === 'expected.put' ? orders.versions.find(isOf) : undefined;
   const mayShowOld = sent && sent.old_cents !== null && own.has(sent.old_actor ?? '');
-  const many = action === 'expected.put' ? (parseDetail(detail) as { count: number } | null) : null;
+  const many =
+    action === 'expected.put' || action === 'callbacks.replayed'
+      ? (parseDetail(detail) as { count: number } | null)
+      : null;
   return {
     ...{ source: orders.keys.get(target)?.source ?? null, number: orders.keys.get(target)?.number ?? null },
     version: sent?.version ?? null,

@@ -57,6 +57,12 @@ async function readMerchants(context: Context) {
     .execute();
 }
 
+/** Sends a healthy merchant at once what waits for a later time: held now, it is resumed by the next ticks. */
+export async function sendWaiting(context: Context, { seq, url }: { seq: number; url: string | null }): Promise<void> {
+  if (url !== null) await hold(context, seq);
+  context.wakeUps.callbacks.notify();
+}
+
 async function hold(context: Context, merchantSeq: number): Promise<void> {
   for (;;) {
     const held = await context.db

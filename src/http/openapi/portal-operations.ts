@@ -22,7 +22,9 @@ const feedPage = z.object({
   next_cursor: z.string(),
   newest_cursor: z
     .string()
-    .describe('of the newest event; an `after` beyond it is a mistake, or from before a restore'),
+    .describe(
+      'the last one given so far: each read gives up to 1000 more, and events may follow; an `after` beyond it gets none',
+    ),
 });
 
 /** `merchant` is for tokens of ours: a merchant's own token has no such parameter. */

@@ -122,7 +122,11 @@ export const changeMerchant = defineChange({
     return await countPast(context, by, row, { filter, eventsSince });
   },
   change: (inner, asked, { id }) => updateMerchant(inner, id, toMerchantInput(asked)),
-  target: (_row, { id, via }, asked) => ({ target: id, detail: via ?? nameFields(asked) }),
+  target(_row, { id, via }, asked) {
+    // the switch of the filter is no foreign value
+    const orders = asked.filter && `, expected=${asked.filter.expected ?? false}`;
+    return { target: id, detail: `${via ? `${via} ` : ''}${nameFields(asked)}${orders ?? ''}` };
+  },
 });
 
 /** Counts the callbacks of events that the ledger knows that would be enqueued. */

@@ -41,7 +41,7 @@ export const replayOwn = defineOwnChange({
   name: 'portal.replay',
   audit: 'callbacks.replay_requested',
   route: 'POST /portal/callbacks/replay',
-  summary: 'Deliver a range once more, or count it; 409 while nothing would be sent',
+  summary: 'Deliver a range once more, or count it: count 0 if it holds none; 409 while the merchant gets nothing',
   input: z
     .strictObject({ ...replayRange, tests: z.literal('only').optional().describe('only: tests and examples alone') })
     .refine(REPLAY_ORDER.check, REPLAY_ORDER.fault),
@@ -91,7 +91,8 @@ export const askAddress = defineOwnChange({
   async prepare(_context, asked, by) {
     const unanswered = await scopeOf(by).proveAddress(asked);
     if (unanswered === undefined) return asked;
-    await scopeOf(by).record('merchant.address_unanswered', asked.kind);
+    // its path may hold a secret
+    await scopeOf(by).record('merchant.address_unanswered', `${asked.kind} ${new URL(asked.value ?? '').host}`);
     throw unanswered;
   },
   change: (inner, asked, by) => scopeOf(by).changesIn(inner).askAddressChange(asked),
@@ -171,9 +172,10 @@ export const resumeOwn = defineOwnChange({
   name: 'portal.resume',
   audit: 'merchant.enabled',
   route: 'POST /portal/resume',
-  summary: 'Resume, and close the circuit breaker: what was held is sent; 409 if operators paused it',
+  summary: 'Resume, and close the circuit breaker: all that waits is sent now; 409 if operators paused it',
   answers: ok('Enabled', ownMerchant),
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).setState('enabled'),
+  after: async (context, made, _given, by) => made && (await scopeOf(by).changesIn(context).sendWaiting()),
   answer: async (_context, row) => presentOwnMerchant(row),
 });
 

@@ -36,7 +36,9 @@ export const ownChange = component('OwnChange', {
     .describe(
       'of a change of address; unconfirmed: it counts, and gets invented examples alone; removed: tests go to url',
     ),
-  value: nullableText.describe('of a change of address, for a week'),
+  value: nullableText.describe('of a change of address, for a week; of one that did not answer, its host'),
+  fields: z.array(z.string()).describe('that operators changed, without values'),
+  range: z.object({ from: instant, to: instant }).nullable().describe('that was sent again'),
   old_value: nullableText,
   filter: z
     .object({ before: filterSummary, after: filterSummary })
@@ -46,7 +48,10 @@ export const ownChange = component('OwnChange', {
   ...{ source: nullableText, number: nullableText },
   version: z.int().nullable().describe('of the order that was sent'),
   ...{ amount: amount.nullable(), old_amount: amount.nullable() },
-  count: z.int().nullable().describe('orders that one request sent; the first one is named'),
+  count: z
+    .int()
+    .nullable()
+    .describe('orders that one request sent, of which the first is named; or callbacks that were sent again'),
   note: nullableText.describe('why the merchant reopened it'),
   callback: nullableText.describe('the webhook-id'),
   types: z.array(z.string()).nullable().describe('of the tests and examples that were sent'),

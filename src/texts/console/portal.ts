@@ -111,6 +111,7 @@ export const PORTAL_EN = {
   'Confirmado: um link foi enviado ao e-mail novo.': 'Confirmed: a link was mailed to the new e-mail.',
   'Confirmado: a mudança está feita.': 'Confirmed: the change is made.',
   'Nada muda: o pedido acabou.': 'Nothing changes: the request has ended.',
+  'Você retirou o pedido: nada muda.': 'You withdrew the request: nothing changes.',
   'Decisão gravada.': 'The decision is saved.',
   // giving access
   'Dar acesso ao portal': 'Give access to the portal',
@@ -127,6 +128,8 @@ export const PORTAL_EN = {
   '{n} tentativas': '{n} attempts',
   // history
   'Histórico de mudanças': 'History of changes',
+  Mudanças: 'Changes',
+  'o filtro de agora': 'the filter of now',
   '1 valor': '1 value',
   '{n} valores': '{n} values',
   'Nenhuma mudança até agora.': 'No change so far.',
@@ -154,6 +157,7 @@ export const PORTAL_EN = {
   'teste ou exemplo enviado': 'test or example sent',
   'callback enviado de novo': 'callback sent again',
   'período reenviado': 'range sent again',
+  '{n} callbacks': '{n} callbacks',
   'token de busca criado': 'pull token made',
   'token de busca revogado': 'pull token revoked',
   'pedido enviado': 'order sent',
@@ -194,9 +198,11 @@ export const PORTAL_EN = {
   exemplo: 'example',
   'Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e ative: eles seguem então.':
     'Disabled: {why}. Nothing is sent, and callbacks are held. Repair the address and enable: they follow then.',
-  'A operação é avisada depois de {after}, e você também, se deu um e-mail.':
-    'Operators are notified after {after}, and so are you if you gave an e-mail address.',
+  'A operação e você são avisados depois de {after}.': 'Operators and you are notified after {after}.',
+  'A operação é avisada depois de {after}.': 'Operators are notified after {after}.',
   'Tentar agora': 'Try now',
+  'Enviar agora tudo o que espera': 'Send now all that waits',
+  'Consertou o seu servidor? Envie agora o que espera.': 'Is your server repaired? Send at once what waits.',
   'Aguarda uma mensagem anterior da mesma transação ou do mesmo pedido: quando aquela for entregue, esta segue.':
     'Waits for an earlier message of the same transaction or order: deliver that one, and this follows.',
   'aguarda uma mensagem anterior': 'waits for an earlier message',

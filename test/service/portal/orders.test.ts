@@ -1,5 +1,6 @@
 /** The page of a merchant's orders shows those of its sources, and none that another merchant sent. */
 import { beforeAll, expect, it } from 'vitest';
+import { audit } from '../../../src/access/audit.ts';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
@@ -218,6 +219,16 @@ it('shows who changed what, in pages, and nothing of other merchants', async () 
     /a operação[\s\S]*envios reativados[\s\S]*ana[\s\S]*envios pausados[\s\S]*pedido cancelado/,
   );
   expect(await call(`/portal/changes?cursor=${next}`, {}, bia)).toMatchObject({ status: 422 });
+});
+
+it('names the fields that operators changed, and the range that was sent again', async () => {
+  const { id } = await readRow(env.context.db, 'merchants', ['id'], { name: 'none' });
+  const done = { actor: 'command', target: String(id) };
+  await audit(env.context, { ...done, action: 'merchant.changed', detail: 'console filter, expected=true' });
+  const range = { from: '2026-11-20T03:00:00.000Z', to: '2026-11-21T03:00:00.000Z' };
+  await audit(env.context, { ...done, action: 'callbacks.replayed', detail: JSON.stringify({ ...range, count: 7 }) });
+  const page = (await none?.get('/portal/history'))?.text ?? '';
+  expect(page).toMatch(/período reenviado[\s\S]*<time[\s\S]*: 7 callbacks[\s\S]*<code>filter, expected=true<\/code>/);
 });
 
 it('shows what a change changed: the filter, which secret, the amount of an order, and the note of a reopening', async () => {

@@ -62,6 +62,32 @@ it('the portal shows the address whole, and that it fails at the first refusal, 
   expect(json).toMatchObject({ last_failure: { response_status: 401, response_body: '{"error":"which token?"}' } });
 });
 
+it('what waits for a later time is sent at once by one button, once the receiver works', async () => {
+  const { db, clock } = env.context;
+  const later = new Date(clock.now().getTime() + 10 * 86_400_000);
+  await eventually('the attempt is recorded', async () => {
+    const waits = await db
+      .updateTable('callbacks')
+      .set({ next_attempt_at: later })
+      .where('state', '=', 'pending')
+      .where('lease_until', 'is', null)
+      .executeTakeFirstOrThrow();
+    return waits.numUpdatedRows > 0;
+  });
+  shop.behaviours[PATH] = () => 200;
+  const { html } = await show('/portal', 'en');
+  expect(html).toContain('Is your server repaired? Send at once what waits.');
+  expect((await show('/portal/callbacks')).html).toContain('Enviar agora tudo o que espera');
+  const before = shop.calls.length;
+  const pressed = await fetch(`${url}/portal/resume`, {
+    ...{ method: 'POST', headers: { cookie, origin: url }, redirect: 'manual' },
+    body: new URLSearchParams(hiddenFields((await show('/portal')).html)),
+  });
+  expect(pressed.status).toBe(303);
+  await env.advanceUntil('it came', () => shop.calls.length > before);
+  expect((await show('/portal')).html).not.toContain('Enviar agora tudo o que espera');
+});
+
 it.each([
   ['pt-BR', 'Não encontrado', 'Não há callback com este id.', '/portal/callbacks/none'],
   ['pt-BR', 'Não encontrado', 'Não há nada neste endereço.', '/portal/nothing'],
@@ -273,7 +299,9 @@ it('a message that waits for an earlier one says so, and a 410 says why nothing 
   expect((await show(`/portal/callbacks/${waiting?.id}`)).html).toMatch(
     /Aguarda uma mensagem anterior[\s\S]*Tentar agora/,
   );
-  expect((await show('/portal')).html).toContain('e você também, se deu um e-mail');
+  const { html } = await show('/portal');
+  expect(html).toMatch(/A operação é avisada depois de [^,]*?\. Consertou/);
+  expect(html.match(/callbacks mais novos e os que esperam/g)).toHaveLength(1);
   shop.behaviours[PATH] = () => 410;
   await env.applyTransaction(['paid']);
   const disabled = await env.advanceUntil('it is disabled', async () => {

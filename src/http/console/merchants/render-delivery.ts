@@ -10,6 +10,7 @@ import {
 import type { Hold } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
+import { isMailed } from '../../../portal/address-changes.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { placeHourOf } from '../charts/place-slots.ts';
@@ -38,7 +39,6 @@ export function renderDelivery(
 ): Html {
   const { lastFailure, lastSuccessAt, nextAttemptAt, counts } = delivery;
   const now = context.clock.now();
-  const covered = html` <span class="hint">${t('entre os {n} callbacks mais novos e os que esperam', { n: formatCount(NEWEST_MAX) })}</span>`;
   return html`<section><h2>${t('Entrega')}</h2>${describeFailing(context, merchant, lastFailure, links)}
 <ul class="tally">${UNDELIVERED.map(
     (state) =>
@@ -49,16 +49,16 @@ ${facts([
   [
     'Último erro em 24 h',
     lastFailure
-      ? html`<a href="${links.item(lastFailure)}">${describeOutcome(lastFailure.status, lastFailure.errorClass)}</a>, ${formatAge(lastFailure.at, now)} <span class="hint">${moment(context.calendar, lastFailure.at)}</span>${covered}`
-      : html`${t('nenhum')}${covered}`,
+      ? html`<a href="${links.item(lastFailure)}">${describeOutcome(lastFailure.status, lastFailure.errorClass)}</a>, ${formatAge(lastFailure.at, now)} <span class="hint">${moment(context.calendar, lastFailure.at)}</span>`
+      : t('nenhum'),
   ],
   [
     'Última entrega em 24 h',
     lastSuccessAt
-      ? html`${formatAge(lastSuccessAt, now)} <span class="hint">${moment(context.calendar, lastSuccessAt)}</span>${covered}`
-      : html`${t('nenhuma')}${covered}`,
+      ? html`${formatAge(lastSuccessAt, now)} <span class="hint">${moment(context.calendar, lastSuccessAt)}</span>`
+      : t('nenhuma'),
   ],
-])}<p class="hint">${t('Testes e exemplos não contam aqui: a lista de callbacks os mostra.')}</p></section>
+])}<p class="hint">${t('Último erro e última entrega: entre os {n} callbacks mais novos e os que esperam.', { n: formatCount(NEWEST_MAX) })} ${t('Testes e exemplos não contam aqui: a lista de callbacks os mostra.')}</p></section>
 <section><h2>${t('As últimas 24 horas')}</h2>${renderHours(context, delivery)}</section>`;
 }
 
@@ -95,9 +95,11 @@ function describeFailing(
     last &&
     html`<p>${tHtml('A resposta que recebemos: {outcome}', { outcome: describeOutcome(last.status, last.errorClass) })}</p>${last.body !== null && html`<pre>${last.body}</pre>`}`;
   const notified = isOwn
-    ? t('A operação é avisada depois de {after}, e você também, se deu um e-mail.', { after })
+    ? isMailed(context, merchant)
+      ? t('A operação e você são avisados depois de {after}.', { after })
+      : t('A operação é avisada depois de {after}.', { after })
     : t('A operação, e o lojista que deu um e-mail, são avisados depois de {after}.', { after });
-  return html`<div class="explain bad"><p>${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam.', { age })} ${notified}</p>${answer}</div>`;
+  return html`<div class="explain bad"><p>${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam.', { age })} ${notified}${isOwn && merchant.breaker !== 'open' && html` ${t('Consertou o seu servidor? Envie agora o que espera.')}`}</p>${answer}</div>`;
 }
 
 function describeNext(context: Clocked, merchant: PresentedMerchant, at: Date | undefined): Part {

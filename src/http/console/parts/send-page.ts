@@ -237,6 +237,7 @@ const DONE = words({
   address_agreed: 'Confirmado: um link foi enviado ao e-mail novo.',
   address_changed: 'Confirmado: a mudança está feita.',
   address_refused: 'Nada muda: o pedido acabou.',
+  address_withdrawn: 'Você retirou o pedido: nada muda.',
   address_decided: 'Decisão gravada.',
   token_revoked: 'Token de busca revogado: não abre mais os eventos.',
   replayed: 'Os callbacks voltaram para a fila, com os mesmos webhook-ids.',

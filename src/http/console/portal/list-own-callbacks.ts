@@ -61,7 +61,7 @@ export function ownCallbackPages(context: PortalContext): Router {
     sendList(request, response, {
       ...CALLBACKS,
       filters: { ...form(response, draft), areSet },
-      lead: resendTests(context, response, callbacks),
+      lead: html`${resendTests(context, response, callbacks)}${resendWaiting(context, response, callbacks)}`,
       rows: ownCallbackTable(context, callbacks, empty),
       next,
     });
@@ -80,6 +80,21 @@ function resendTests({ calendar }: PortalContext, response: Response, rows: Pres
     RESEND_TESTS,
     html`${from}<div class="actions"><button class="secondary">${words}</button></div>`,
   );
+}
+
+/** A button that sends at once all that waits for a later time, if some of it is shown. */
+function resendWaiting({ clock }: PortalContext, response: Response, rows: PresentedOwnCallback[]): Html | false {
+  const now = clock.now().toISOString();
+  const waits = rows.some(
+    ({ source, state, next_attempt_at: at }) =>
+      source !== TEST_SOURCE && state === 'pending' && at !== null && at > now,
+  );
+  if (!waits || getScope(response).hold) return false;
+  return postForm(response, '/portal/resume', html`<div class="actions">${sendWaiting()}</div>`);
+}
+
+export function sendWaiting(): Html {
+  return html`<button class="secondary" formaction="/portal/resume">${t('Enviar agora tudo o que espera')}</button>`;
 }
 
 const TEST_WORDS: Record<(typeof TESTS)[number], Label> = words({ none: 'sem testes', only: 'só testes' });

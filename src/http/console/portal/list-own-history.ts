@@ -69,7 +69,7 @@ export function historyPage({ calendar }: PortalContext): Router {
         { title: 'Quando', cell: ({ at }) => moment(calendar, at) },
         { title: 'Quem', cell: describeWho },
         { title: 'O quê', cell: ({ action }) => describeCode(ACTION_WORDS, action) },
-        { title: 'Detalhe', cell: describeDetails },
+        { title: 'Detalhe', cell: (row) => describeRange(calendar, row) ?? describeDetails(row) },
       ],
     });
     sendList(request, response, {
@@ -91,12 +91,19 @@ function describeWho({ by, token_name: name }: OwnChange): Part {
   return by === 'operators' ? t('a operação') : t('um link enviado por e-mail');
 }
 
+function describeRange(calendar: PortalContext['calendar'], { range, count, fields: names }: OwnChange): Part {
+  if (names.length > 0) return html`<code>${names.join(', ')}</code>`;
+  if (range === null) return undefined;
+  return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}: ${t('{n} callbacks', { n: count ?? 0 })}`;
+}
+
 function describeDetails({ kind, effects, value, old_value: old, filter, callback, types, ...order }: OwnChange): Part {
   if (types !== null)
     return types.length === 1 ? html`<code>${types[0]}</code>` : t('{n} exemplos', { n: types.length });
   if (order.expected_payment_id !== null) return describeOrder(order);
   if (callback !== null) return html`<a href="${CALLBACKS.address}/${callback}">${shortId(callback)}</a>`;
-  if (filter !== null) return `${describeSummary(filter.before)} → ${describeSummary(filter.after)}`;
+  if (filter !== null)
+    return html`${describeSummary(filter.before)} → ${describeSummary(filter.after)} <a href="/portal/filter">${t('o filtro de agora')}</a>`;
   const addresses =
     (value ?? old) !== null && html` <span class="id">${old ?? EMPTY_VALUE} → ${value ?? EMPTY_VALUE}</span>`;
   if (kind === null && addresses === false) return EMPTY_VALUE;
@@ -104,7 +111,10 @@ function describeDetails({ kind, effects, value, old_value: old, filter, callbac
   return html`${kind !== null && describeCode(ADDRESS_WORDS, kind)}${addresses}${did !== '' && html` <span class="hint">${did}</span>`}`;
 }
 
-type Order = Omit<OwnChange, 'kind' | 'effects' | 'value' | 'old_value' | 'filter' | 'callback' | 'types'>;
+type Order = Omit<
+  OwnChange,
+  'kind' | 'effects' | 'value' | 'old_value' | 'filter' | 'callback' | 'types' | 'fields' | 'range'
+>;
 
 function describeOrder({ expected_payment_id: id, source, number, amount, old_amount: old, count, note }: Order): Part {
   const isOther = old !== null && old !== amount;

@@ -82,7 +82,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     addressForm(context, form),
     serveButton(context, withdrawAddress, {
       address: '/portal/addresses/:id/withdraw',
-      to: '/portal/addresses?done=address_refused',
+      to: '/portal/addresses?done=address_withdrawn',
     }),
     serveButton(context, pauseOwn, { address: '/portal/pause', to: toHome('paused') }),
     serveButton(context, resumeOwn, { address: '/portal/resume', to: toHome('enabled') }),

@@ -15,7 +15,7 @@ import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts, idText, say } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import { renderAddresses } from './change-addresses.ts';
-import { ownCallbackTable } from './list-own-callbacks.ts';
+import { ownCallbackTable, sendWaiting } from './list-own-callbacks.ts';
 import { CALLBACKS, HOME } from './site.ts';
 
 const CALLBACKS_SHOWN = 20;
@@ -30,7 +30,11 @@ export function homePage(context: PortalContext): Router {
     const scope = getScope(response);
     const merchant = presentMerchant(scope.merchant);
     const { callbacks } = await scope.listCallbacks({}, { limit: CALLBACKS_SHOWN, after: undefined });
-    const delivery = renderDelivery(context, merchant, await scope.readDelivery(), {
+    const read = await scope.readDelivery();
+    const { nextAttemptAt: next, counts } = read;
+    const waits =
+      counts.pending.n > 0 && next !== undefined && (next > context.clock.now() || merchant.failing_since !== null);
+    const delivery = renderDelivery(context, merchant, read, {
       // no test is counted
       list: (state) => `${CALLBACKS.address}?state=${state}&tests=none`,
       item: ({ webhookId }) => `${CALLBACKS.address}/${webhookId}`,
@@ -38,7 +42,7 @@ export function homePage(context: PortalContext): Router {
     });
     const body = html`<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
-${renderActions(response, scope)}
+${renderActions(response, scope, waits)}
 ${delivery}
 ${await renderAddresses(context, scope, response)}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, scope)}</section>
@@ -52,7 +56,7 @@ ${await renderAddresses(context, scope, response)}
 /** The reasons that the merchant corrects itself. */
 const OWN_REASONS: readonly string[] = [DISABLED.gone, DISABLED.failing];
 
-function renderActions(response: Response, { merchant, hold }: MerchantScope): Html {
+function renderActions(response: Response, { merchant, hold }: MerchantScope, waits: boolean): Html {
   const { disabled_reason: why } = merchant;
   const isPausedByUs = merchant.state === 'paused' && merchant.paused_by !== 'merchant';
   const state =
@@ -62,7 +66,7 @@ function renderActions(response: Response, { merchant, hold }: MerchantScope): H
   const buttons = html`<div class="actions"><button class="secondary" formaction="/portal/test">${t('Enviar um teste')}</button>${state}${
     hold === 'breaker' &&
     html`<button class="secondary" formaction="/portal/resume">${t('Fechar o disjuntor')}</button>`
-  }</div>`;
+  }${hold === undefined && waits && sendWaiting()}</div>`;
   return html`<section class="act bare" aria-label="${t('Ações')}">
 ${isPausedByUs && html`<p class="explain">${t('A operação pausou os envios: só ela pode ativá-los.')}</p>`}
 ${merchant.state === 'disabled' && why !== null && OWN_REASONS.includes(why) && html`<p class="explain bad">${tHtml('Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e ative: eles seguem então.', { why: say(readDisabledReason(why)) })}</p>`}

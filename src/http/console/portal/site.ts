@@ -16,7 +16,7 @@ export const RESEND_TESTS = '/portal/resend-tests';
 export const ORDERS = { address: '/portal/orders', title: 'Pedidos' } as const;
 export const MESSAGES = { address: '/portal/messages', title: 'Tipos de mensagem' } as const;
 export const FEED = { address: '/portal/feed', title: 'Cursor e manifestos' } as const;
-export const HISTORY = { address: '/portal/history', title: 'Histórico de mudanças' } as const;
+export const HISTORY = { address: '/portal/history', title: 'Mudanças' } as const;
 export const DOCS = { address: '/portal/docs', title: 'Documentação' } as const;
 const PAGES = [HOME, ORDERS, CALLBACKS, MESSAGES, FEED, HISTORY, DOCS];
 
