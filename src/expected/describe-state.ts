@@ -25,21 +25,37 @@ export async function readStateReason(
   db: Reader,
   { id, reason_code }: { id: string; reason_code: string | null },
 ): Promise<Message[]> {
-  const { isUnfindable, ...stored } = await db
-    .selectFrom('expected_payments as head')
-    .innerJoin('expected_versions as version', 'version.seq', 'head.version_seq')
+  const stored = await db
+    .selectFrom('expected_payments')
     .select(['reason_code', 'first_lack', 'last_lack', 'lacks'])
-    .select(
-      sql<number>`is_cancelled = 0 AND parts_settled = 0 AND returned_cents = 0 AND version.invoice_key IS NULL
-        AND head.extra_hash IS NULL AND head.document_hash IS NULL
-        AND NOT EXISTS (SELECT 1 FROM expected_keys WHERE expected_keys.version_seq = head.version_seq)`.as(
-        'isUnfindable',
-      ),
-    )
-    .where('head.id', '=', id)
+    .where('id', '=', id)
     .executeTakeFirstOrThrow();
   const said = describeState(
     stored.reason_code === reason_code ? stored : { reason_code, first_lack: null, last_lack: null, lacks: 0 },
   );
-  return Number(isUnfindable) === 1 ? [...said, message('expected.unfindable')] : said;
+  return (await findUnfindable({ db }, [{ id }])).has(id) ? [...said, message('expected.unfindable')] : said;
+}
+
+/** Returns the ids of those that have no payment, and nothing by which a rule finds one. */
+export async function findUnfindable(
+  { db }: { db: Reader },
+  orders: readonly { id: string }[],
+): Promise<ReadonlySet<string>> {
+  if (orders.length === 0) return new Set();
+  const found = await db
+    .selectFrom('expected_payments as head')
+    .innerJoin('expected_versions as version', 'version.seq', 'head.version_seq')
+    .select('head.id')
+    .where(
+      sql<boolean>`is_cancelled = 0 AND parts_settled = 0 AND returned_cents = 0 AND version.invoice_key IS NULL
+        AND head.extra_hash IS NULL AND head.document_hash IS NULL
+        AND NOT EXISTS (SELECT 1 FROM expected_keys WHERE expected_keys.version_seq = head.version_seq)`,
+    )
+    .where(
+      'head.id',
+      'in',
+      orders.map(({ id }) => id),
+    )
+    .execute();
+  return new Set(found.map(({ id }) => id));
 }

@@ -59,7 +59,7 @@ export async function showOwnOrder(context: Context, id: string, caller: Caller)
 
 /** A merchant reads and writes the sources of its token alone. @throws ConfereError `forbidden`. */
 export function requireSource({ sources }: Caller, source: string): void {
-  if (sources && !sources.includes(source)) throw refuse('source_not_yours');
+  if (sources && !sources.includes(source)) throw refuse('source_not_yours', { sources: sources.join(', ') });
 }
 
 /** The row as the caller may see it; notes are ours, so a merchant sees none. */
@@ -117,7 +117,8 @@ export const cancelOne = defineChange({
   ...changesOne,
   name: 'expected.cancel',
   route: `DELETE ${BY_KEY}`,
-  summary: 'Cancel an expected payment. One that is paid becomes paid_after_cancel: nothing is refunded',
+  summary:
+    'Cancel an expected payment. One that is paid becomes paid_after_cancel, unless another cancelled one has its key: nothing is refunded',
   isForSources: true,
   change: async (inner, _given, by) => {
     const id = by.params?.number === undefined ? by.id : idOf(inner.keys, keyOf(by));

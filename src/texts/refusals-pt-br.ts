@@ -19,7 +19,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
     'O token de um lojista abre só o portal, os seus eventos e manifestos e os pedidos das suas origens.',
   feed_peek_only:
     'O token do portal lê os eventos e não confirma nenhum: use peek=true, ou o token de busca, que a operação dá.',
-  source_not_yours: 'Este token recebeu outras origens.',
+  source_not_yours: 'Este token recebeu outras origens: {sources}.',
   name_search_forbidden:
     'Buscar por nome pede o papel de contabilidade ou de operação: o papel de leitura vê nomes mascarados.',
   webhook_address_refused: 'Este endereço não está entre os que podem enviar.',

@@ -64,6 +64,7 @@ export const EXPECTED_EN = {
   'Dias de atraso': 'Days late',
   'Pagamentos deste pedido': 'Payments of this order',
   'Nenhum pagamento até agora.': 'No payment so far.',
+  'nenhum pagamento é achado': 'no payment is found',
   Reabrir: 'Reopen',
   'Cancelar o pedido': 'Cancel the order',
   'Casado com': 'Matched with',

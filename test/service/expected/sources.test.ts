@@ -33,7 +33,13 @@ const call = async (method: string, address: string, body?: unknown, as = token)
   await environment.timers.advance(200);
   return await callApi({ url: environment.url, token: as }, method, `/expected-payments${address}`, body);
 };
-const NOT_YOURS = { status: 403, json: { reason: 'source_not_yours' } };
+const NOT_YOURS = {
+  status: 403,
+  json: {
+    reason: 'source_not_yours',
+    detail: expect.stringContaining('this token was given other sources: mine, mine.2'),
+  },
+};
 
 it('a merchant’s token writes and reads the sources that an admin gave it, with its own persons in full', async () => {
   expect(await call('PUT', '/mine/b-1', FACTS)).toMatchObject({ status: 201, json: { name: 'Maria da Silva' } });

@@ -306,6 +306,25 @@ it('advises to charge no order for which a payment came that may be its own', as
   expect((await ana?.get(`/portal/orders/${late}`))?.text).not.toContain('Cobre de novo');
 });
 
+it('marks an order without a reference or the like in the list, and says whose orders the messages are of', async () => {
+  await ana?.put('ana', 'a-unnamed');
+  await ana?.put('ana', 'a-named', { references: ['ref-named'] });
+  const list = (await ana?.get('/portal/orders?state=open&number=a-unnamed'))?.text ?? '';
+  expect(list).toMatch(
+    /a-unnamed<\/a>[\s\S]*?Em aberto<\/span> <span class="badge is-unfindable">nenhum pagamento é achado</,
+  );
+  expect((await ana?.get('/portal/orders?number=a-named'))?.text).not.toContain('is-unfindable');
+  const { db } = env.context;
+  const { filter } = await readRow(db, 'merchants', ['filter'], { name: 'ana' });
+  const own = db.updateTable('merchants').where('name', '=', 'ana');
+  await own.set({ filter: JSON.stringify({ platforms: ['ana'], expected: true }) }).execute();
+  for (const address of ['/portal/orders', '/portal/filter']) {
+    expect((await ana?.get(address))?.text).toContain('vêm dos pedidos de todas as origens');
+    expect((await ana?.get(address, 'en'))?.text).toContain('come for orders of every source');
+  }
+  await own.set({ filter }).execute();
+});
+
 it('shows nothing that another merchant sent, also under one source', async () => {
   const ids = [await bia?.put('bia', 'b-own'), await bia?.put('both', 'b-both')];
   await ana?.put('both', 'from-operators', {}, false);

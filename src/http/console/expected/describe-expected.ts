@@ -59,6 +59,13 @@ export function stateBadge(state: ExpectedState): Html {
   return badge(ORDER_STATE_WORDS, state);
 }
 
+const MARK_WORDS: Record<string, string> = words({ unfindable: 'nenhum pagamento é achado' });
+
+/** The badge of the state, and of one for which no payment is found. */
+export function stateBadges({ id, state }: PresentedExpected, unfindable: ReadonlySet<string>): Html {
+  return html`${stateBadge(state)}${unfindable.has(id) && html` ${badge(MARK_WORDS, 'unfindable')}`}`;
+}
+
 export function isCancelled({ state }: { state: ExpectedState }): boolean {
   return state === 'cancelled' || state === 'paid_after_cancel';
 }

@@ -4,6 +4,7 @@ import type { Context } from '../../../context.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
+import { findUnfindable } from '../../../expected/describe-state.ts';
 import { type PresentedExpected, sumExpected } from '../../../expected/list-expected.ts';
 import { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { expectedPayments, putOne } from '../../../operations/expected.ts';
@@ -30,6 +31,7 @@ import {
   orderMismatches,
   readOrderPayments,
   stateBadge,
+  stateBadges,
   UNDECIDED,
 } from './describe-expected.ts';
 import { matchPaymentForm } from './match-payment.ts';
@@ -98,7 +100,7 @@ function expectedListPages(context: Context): Router {
       ...EXPECTED,
       lead: html`${tabs(EXPECTED.address)}${await disputes(context)}${actions}${totals(sums, { newestMax, addressOf })}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
-      rows: expectedTable(rows),
+      rows: expectedTable(rows, await findUnfindable(context, rows)),
       next,
     });
   });
@@ -172,7 +174,7 @@ function dueFields(draft: Draft): Html[] {
 type Row = PresentedExpected;
 
 /** A table of expected payments, each linked to its page. */
-export function expectedTable(rows: Row[]): Html {
+export function expectedTable(rows: Row[], unfindable: ReadonlySet<string>): Html {
   return table({
     caption: 'Pedidos, os mais novos primeiro',
     rows,
@@ -181,7 +183,7 @@ export function expectedTable(rows: Row[]): Html {
       { title: 'Número', cell: (row) => html`<a href="${EXPECTED.address}/${row.id}">${row.number}</a>` },
       { title: 'Nome', cell: (row) => row.name },
       { title: 'Vencimento', cell: (row) => formatDay(row.due_day) },
-      { title: 'Estado', cell: (row) => stateBadge(row.state) },
+      { title: 'Estado', cell: (row) => stateBadges(row, unfindable) },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Pago', cell: (row) => moneyOf(row.paid), align: 'end' },
     ],

@@ -10,9 +10,10 @@ import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import type { CreatePortalForm } from './portal-form.ts';
 
-/** Says that the merchant gets no messages about orders; nothing where it does. */
-export function sayOrdersOff({ filter }: Pick<MerchantRow, 'filter'>): Html | false {
-  if (parseFilter(filter).expected) return false;
+/** Says of which orders the merchant gets messages: the sources of a token limit none. */
+export function sayOrderMessages({ filter }: Pick<MerchantRow, 'filter'>): Html {
+  if (parseFilter(filter).expected)
+    return html`<p class="hint">${t('As mensagens de pedidos (pix.expected.…) vêm dos pedidos de todas as origens que cabem no filtro, também das que este token não lê. Para receber menos, filtre por um começo de referência: vale para o número e as referências do pedido.')}</p>`;
   return html`<p class="hint">${t('As mensagens de pedidos (pix.expected.…) estão desligadas. Peça à operação que as ligue: sem elas, o seu sistema só sabe de um pedido quando pergunta.')}</p>`;
 }
 
@@ -33,7 +34,7 @@ export function filterForm(form: CreatePortalForm): Router {
     fields: async (draft, { merchant }) => {
       const allowed = parseFilter(merchant.filter);
       const platforms = Object.fromEntries(allowed.platforms.map((platform) => [platform, platform]));
-      return html`<h2>${t('O que a operação envia')}</h2>${renderFilter(allowed, NO_NAMES)}${sayOrdersOff(merchant)}
+      return html`<h2>${t('O que a operação envia')}</h2>${renderFilter(allowed, NO_NAMES)}${sayOrderMessages(merchant)}
 <h2>${t('O que você escolheu receber')}</h2>${filterFields(draft, platforms)}`;
     },
     read: (draft) => ({ filter: readFilter(draft), dry_run: false }),

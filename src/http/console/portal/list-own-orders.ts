@@ -9,7 +9,7 @@ import { describeCode } from '../../../texts/fill.ts';
 import { type Label, t, untranslated, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
-import { describeFacts, isCancelled, RULE_WORDS, stateBadge } from '../expected/describe-expected.ts';
+import { describeFacts, isCancelled, RULE_WORDS, stateBadge, stateBadges } from '../expected/describe-expected.ts';
 import { storyTable } from '../expected/render-story.ts';
 import { encryptAddress } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
@@ -20,7 +20,7 @@ import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '..
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { ORDER_STATE_WORDS } from '../parts/words.ts';
-import { sayOrdersOff } from './choose-filter.ts';
+import { sayOrderMessages } from './choose-filter.ts';
 import { curl, explainState, keyOf } from './explain-state.ts';
 import type { OwnOrders } from './own-orders.ts';
 import { CALLBACKS, DOCS, ORDERS } from './site.ts';
@@ -66,7 +66,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       ...ORDERS,
       lead: file,
       filters: { fields: fields(draft), areSet },
-      rows: html`${sayOrdersOff(scope.merchant)}${orderTable(rows, empty)}${explainSending(context, scope, rows.length === 0 && !areSet)}`,
+      rows: html`${sayOrderMessages(scope.merchant)}${orderTable(rows, empty, await orders.findUnfindable(rows))}${explainSending(context, scope, rows.length === 0 && !areSet)}`,
       next,
     });
   });
@@ -115,7 +115,7 @@ function fields(draft: Draft): Html[] {
 
 const DISPUTE_WORDS: Record<string, string> = words({ disputed: 'em disputa' });
 
-function orderTable(rows: PresentedExpected[], empty: Label): Html {
+function orderTable(rows: PresentedExpected[], empty: Label, unfindable: ReadonlySet<string>): Html {
   return table({
     caption: 'Pedidos, os mais novos primeiro',
     rows,
@@ -127,7 +127,7 @@ function orderTable(rows: PresentedExpected[], empty: Label): Html {
       {
         title: 'Estado',
         cell: (row) =>
-          html`${stateBadge(row.state)}${row.candidates.some(isNotUnique) && html` ${badge(DISPUTE_WORDS, 'disputed')}`}`,
+          html`${stateBadges(row, unfindable)}${row.candidates.some(isNotUnique) && html` ${badge(DISPUTE_WORDS, 'disputed')}`}`,
       },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Pago', cell: (row) => moneyOf(row.paid), align: 'end' },

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
-import type { ExpectedFilters } from '../../../expected/list-expected.ts';
+import { findUnfindable } from '../../../expected/describe-state.ts';
+import type { ExpectedFilters, PresentedExpected } from '../../../expected/list-expected.ts';
 import { expectedPayments, ownOrders, showOwnOrder } from '../../../operations/expected.ts';
 import { callerOf, getScope } from '../../access/require-scope.ts';
 import { sendExpectedCsv } from '../../api/expected.ts';
@@ -14,6 +15,7 @@ export function openOwnOrders(context: Context) {
   return {
     list: (request: Request, response: Response, filter: ExpectedFilters) =>
       readListPage(context, expectedPayments, request, response, ownOrders(callerIn(response), filter)),
+    findUnfindable: (rows: PresentedExpected[]) => findUnfindable(context, rows),
     show: (response: Response, id: string) => showOwnOrder(context, id, callerIn(response)),
     sendFile: (response: Response, filter: ExpectedFilters) =>
       sendExpectedCsv(context, response, ownOrders(callerIn(response), filter)),
