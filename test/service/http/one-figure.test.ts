@@ -312,9 +312,7 @@ test('a day that was only counted is proven on the first page, in the month and 
   const { seq } = await readRow(context.db, 'runs', ['seq'], { id: run });
   await context.db.updateTable('run_windows').set({ state: 'counted' }).where('run_seq', '=', seq).execute();
   const { get } = await openPage();
-  expect((await get('/')).text).toMatch(
-    /96 de 96 dias terminados desde [\d/]+ lidos ou contados por inteiro/,
-  );
+  expect((await get('/')).text).toMatch(/96 de 96 dias terminados desde [\d/]+ lidos ou contados por inteiro/);
 
   const file = path.join(dataDir, 'proven.xlsx');
   await exportRange(context, { from: read, to: today, format: 'xlsx' }, (made) => copyFile(made.file, file));
