@@ -12,7 +12,7 @@ import { assertGroup, FORMAT_FACTS } from '../reports/render/formats/formats.ts'
 import { makeReport } from '../reports/revisions/make-report.ts';
 import { measureFile } from '../reports/revisions/publish-drafts.ts';
 import { addExports } from '../reports/serve/add-exports.ts';
-import { exportRange, type Range } from '../reports/serve/export-range.ts';
+import { exportRange, RANGE_DAYS_MAX, type Range } from '../reports/serve/export-range.ts';
 import { copyReport, type OpenedReport } from '../reports/serve/open-report.ts';
 import { useReport } from '../reports/serve/use-report.ts';
 import { withContext } from './with-context.ts';
@@ -40,7 +40,7 @@ export function exportCommand(program: Command): void {
     .description('write the report of a day or a range: the workbook, or a file that another program imports')
     .option('--day <day>', 'the day: YYYY-MM-DD')
     .option('--from <day>', 'with --to: a range of days in one file, made from one cut and not stored')
-    .option('--to <day>', 'the last day of the range: at most 92 days, except for a journal')
+    .option('--to <day>', `the last day of the range: at most ${RANGE_DAYS_MAX} days, except for a journal`)
     .option('--format <format>', `${FILE_FORMATS.join(', ')}`, 'xlsx')
     .option('--platform <id>', 'only this platform; none: transactions without one')
     .option('--locale <locale>', 'pt-BR or en (default: REPORT_LOCALE)')

@@ -5,13 +5,12 @@ import { append } from '../domain/lists.ts';
 import { answerChange, type Change, COMMAND } from '../operations/define-change.ts';
 import type { Item } from '../operations/define-item.ts';
 import { type List, readList } from '../operations/define-list.ts';
+import { PAGE_ITEMS_MAX } from '../operations/describe-operation.ts';
 import { parseInput } from '../operations/parse-input.ts';
 import { withoutSeq } from '../operations/present-row.ts';
 import { takeKey } from './keyed-command.ts';
 import { parseLimit } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
-
-const LIST_MAX = 200;
 
 export type Options = Record<string, unknown>;
 /** Options as commander takes them, with their help: the field of `--new-platform` is `new_platform`. */
@@ -129,7 +128,7 @@ export function listCommand<Row extends { seq: number }, Filter>(
   list: List<Row, Filter>,
   form: ListForm<NoInfer<Row>>,
 ): void {
-  const { name = 'list', fields, max = LIST_MAX } = form;
+  const { name = 'list', fields, max = PAGE_ITEMS_MAX } = form;
   const command = parent.command(name).description(form.description);
   for (const [flags, text] of Object.entries(form.options ?? {})) command.option(flags, text);
   if (!form.isWhole) command.option('--limit <count>', `rows at most, up to ${max}`, '50');

@@ -1,10 +1,10 @@
 import type { Request } from 'express';
 import type { FieldFault } from '../domain/errors.ts';
+import { PAGE_ITEMS_MAX } from '../operations/describe-operation.ts';
 import { withoutSeq } from '../operations/present-row.ts';
 import { faultOf, refuseField, refuseFields } from '../texts/refuse.ts';
 
 const LIMIT_DEFAULT = 50;
-const LIMIT_MAX = 200;
 
 /**
  * Parses `limit` and `cursor` of a list's query. A cursor is opaque to clients: base64url of where the next page begins.
@@ -17,7 +17,7 @@ export function parsePage(
   const faults: FieldFault[] = [];
   const isNumber = typeof limit === 'string' && /^\d{1,3}$/.test(limit);
   const number = limit === undefined ? limitDefault : isNumber ? Number(limit) : 0;
-  if (number < 1 || number > LIMIT_MAX) faults.push(faultOf('limit', 'limit_wrong', { n: LIMIT_MAX }));
+  if (number < 1 || number > PAGE_ITEMS_MAX) faults.push(faultOf('limit', 'limit_wrong', { n: PAGE_ITEMS_MAX }));
   const after = typeof cursor === 'string' && cursor !== '' ? decode(cursor) : undefined;
   if (cursor !== undefined && cursor !== '' && after === undefined) faults.push(faultOf('cursor', 'cursor_unknown'));
   if (faults.length > 0) throw refuseFields(faults);

@@ -1,3 +1,4 @@
+import type { Role } from '../access/roles.ts';
 import { largest } from '../domain/lists.ts';
 import type { ImportKind } from './import-kind.ts';
 import { ACCOUNTS } from './kinds/accounts.ts';
@@ -36,6 +37,13 @@ export function bytesMaxOf(name: ImportKindName): number {
 
 /** Bytes of a file of any kind. */
 export const IMPORT_BYTES_MAX = largest(IMPORT_KIND_NAMES.map(bytesMaxOf));
+
+/** Who may import a file of some kind. */
+// cast: each kind has a role
+export const IMPORT_ROLES = [...new Set(IMPORT_KIND_NAMES.flatMap((name) => findImportKind(name).roles))] as [
+  Role,
+  ...Role[],
+];
 
 /** A kind by its name. What it reads is what it applies, so a caller need not know the rows. */
 export function findImportKind(name: ImportKindName): ImportKind {

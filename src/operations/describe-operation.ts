@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Role } from '../access/roles.ts';
+import type { Reason } from '../texts/refuse.ts';
 
 export type OperationResponse = { description: string; schema?: z.ZodType; contentType?: string };
 export type Responses = Record<number, OperationResponse>;
@@ -22,14 +23,19 @@ export type Operation = {
   bodyType?: string;
   /** By status. */
   responses: Responses;
+  /** For which reasons it is refused, beside those of its fields and of roles. */
+  refuses?: readonly Reason[];
 };
 type Access = Operation['access'];
 
 const API = '/api/v1';
 
+/** Items of a page of a list, at each door. */
+export const PAGE_ITEMS_MAX = 200;
+
 /** The query of every list. */
 const paging = z.object({
-  limit: z.int().min(1).max(200).default(50).optional(),
+  limit: z.int().min(1).max(PAGE_ITEMS_MAX).default(50).optional(),
   cursor: z.string().optional().describe('next_cursor of the page before'),
 });
 

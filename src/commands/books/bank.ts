@@ -15,13 +15,12 @@ import {
   unmarkLine,
 } from '../../operations/books/bank.ts';
 import type { RowOf } from '../../operations/define-list.ts';
+import { PAGE_ITEMS_MAX } from '../../operations/describe-operation.ts';
 import { withoutSeq } from '../../operations/present-row.ts';
 import { addAnswerOptions, runImport } from '../imports/imports.ts';
 import { changeCommand } from '../operation-commands.ts';
 import { parseLimit } from '../parse-options.ts';
 import { print, withContext } from '../with-context.ts';
-
-const LIST_MAX = 200;
 
 type Summary = ReturnType<typeof presentBankSummary>;
 type Line = Awaited<ReturnType<typeof listBankLines>>[number];
@@ -46,7 +45,7 @@ export function bankCommand(program: Command): void {
     .command('list')
     .description("the bank's balance beside the ledger's, and what is open on both sides")
     .option('--state <state>', `lines that are ${LINE_STATES.join(' or ')}`, 'open')
-    .option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50')
+    .option('--limit <count>', `rows at most, up to ${PAGE_ITEMS_MAX}`, '50')
     .option('--json', 'print one JSON object')
     .action((options: { state: string; limit: string; json?: boolean }) => list(options));
   changeCommand<unknown, unknown, Match | Matched>(group, 'match [line]', matchBank, {
@@ -111,7 +110,7 @@ function accountCommands(group: Command): void {
 }
 
 async function list(options: { state: string; limit: string; json?: boolean }): Promise<void> {
-  const count = parseLimit(options.limit, LIST_MAX);
+  const count = parseLimit(options.limit, PAGE_ITEMS_MAX);
   const state = LINE_STATES.find((one) => one === options.state);
   if (state === undefined) throw wrongUse(`--state must be one of ${LINE_STATES.join(', ')}`);
   await withContext({}, async (context) => {

@@ -86,9 +86,14 @@ function describe(operation: Operation, { isForMerchants }: { isForMerchants?: t
       ...Object.fromEntries(
         Object.entries(responses).map(([status, response]) => [status, describeResponse(response)]),
       ),
-      ...(access === 'nothing' ? {} : { default: { description: 'What went wrong', ...content(PROBLEM) } }),
+      ...(access === 'nothing' ? {} : { default: { description: describeProblem(operation), ...content(PROBLEM) } }),
     },
   };
+}
+
+function describeProblem({ refuses = [] }: Operation): string {
+  const reasons = refuses.map((reason) => `\`${reason}\``).join(', ');
+  return reasons === '' ? 'What went wrong' : `What went wrong; beside its fields and roles: ${reasons}`;
 }
 
 /** An admin may do what each other role may. */

@@ -25,6 +25,7 @@ export function describeDeclared({ tag, changes = [], lists = [], searches = [],
         access: accessOf(own),
         isForSources: own.every((one) => one.isForSources),
         body: inputs.length > 1 ? z.union(inputs) : inputs[0],
+        refuses: [...new Set(own.flatMap(({ refuses = [] }) => refuses))],
         responses: Object.fromEntries(own.flatMap(({ answers }) => Object.entries(answers))) as Operation['responses'],
       };
     }),

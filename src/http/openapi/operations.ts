@@ -3,10 +3,12 @@
  * the schemas in `components/`.
  */
 import { z } from 'zod';
+import { DECISIONS_MAX } from '../../imports/kinds/decisions.ts';
 import { SUBJECTS } from '../../operations/catalogue.ts';
 import { describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
 import { expectedFilters } from '../../operations/expected.ts';
 import { problem } from '../../operations/rows/problem.ts';
+import { RANGE_DAYS_MAX } from '../../reports/serve/export-range.ts';
 import { logProofQuerySchema } from '../api/log.ts';
 import { decisionQuerySchema } from '../api/mismatches.ts';
 import { reportFileQuerySchema } from '../api/reports.ts';
@@ -69,14 +71,14 @@ export const API_OPERATIONS: readonly Operation[] = [
   ...SUBJECTS.flatMap(describeDeclared),
   Mismatches.get(
     '/mismatches.xlsx',
-    'Up to 500 open ones as a workbook, the most at stake first: with decisions written into it, it comes back by POST /imports/decisions',
+    `Up to ${DECISIONS_MAX} open ones as a workbook, the most at stake first: with decisions written into it, it comes back by POST /imports/decisions`,
     { 200: { description: 'The file', contentType: 'application/octet-stream' } },
     decisionQuerySchema,
   ),
   ...PORTAL_OPERATIONS,
   Reports.get(
     '/reports/{file}',
-    'The newest revision: YYYY-MM-DD.xlsx, .csv, .journal, .ofx, .lancamentos.csv, .conta-azul.csv, .calima.csv, .continued.journal, .a-receber.csv or .nao-identificados.csv; a month: YYYY-MM; up to 92 days: YYYY-MM-DD..YYYY-MM-DD',
+    `The newest revision: YYYY-MM-DD.xlsx, .csv, .journal, .ofx, .lancamentos.csv, .conta-azul.csv, .calima.csv, .continued.journal, .a-receber.csv or .nao-identificados.csv; a month: YYYY-MM; up to ${RANGE_DAYS_MAX} days: YYYY-MM-DD..YYYY-MM-DD`,
     { 200: { description: 'The file', contentType: 'application/octet-stream' } },
     reportFileQuerySchema,
   ),

@@ -7,7 +7,7 @@ import { LINE_STATES, listBankLines } from '../../ledger/bank/list-bank-lines.ts
 import { listBankMatches, listBankStatements, listOpenBankEntries } from '../../ledger/bank/list-bank-matches.ts';
 import { markBankLine, openUnnamed, unmarkBankLine } from '../../ledger/bank/mark-lines.ts';
 import { matchBankLines } from '../../ledger/bank/match-bank-lines.ts';
-import { pickMatch, undoMatch } from '../../ledger/bank/pick-match.ts';
+import { PICKED_DAYS_APART_MAX, pickMatch, undoMatch } from '../../ledger/bank/pick-match.ts';
 import { presentBankSummary } from '../../ledger/bank/present-bank-summary.ts';
 import { summarizeBank } from '../../ledger/bank/summarize-bank.ts';
 import { type NotPix, readBankAccounts, setBankAccount } from '../../ledger/stated/bank-accounts.ts';
@@ -100,7 +100,7 @@ export const matchBankLine = defineChange({
   name: 'bank.match_line',
   audit: 'bank.match',
   route: 'POST /bank/matches',
-  summary: 'Match a line with an entry of its amount, at most 31 days apart. 409 for a line that is matched',
+  summary: `Match a line with an entry of its amount, at most ${PICKED_DAYS_APART_MAX} days apart. 409 for a line that is matched`,
   input: z
     .strictObject({
       line_id: z.string('must be the id of a line: bl_12'),

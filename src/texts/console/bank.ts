@@ -76,8 +76,8 @@ export const BANK_EN = {
   Desfazer: 'Undo',
   // forms
   'Casar uma linha': 'Match a line',
-  'Escolha o lançamento que esta linha do extrato é. O valor tem de ser o mesmo, e os dias a no máximo 31 um do outro.':
-    'Choose the entry that this line of the statement is. The amounts must be equal, and the days at most 31 apart.',
+  'Escolha o lançamento que esta linha do extrato é. O valor tem de ser o mesmo, e os dias próximos um do outro.':
+    'Choose the entry that this line of the statement is. The amounts must be equal, and the days near each other.',
   Candidato: 'Candidate',
   'Ou o id de outro ajuste do tipo banco': 'Or the id of another adjustment of kind bank',
   'Ou o id de um saque por PIX': 'Or the id of a withdrawal by PIX',

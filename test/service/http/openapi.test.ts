@@ -20,7 +20,7 @@ import { runBackfills } from '../../support/work-backfills.ts';
 type Json = Record<string, unknown>;
 type Documented = {
   parameters?: { name: string }[];
-  responses: Record<string, { content?: Record<string, { schema?: Json }> }>;
+  responses: Record<string, { description: string; content?: Record<string, { schema?: Json }> }>;
   security: Json[];
 };
 type Document = { paths: Record<string, Record<string, Documented>>; components: { schemas: Record<string, Json> } };
@@ -462,6 +462,8 @@ async function ask(method: string, address: string, asked: Asked = {}): Promise<
   const answer = JSON.parse(text) as Json;
   const checked = schemaOf(content.schema).safeParse(answer);
   expect(checked.error?.issues ?? [], name).toEqual([]);
+  // what the change declares that it is refused for
+  if (status === 409) expect(documented?.description, name).toContain(`\`${String(answer.reason)}\``);
   return answer;
 }
 

@@ -9,6 +9,7 @@ import {
   bytesMaxOf,
   findImportKind,
   IMPORT_KIND_NAMES,
+  IMPORT_ROLES,
   type ImportKindName,
   isImportKind,
 } from '../../../imports/import-kinds.ts';
@@ -65,9 +66,9 @@ export function importRoutes(context: Context, once: RequestHandler): Router {
     if (!made) throw refuse('file_imported');
     response.status(isDry || isRepeated(made) ? 200 : 201).json({ ...presentOutcome(made), dry_run: isDry });
   };
-  router.post('/imports/:kind', requireRole('operator', 'accountant'), read, once, answer);
+  router.post('/imports/:kind', requireRole(...IMPORT_ROLES), read, once, answer);
   // the address of the kind `bank` before it was one
-  router.post('/bank/imports', requireRole('accountant'), read, once, answer);
+  router.post('/bank/imports', requireRole(...findImportKind('bank').roles), read, once, answer);
 
   router.get('/imports/:kind/:file', requireRole('viewer'), async (request, response) => {
     const kind = readKind(request);

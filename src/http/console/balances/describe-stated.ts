@@ -1,4 +1,8 @@
 import type { Response } from 'express';
+import { IMPORT_ROLES } from '../../../imports/import-kinds.ts';
+import { addAdjustment } from '../../../operations/books/adjustments.ts';
+import { addOpening } from '../../../operations/books/openings.ts';
+import { addStatement } from '../../../operations/books/statements.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { codeAdjustment } from '../../../texts/reports/texts.ts';
 import { t, words } from '../../../texts/translate.ts';
@@ -41,10 +45,14 @@ export const FEES = { address: '/balances/fees', title: 'Tarifas' } as const;
 export function balanceTabs(response: Response, here: string): Html {
   const tabs = [{ address: '/balances', title: 'Saldos' } as const, ...Object.values(LISTS), FEES, BANK];
   const forms = [
-    { address: '/balances/statements/new', title: 'Informar um saldo', may: hasRole(response, 'accountant') },
-    { address: '/balances/adjustments/new', title: 'Lançar um ajuste', may: hasRole(response, 'accountant') },
-    { address: '/balances/imports', title: 'Importar um arquivo', may: hasRole(response, 'accountant', 'operator') },
-    { address: '/balances/openings/new', title: 'Informar um saldo inicial', may: hasRole(response, 'admin') },
+    { address: '/balances/statements/new', title: 'Informar um saldo', may: hasRole(response, ...addStatement.roles) },
+    { address: '/balances/adjustments/new', title: 'Lançar um ajuste', may: hasRole(response, ...addAdjustment.roles) },
+    { address: '/balances/imports', title: 'Importar um arquivo', may: hasRole(response, ...IMPORT_ROLES) },
+    {
+      address: '/balances/openings/new',
+      title: 'Informar um saldo inicial',
+      may: hasRole(response, ...addOpening.roles),
+    },
   ] as const;
   const shown = forms.filter(({ address, may }) => may && (here === '/balances' || address.startsWith(here)));
   return html`<nav class="tabs" aria-label="${t('Saldos')}">${tabs.map(

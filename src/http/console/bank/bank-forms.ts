@@ -42,7 +42,7 @@ function matchForm(context: Context): TwoStepForm<Picked, BankLine> {
     ...ofChange(matchBankLine),
     address: `${BANK_LISTS.lines.address}/:id/match`,
     title: 'Casar uma linha',
-    lead: 'Escolha o lançamento que esta linha do extrato é. O valor tem de ser o mesmo, e os dias a no máximo 31 um do outro.',
+    lead: 'Escolha o lançamento que esta linha do extrato é. O valor tem de ser o mesmo, e os dias próximos um do outro.',
     list: BANK,
     names: ['entry', 'adjustment', 'transaction', 'note'],
     find: findLine(context),

@@ -16,7 +16,13 @@ import {
   previewImport,
 } from '../../../imports/import-file.ts';
 import { type Answers, ChangedSincePreviewError, ImportRefusedError } from '../../../imports/import-kind.ts';
-import { bytesMaxOf, findImportKind, IMPORT_KIND_NAMES, isImportKind } from '../../../imports/import-kinds.ts';
+import {
+  bytesMaxOf,
+  findImportKind,
+  IMPORT_KIND_NAMES,
+  IMPORT_ROLES,
+  isImportKind,
+} from '../../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../../imports/render-template.ts';
 import { listBankStatements } from '../../../ledger/bank/list-bank-matches.ts';
 import { listBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
@@ -47,7 +53,6 @@ import { renderTemplates } from './render-templates.ts';
 const ADDRESS = IMPORT_ADDRESS;
 /** The page of columns leads to a preview too, at another address. */
 const FORM = { path: ADDRESS };
-const ROLES = ['operator', 'accountant'] as const;
 const IMPORTS_SHOWN = 20;
 /** A file may have statements of several accounts. */
 const STATEMENTS_READ = 100;
@@ -56,7 +61,7 @@ const FILE_TYPES = '.xlsx,.csv,.ofx,.OFX,.xml,.zip';
 
 export function importPages(context: Context): Router {
   const router = createRouter();
-  router.get(ADDRESS, requireRole(...ROLES), async (request, response) => {
+  router.get(ADDRESS, requireRole(...IMPORT_ROLES), async (request, response) => {
     const draft: Draft = {
       values: { kind: typeof request.query.kind === 'string' ? request.query.kind : '' },
       faults: {},
@@ -64,7 +69,7 @@ export function importPages(context: Context): Router {
     await sendForm(context, request, response, draft);
   });
 
-  router.get(`${ADDRESS}/:kind/:file`, requireRole(...ROLES), async (request, response) => {
+  router.get(`${ADDRESS}/:kind/:file`, requireRole(...IMPORT_ROLES), async (request, response) => {
     const kind = String(request.params.kind);
     const format = TEMPLATE_FORMATS.find((one) => request.params.file === `template.${one}`);
     const template = format && isImportKind(kind) && (await renderTemplate(context, kind, format, language()));
@@ -72,7 +77,7 @@ export function importPages(context: Context): Router {
     sendTemplate(response, { kind, format, template });
   });
 
-  router.post(ADDRESS, requireRole(...ROLES), async (request, response) => {
+  router.post(ADDRESS, requireRole(...IMPORT_ROLES), async (request, response) => {
     const kind = readFormField(request, 'kind') ?? '';
     const file = readFormField(request, 'file') ?? '';
     const answers = isImportKind(kind) ? readAnswers(request, findImportKind(kind)) : {};

@@ -6,6 +6,7 @@ import { parseSum } from '../../../domain/money.ts';
 import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts';
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
 import { MISMATCH_NOTE_CHARS_MAX } from '../../../mismatches/resolve-mismatch-by-hand.ts';
+import { addAdjustment } from '../../../operations/books/adjustments.ts';
 import { makeChange } from '../../../operations/define-change.ts';
 import { mismatchDecisions, showMismatch } from '../../../operations/mismatches.ts';
 import { surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
@@ -199,5 +200,5 @@ export async function offerAdjustment(
   const search = new URLSearchParams({ platform, day, direction, amount });
   const restate = new URLSearchParams({ platform });
   return html`<section class="act"><h2>${t('O ajuste que a explicaria')}</h2><p>${tHtml(cents < 0n ? 'Na plataforma {platform}, o painel do provedor tinha {amount} a menos que o razão em {at}.' : 'Na plataforma {platform}, o painel do provedor tinha {amount} a mais que o razão em {at}.', values)}</p>
-${hasRole(response, 'accountant') && html`<p class="actions">${buttonLink(`/balances/adjustments/new?${search.toString()}`, tHtml('Lançar um ajuste de {amount}', { amount: money(cents) }))}<a href="/balances/statements/new?${restate.toString()}">${t('Informar outro saldo')}</a></p>`}</section>`;
+${hasRole(response, ...addAdjustment.roles) && html`<p class="actions">${buttonLink(`/balances/adjustments/new?${search.toString()}`, tHtml('Lançar um ajuste de {amount}', { amount: money(cents) }))}<a href="/balances/statements/new?${restate.toString()}">${t('Informar outro saldo')}</a></p>`}</section>`;
 }

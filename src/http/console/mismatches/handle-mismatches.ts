@@ -51,7 +51,7 @@ export function handleManyForm(
   const chosen = causes.filter((one) => cause === undefined || one.cause === cause);
   const count = chosen.reduce((sum, one) => sum + one.count, 0);
   const stake = chosen.reduce((sum, one) => sum + one.stakeCents, 0n);
-  if (count < 2 || !hasRole(response, 'operator')) return undefined;
+  if (count < 2 || !hasRole(response, ...resolveMismatches.roles)) return undefined;
   const isCritical = chosen.some((one) => one.severity === 'critical');
   const content = html`<input type="hidden" name="kind" value="${kind}"><input type="hidden" name="cause" value="${cause ?? ''}">
 <input type="hidden" name="opened_before" value="${context.clock.now().toISOString()}">

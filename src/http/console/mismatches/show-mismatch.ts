@@ -7,7 +7,7 @@ import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { describeTransaction } from '../../../ledger/read/describe-transaction.ts';
 import { findMismatch, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { presentTransactionTo } from '../../../operations/books/transactions.ts';
-import { assignOneMismatch, showMismatch } from '../../../operations/mismatches.ts';
+import { assignOneMismatch, mismatchDecisions, showMismatch } from '../../../operations/mismatches.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { readError, type Said } from '../../../texts/messages.ts';
 import { refuse } from '../../../texts/refuse.ts';
@@ -44,7 +44,7 @@ export function mismatchPages(context: Context): Router {
 <p class="sub">${idText(mismatch.id)}</p>
 <p class="explain"><b>${meaning}.</b> ${todo} <a href="/runbooks/${nameKind(mismatch)}">${t('Guia')}</a></p>
 ${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mismatch, names))}
-${mismatch.state !== 'resolved' && hasRole(response, 'operator') && handleForm(response, mismatch)}
+${mismatch.state !== 'resolved' && hasRole(response, ...mismatchDecisions.resolve.roles) && handleForm(response, mismatch)}
 ${mismatch.state !== 'resolved' && (await renderAssign(context, response, mismatch))}
 <section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names, await readLastPass(context, mismatch))}</section>
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch, { owner, order: orders.get(mismatch.expected_payment_id ?? '')?.number }, await describePayment(context, response, mismatch, names))}</section>

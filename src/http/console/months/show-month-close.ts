@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import { boundsOfMonth, isMonth } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
-import { closeOneMonth } from '../../../operations/books/months.ts';
+import { closeOneMonth, reopenOneMonth } from '../../../operations/books/months.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { type MonthState, readMonth, type ShownMonth } from '../../../reports/months/list-months.ts';
 import { FILE_FORMATS } from '../../../reports/plan/report-plan.ts';
@@ -61,7 +61,8 @@ async function renderMonth(context: Context, response: Response, month: ShownMon
     return html`<div class="explain"><p>${t('As cifras deste mês não mudam mais. O que o Confere ainda souber dele aparece na planilha do mês seguinte, em Ajustes de meses anteriores.')}</p>${
       month.laterCloses.length > 0
         ? html`<p>${t('Para reabri-lo é preciso reabrir antes:')}</p>${refusalList(of, month.laterCloses)}`
-        : hasRole(response, 'admin') && html`<p><a href="${addressOf(month, 'reopen')}">${t('Reabrir o mês')}</a></p>`
+        : hasRole(response, ...reopenOneMonth.roles) &&
+          html`<p><a href="${addressOf(month, 'reopen')}">${t('Reabrir o mês')}</a></p>`
     }</div>
 ${renderClose(context, response, month, await nameActorsOf(context, response, month))}${balances}`;
   }

@@ -13,6 +13,7 @@ import {
 import { ConfereError } from '../../../domain/errors.ts';
 import { makeOneReport } from '../../../operations/books/reports.ts';
 import { makeChange } from '../../../operations/define-change.ts';
+import { startOneRun } from '../../../operations/runs.ts';
 import { findMonthClose } from '../../../reports/plan/find-month-close.ts';
 import { FORMATS } from '../../../reports/plan/report-plan.ts';
 import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
@@ -193,7 +194,7 @@ function renderMissing(response: Response, days: ReportDay[]): Part {
   return html`<div class="actions">${unmade.length > 0 && postForm(response, '/reports', make)}${
     from !== undefined &&
     to !== undefined &&
-    hasRole(response, 'operator') &&
+    hasRole(response, ...startOneRun.roles) &&
     postForm(
       response,
       '/reconciliations',

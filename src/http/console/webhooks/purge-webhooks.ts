@@ -59,7 +59,7 @@ export async function quarantineSection(context: Context, response: Response): P
       { title: 'Sem corpo', cell: (row) => formatCount(row.dropped), align: 'end' },
       { title: 'Primeiro', cell: (row) => moment(context.calendar, row.first_at) },
       { title: 'Último', cell: (row) => moment(context.calendar, row.last_at) },
-      ...(hasRole(response, 'operator')
+      ...(hasRole(response, ...purgeManyWebhooks.roles)
         ? [
             {
               title: 'Ação' as const,
@@ -69,5 +69,5 @@ export async function quarantineSection(context: Context, response: Response): P
           ]
         : []),
     ],
-  })}${hasRole(response, 'operator') && html`<p class="hint">${t('Esvaziar apaga os corpos e os itens dos que chegaram há mais de {age}. O hash fica: uma repetição ainda é reconhecida. Um webhook com um item aplicado nunca é apagado.', { age: formatDuration(OLDER_THAN_S) })}</p>`}</section>`;
+  })}${hasRole(response, ...purgeManyWebhooks.roles) && html`<p class="hint">${t('Esvaziar apaga os corpos e os itens dos que chegaram há mais de {age}. O hash fica: uma repetição ainda é reconhecida. Um webhook com um item aplicado nunca é apagado.', { age: formatDuration(OLDER_THAN_S) })}</p>`}</section>`;
 }
