@@ -85,8 +85,11 @@ test.each(DEEP ? [true, false] : [false])(
 
     await pay('55.10');
     await eventually('the payment is delivered', () => shop.callsTo(path).length === 2);
-    await page.goto(merchant);
-    await page.getByRole('heading', { name: 'Taxa de sucesso' }).waitFor();
+    // the shop has the request before its attempt is recorded
+    await eventually('its attempt is on the page', async () => {
+      await page.goto(merchant);
+      return (await page.getByRole('heading', { name: 'Taxa de sucesso' }).count()) > 0;
+    });
     await page.getByText('Ver os números').first().click();
     expect(await page.getByRole('cell', { name: '100 %' }).first().isVisible()).toBe(true);
     await page.getByRole('link', { name: 'Reenviar um período' }).click();

@@ -57,9 +57,26 @@ async function readMerchants(context: Context) {
     .execute();
 }
 
-/** Sends a healthy merchant at once what waits for a later time: held now, it is resumed by the next ticks. */
+/** Makes due at once what failed and waits for a later attempt. What waits for an earlier message follows it. */
 export async function sendWaiting(context: Context, { seq, url }: { seq: number; url: string | null }): Promise<void> {
-  if (url !== null) await hold(context, seq);
+  if (url === null) return;
+  const now = context.clock.now();
+  const waits = sql<boolean>`merchant_seq = ${seq} AND state = 'pending' AND first_failed_at IS NOT NULL
+    AND next_attempt_at > ${now} AND (lease_until IS NULL OR lease_until < ${now})`;
+  const { count } = await context.db
+    .selectFrom('callbacks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where(waits)
+    .executeTakeFirstOrThrow();
+  // as many as waited: one that fails again meanwhile keeps its new time
+  for (let left = Number(count); left > 0; left -= HOLD_ROWS)
+    await context.db
+      .updateTable('callbacks')
+      .set({ next_attempt_at: now })
+      .where(waits)
+      .orderBy('next_attempt_at')
+      .limit(HOLD_ROWS)
+      .execute();
   context.wakeUps.callbacks.notify();
 }
 

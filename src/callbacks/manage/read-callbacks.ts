@@ -8,11 +8,14 @@ export type CallbackState = (typeof CALLBACK_STATES)[number];
 
 const ID = /^cb_([1-9]\d{0,15})$/;
 
-/** Whether an older one of its transaction or order is undelivered, of a pending callback. */
+/**
+ * Whether an older one of its transaction or order is undelivered, of a pending callback. Its state is an expression, which has no
+ * index: the server would read all that are undelivered.
+ */
 export const WAITS_FOR_EARLIER = sql<number>`(callbacks.state = 'pending' AND EXISTS (SELECT 1
-  FROM callbacks earlier FORCE INDEX (callbacks_order) WHERE earlier.transaction_seq = callbacks.transaction_seq
+  FROM callbacks earlier WHERE earlier.transaction_seq = callbacks.transaction_seq
     AND earlier.merchant_seq = callbacks.merchant_seq AND earlier.sequence < callbacks.sequence
-    AND earlier.state IN ('pending', 'held')))`;
+    AND COALESCE(earlier.state) IN ('pending', 'held')))`;
 
 /**
  * Base query: callbacks with the ids of their merchant and their transaction or expected payment. The merchant, which each has, is joined from the

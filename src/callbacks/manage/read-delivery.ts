@@ -165,7 +165,7 @@ async function readNextAttempt({ db }: Context, merchant: MerchantRow): Promise<
     .where('merchant_seq', '=', merchant.seq)
     .where('state', '=', 'pending')
     .where(IS_NO_TEST)
-    // a lease, and a look at what waits for an earlier one, are no plan
+    // a lease, and the recheck of what waits for an earlier one, are no plan
     .where('lease_holder', 'is', null)
     .where(sql<boolean>`NOT ${WAITS_FOR_EARLIER}`)
     .orderBy('next_attempt_at')

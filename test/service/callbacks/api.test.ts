@@ -131,7 +131,7 @@ test('a redelivery of a message that waits sends the earlier one first, at once'
   await env.deliver();
   await env.applyTransaction(['pending', 'paid']);
   const read = async () => (await api('GET', '/callbacks')).json.callbacks;
-  // the second is looked at again each minute, which is no plan
+  // the second is rechecked each minute, which is no plan
   const [second] = await env.advanceUntil('the first fails', async () => {
     const found = await read();
     return found[1]?.attempts === 1 && found[0]?.next_attempt_at !== null && found;

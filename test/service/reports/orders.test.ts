@@ -40,7 +40,7 @@ import {
 
 const DAY = '2026-03-11';
 const by = { actor: 'test', note: 'visto no extrato' };
-const LINES = ['de pedidos', 'não identificados', 'de plataformas sem pedidos'].map((line) => `Recebimentos ${line}`);
+const LINES = ['de pedidos', 'não identificados', 'de onde não havia pedidos'].map((line) => `Recebimentos ${line}`);
 let books: TestEnvironment;
 
 /** Expects a payment of a platform; by default it was issued on the day before and is due on the day. */
