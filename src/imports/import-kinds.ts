@@ -38,7 +38,7 @@ export function bytesMaxOf(name: ImportKindName): number {
 /** Bytes of a file of any kind. */
 export const IMPORT_BYTES_MAX = largest(IMPORT_KIND_NAMES.map(bytesMaxOf));
 
-/** Who may import a file of some kind. */
+/** Roles that may import a file of some kind. */
 // cast: each kind has a role
 export const IMPORT_ROLES = [...new Set(IMPORT_KIND_NAMES.flatMap((name) => findImportKind(name).roles))] as [
   Role,
