@@ -201,8 +201,9 @@ describe('a delivery in the process that writes callbacks', () => {
     const { env } = await openDelivering('/order');
     await using _ = env;
     const { callbacks } = env.context.wakeUps;
+    // a round by the time, while an answer arrives, would ask for another
+    env.timers.freeze();
     await awaitRest(callbacks);
-    // no timer moves from here on, and nothing notifies the loop
     let rounds = 0;
     const notify = callbacks.notify.bind(callbacks);
     callbacks.notify = () => {
