@@ -152,6 +152,7 @@ describe('an example of each message', () => {
     expect(list.html).toContain('<h1>Tipos de mensagem</h1>');
     expect(list.html).toMatch(new RegExp(`Destino[\\s\\S]*<code>${host}</code>[\\s\\S]*endereço de produção`));
     for (const type of MESSAGE_TYPES) expect(list.html).toContain(`/portal/messages/${type}"`);
+    for (const words of ['Entrada: Pago', 'Saída: fatos corrigidos', 'Pedido: Pago a menos']) expect(list.html).toContain(words);
     const own = await show('/portal/messages/pix.cashin.paid');
     expect(own.html).toMatch(
       /A sua mensagem mais recente deste tipo[\s\S]*&quot;Joana&quot;[\s\S]*&quot;test&quot;: true[\s\S]*&quot;properties&quot;/,

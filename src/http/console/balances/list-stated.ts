@@ -68,9 +68,9 @@ function statedList<Row extends Made & { seq: number }>(
     const platforms = known.map(({ platform }) => platform);
     const words = listPlatformWords(response, platforms, names);
     const fields = [platformField(draft, words)];
-    const lead = balanceTabs(response, list.address);
+    const tabs = balanceTabs(response, list.address);
     if (filters === undefined) {
-      sendWrongFilters(request, response, { ...list, lead, filters: { fields, areSet: true } });
+      sendWrongFilters(request, response, { ...list, tabs, filters: { fields, areSet: true } });
       return;
     }
     const { platform } = filters;
@@ -84,7 +84,7 @@ function statedList<Row extends Made & { seq: number }>(
     const shown = render(context, rows, { names, nameOf, response });
     sendList(request, response, {
       ...list,
-      lead,
+      tabs,
       ...(platforms.length > 1 || platform ? { filters: { fields, areSet: platform !== undefined } } : {}),
       rows: shown,
       next,

@@ -98,7 +98,8 @@ function expectedListPages(context: Context): Router {
       html`<p class="hint">${t('Baixar o que se vê, em todas as páginas:')} <span class="files"><a href="${addressOf(EXPORT)}" download>${untranslated('CSV')}</a></span></p>`;
     sendList(request, response, {
       ...EXPECTED,
-      lead: html`${tabs(EXPECTED.address)}${await disputes(context)}${actions}${totals(sums, { newestMax, addressOf })}${file}`,
+      tabs: tabs(EXPECTED.address),
+      lead: html`${await disputes(context)}${actions}${totals(sums, { newestMax, addressOf })}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
       rows: expectedTable(rows, await findUnfindable(context, rows)),
       next,
@@ -107,9 +108,10 @@ function expectedListPages(context: Context): Router {
   router.get(UNDECIDED.address, async (request, response) => {
     const { filters: days, draft } = readFilters(request.query, query.pick({ due_from: true, due_to: true }));
     const filters = { fields: dueFields(draft), areSet: days !== undefined && isFiltered(days) };
-    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${tabs(UNDECIDED.address)}${await disputes(context)}`;
+    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${await disputes(context)}`;
+    const here = { ...UNDECIDED, tabs: tabs(UNDECIDED.address) };
     if (days === undefined) {
-      sendWrongFilters(request, response, { ...UNDECIDED, lead, filters });
+      sendWrongFilters(request, response, { ...here, lead, filters });
       return;
     }
     const given = { filter: { undecided: true, ...days }, via: 'console', limitDefault: UNDECIDED_SHOWN } as const;
@@ -119,7 +121,7 @@ function expectedListPages(context: Context): Router {
       (row) =>
         html`<section class="act"><h2><a href="${EXPECTED.address}/${row.id}">${row.number}</a> ${stateBadge(row.state)}</h2>${describeFacts(row)}${candidateTable(context, response, { row, payments })}</section>`,
     )}`;
-    sendList(request, response, { ...UNDECIDED, lead, filters, rows: shown, next });
+    sendList(request, response, { ...here, lead, filters, rows: shown, next });
   });
   return router;
 }
@@ -131,7 +133,7 @@ function listOf(context: Context) {
     refuse: async (request: Request, response: Response, draft: Draft) =>
       sendWrongFilters(request, response, {
         ...EXPECTED,
-        lead: tabs(EXPECTED.address),
+        tabs: tabs(EXPECTED.address),
         filters: { ...(await form(context, response, draft)), areSet: true },
       }),
   };

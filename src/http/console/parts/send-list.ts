@@ -11,6 +11,8 @@ export type List = {
   address: string;
   /** The filters' form; `token` where it is posted, because a filter of it may name a person. */
   filters?: { fields: Part; areSet: boolean; token?: Html };
+  /** The pages beside this one, below the title. */
+  tabs?: Part;
   /** Between the title or the filters and the rows. */
   lead?: Part;
   rows: Part;
@@ -25,7 +27,7 @@ export type List = {
 export function sendWrongFilters(
   request: Request,
   response: Response,
-  list: Pick<List, 'title' | 'address' | 'lead'> & { filters: NonNullable<List['filters']> },
+  list: Pick<List, 'title' | 'address' | 'tabs' | 'lead'> & { filters: NonNullable<List['filters']> },
 ): void {
   const filters = { ...list.filters, areSet: true };
   sendList(request, response, { ...list, filters, rows: undefined, next: undefined, status: 422 });
@@ -33,9 +35,10 @@ export function sendWrongFilters(
 
 /** Answers with a list's page: its title, filters and rows, and links to its other pages. */
 export function sendList(request: Request, response: Response, list: List): void {
-  const { address, filters, lead, rows, next, status, refreshS } = list;
+  const { address, filters, tabs, lead, rows, next, status, refreshS } = list;
   const title = translate(list.title);
   const body = html`<h1>${title}</h1>
+${tabs}
 ${filters && filterForm(address, filters.fields, filters.areSet, filters.token)}
 ${lead}
 ${rows}

@@ -1,6 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { toProviderBody } from '../../../callbacks/render/provider-body.ts';
 import { type Example, REPEATED_MAX, sendsInvented } from '../../../callbacks/render/render-examples.ts';
+import { CHALLENGE_TYPE, EXPECTED_TYPE, MANIFEST_TYPE, TEST_TYPE } from '../../../callbacks/render/renderable.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { EXAMPLE_TYPES, MESSAGE_TYPES } from '../../../operations/merchants/message-types.ts';
 import { sendExamples } from '../../../operations/merchants/portal.ts';
@@ -16,6 +17,7 @@ import { formatCount, shortId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { facts, table } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
+import { OPERATION_WORDS, ORDER_STATE_WORDS, STATUS_WORDS } from '../parts/words.ts';
 import type { CreatePortalForm } from './portal-form.ts';
 import { SCHEMA_FILE } from './show-docs.ts';
 import { CALLBACKS, DOCS, MESSAGES } from './site.ts';
@@ -33,7 +35,10 @@ ${table({
   caption: MESSAGES.title,
   rows: [...MESSAGE_TYPES],
   empty: 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.',
-  columns: [{ title: 'Tipo', cell: (type) => html`<a href="${MESSAGES.address}/${type}"><code>${type}</code></a>` }],
+  columns: [
+    { title: 'Tipo', cell: (type) => html`<a href="${MESSAGES.address}/${type}"><code>${type}</code></a>` },
+    { title: 'Quando', cell: sayWhen },
+  ],
 })}`;
     sendPage(request, response, { title: t(MESSAGES.title), body });
   });
@@ -86,6 +91,16 @@ export function exampleForm(form: CreatePortalForm): Router {
 }
 
 const EXAMPLE_WORDS = Object.fromEntries(EXAMPLE_TYPES.map((type) => [type, type]));
+
+/** Says in words when a message of this type is sent. */
+function sayWhen(type: string): string {
+  if (type === MANIFEST_TYPE) return t('Depois de cada dia: o que lhe foi enviado dele, assinado');
+  if (type === TEST_TYPE) return t('Um teste, pedido no portal ou pela operação');
+  if (type === CHALLENGE_TYPE) return t('O desafio de um endereço novo');
+  const [, subject = '', state = ''] = type.split('.');
+  if (type.startsWith(EXPECTED_TYPE)) return `${t('Pedido')}: ${ORDER_STATE_WORDS[state]}`;
+  return `${OPERATION_WORDS[subject]}: ${state === 'corrected' ? t('fatos corrigidos') : STATUS_WORDS[state]}`;
+}
 
 /** Says which message an example repeats, or why it is invented. */
 function describeOrigin(merchant: MerchantRow, { repeats }: Example): Html {
