@@ -86,8 +86,6 @@ export const BALANCES_EN = {
   'Nada foi pago neste mês.': 'Nothing was paid in this month.',
   Cobrado: 'Charged',
   'Pelo contrato': 'By the contract',
-  'Fora do contrato': 'Not the contract’s',
-  'Sem contrato': 'No contract',
   'Lançadas por pessoas': 'Entered by people',
   'Pagamentos fora do contrato': 'Payments that differ from the contract',
   'Nenhum dos que um contrato cobre.': 'None of those that a contract covers.',
