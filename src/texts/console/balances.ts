@@ -176,6 +176,10 @@ export const BALANCES_EN = {
   'com data de {at}': 'dated {at}',
   'Partidas do lançamento {n}': 'Postings of entry {n}',
   'E mais {n} lançamentos.': 'And {n} more entries.',
+  'Ao confirmar, você causa o alerta “{title}”.': 'By confirming, you cause the alert “{title}”.',
+  'Nenhum alerta novo.': 'No new alert.',
+  'Mês fechado, cujas cifras não mudam: {list}. O que muda nele aparece na planilha do mês seguinte, em Ajustes de meses anteriores.':
+    'A closed month, whose figures do not change: {list}. What changes in it is in the workbook of the following month, under adjustments of earlier months.',
   'Nenhum dia já relatado muda.': 'No reported day changes.',
   'e mais {n}': 'and {n} more',
   'Um dia já relatado ganha uma nova revisão: {list}.': 'One reported day gets a new revision: {list}.',

@@ -90,6 +90,7 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   expect(preview.text).toContain('-R$ 1.234,56');
   expect(preview.text).toMatch(/Um dia já relatado ganha uma nova revisão: \d\d\/\d\d\/\d{4}/);
   expect(preview.html).toContain('tarifa de &lt;b&gt;novembro&lt;/b&gt;');
+  expect(preview.text).toContain('Ao confirmar, você causa o alerta “Dia já relatado mudou”. Faça a nova revisão');
   const otherTab = await post('accountant', address, typed);
   const both = await added(() =>
     Promise.all([confirm('accountant', address, preview), confirm('accountant', address, preview)]),
@@ -107,6 +108,7 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   for (const page of [stale.answer, await post('accountant', address, typed)]) expect(page.text).toContain(booked);
   for (const other of [{ amount: '1.234,55' }, { platform: B }, { day: env.today }])
     expect((await post('accountant', address, { ...typed, ...other })).text).not.toContain('já está lançado');
+  expect((await post('accountant', address, typed)).text).toContain('Alertas Nenhum alerta novo.');
   // a key confirms what its preview showed, and nothing else
   const fields = { ...hiddenFields(preview.html), step: 'confirm' };
   for (const other of [{ amount: '777,00' }, { key: 'a'.repeat(32) }]) {
@@ -567,9 +569,9 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const sheets = await download('accountant', `${file}xlsx`);
   const [sums, behind] = [sheetOf(sheets, 'Tarifas'), sheetOf(sheets, 'Pagamentos fora do contrato')];
   expect(sumCents(rowsOf(sums).map((row) => row.Cobrado))).toBe(charges);
+  expect(sumCents(rowsOf(sums).map((row) => row['Cobrado com contrato']))).toBe(agreed + difference);
   expect(sumCents(rowsOf(sums).map((row) => row.Diferença))).toBe(difference);
   const apart = rowsOf(behind).map((row) => centsOf(row.Cobrado) - centsOf(row['Pelo contrato']));
-  expect(sumCents(rowsOf(sums).map((row) => row['Cobrado com contrato']))).toBe(agreed + difference);
   expect(rowsOf(behind).map((row) => centsOf(row.Diferença))).toEqual(apart);
   expect(rowsOf(behind)).toHaveLength(Number(total.differing));
   const platforms = rows
@@ -588,6 +590,8 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   await applyTransactions(env.context, [paidBefore]);
   const again = await post('accountant', address, typed);
   expect(again.text).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
+  const dear = await post('accountant', address, { ...typed, fixed: '9,99', from: last, to: '' });
+  expect(dear.text).toMatch(/só os últimos 31\. Alertas Ao confirmar, você causa o alerta “[^”]*contrato[^”]*”/);
   expect((await post('accountant', address, { ...typed, percent: '101,00', fixed: '-1,00' })).status).toBe(422);
   expect((await post('accountant', address, { ...typed, percent: '' })).text).toContain('Parte do valor, em % 0,00');
   expect((await post('accountant', address, { ...typed, fixed: '' })).text).toContain('Valor fixo, em R$ R$ 0,00');
