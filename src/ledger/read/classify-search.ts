@@ -96,7 +96,7 @@ export function splitSearch(typed: string, today?: Day): SplitSearch | undefined
   return words === '' && isAmount ? undefined : Object.assign({ words }, ...parts);
 }
 
-/** What in a text of the box was read as words all the same: several amounts or days, and texts that are no days. */
+/** The parts of a text that were read as words all the same: several amounts or days, and texts that are no days. */
 export function findDoubts(typed: string, today?: Day): { areSeveral: boolean; wrongDays: string[] } {
   const { words, areSeveral } = takeParts(typed, today);
   return { areSeveral, wrongDays: (words.match(DAY_FORMS) ?? []).filter((one) => readDay(one)?.fault) };
