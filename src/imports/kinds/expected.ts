@@ -28,9 +28,12 @@ export const COMPUTED = {
   late_days: { 'pt-BR': 'dias de atraso', en: 'late days' },
   payments: { 'pt-BR': 'transações', en: 'transactions' },
   decided: { 'pt-BR': 'decidido', en: 'decided' },
-  matched_to: { 'pt-BR': 'decidido até', en: 'matched to' },
+  matched_to: { 'pt-BR': 'com o que se sabia até', en: 'with what was known up to' },
   paid_day: { 'pt-BR': 'pago em', en: 'paid day' },
 } as const;
+
+/** The title of `matched_to` in files of earlier versions. */
+const MATCHED_TO_BEFORE = { 'pt-BR': 'decidido até', en: 'matched to' } as const;
 
 /** The title of `decided` in the files of pages, whose readers decide about payments. */
 export const DECIDED_IN_PAGES = { 'pt-BR': 'casamento em dia', en: 'matching up to date' } as const;
@@ -74,10 +77,9 @@ export const EXPECTED = defineTable({
     invoice_key: column('chave da nota', 'invoice key', ''),
   },
   ignored: Object.fromEntries(
-    Object.entries({ ...COMPUTED, decided_in_pages: DECIDED_IN_PAGES }).map(([name, titles]) => [
-      name,
-      { ...shownColumn({ titles, example: '' }), isIgnored: true as const },
-    ]),
+    Object.entries({ ...COMPUTED, decided_in_pages: DECIDED_IN_PAGES, matched_to_before: MATCHED_TO_BEFORE }).map(
+      ([name, titles]) => [name, { ...shownColumn({ titles, example: '' }), isIgnored: true as const }],
+    ),
   ),
   toValue(row) {
     const texts = Object.entries(row).map(([name, cell]) => [name, typeof cell === 'string' ? unguard(cell) : cell]);

@@ -36,6 +36,7 @@ const LOCAL_DAY = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
 const YEARLESS_DAY = /^(\d{1,2})\/(\d{1,2})$/;
 const LEAP_YEARS_APART_MAX = 8;
 const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
+const DAY_FORMS = /(?<!\S)(?:\d{1,2}\/\d{1,2}\/\d{4}|\d{4}-\d\d-\d\d)(?!\S)/g;
 /** `22 Nov 2026`, `22 nov 2026`, `22 de novembro de 2026`. */
 const NAMED_DAY = /^(\d{1,2}) (?:de )?(\p{L}{3,9})\.? (?:de )?(\d{4})$/iu;
 const RANGE_START = /^(?:de|entre|from|between) /i;
@@ -88,17 +89,32 @@ const CENTS = /(?:,\d{1,2}|\.\d{2})$/;
  * @returns undefined for a text of words alone, of one amount alone, or of which it is unclear what is meant.
  */
 export function splitSearch(typed: string, today?: Day): SplitSearch | undefined {
+  const { parts, words, areSeveral } = takeParts(typed, today);
+  const [first] = parts;
+  if (first === undefined || areSeveral || (words !== '' && !areWords(words))) return undefined;
+  const isAmount = parts.length === 1 && first.amounts !== undefined && first.amounts[0] === first.amounts[1];
+  return words === '' && isAmount ? undefined : Object.assign({ words }, ...parts);
+}
+
+/** The parts of a text that were read as words all the same: several amounts or days, and texts that are no days. */
+export function findDoubts(typed: string, today?: Day): { areSeveral: boolean; wrongDays: string[] } {
+  const { words, areSeveral } = takeParts(typed, today);
+  return { areSeveral, wrongDays: (words.match(DAY_FORMS) ?? []).filter((one) => readDay(one)?.fault) };
+}
+
+/** Takes the amounts and days out of a text; none out of one that is too long. */
+function takeParts(typed: string, today?: Day) {
   const text = typed
     .slice(0, SEARCH_CHARS_MAX + 1)
     .replace(/\s+/gu, ' ')
     .trim();
-  if (text.length > SEARCH_CHARS_MAX) return undefined;
+  if (text.length > SEARCH_CHARS_MAX) return { parts: [], words: text, areSeveral: false };
   const left = text
     .replaceAll('\u2212', '-')
     .replace(/R\$ (?=-?\d)/gi, 'R$')
     .split(' ');
   const isAlone = (size: number): boolean => size === left.length;
-  const parts: Omit<SplitSearch, 'words'>[] = [];
+  const parts: Part[] = [];
   for (let size = Math.min(PART_WORDS_MAX, left.length); size > 0; size--) {
     for (let at = 0; at + size <= left.length; at++) {
       const part = readPart(left.slice(at, at + size).join(' '), isAlone(size), today);
@@ -108,17 +124,13 @@ export function splitSearch(typed: string, today?: Day): SplitSearch | undefined
       at--;
     }
   }
-  const words = left.join(' ');
-  const [first] = parts;
-  const hasTwo = (name: 'amounts' | 'days'): boolean => parts.filter((one) => one[name]).length > 1;
-  if (first === undefined || hasTwo('amounts') || hasTwo('days') || (words !== '' && !areWords(words)))
-    return undefined;
-  const isAmount = parts.length === 1 && first.amounts !== undefined && first.amounts[0] === first.amounts[1];
-  return words === '' && isAmount ? undefined : Object.assign({ words }, ...parts);
+  const areSeveral = (['amounts', 'days'] as const).some((name) => parts.filter((one) => one[name]).length > 1);
+  return { parts, words: left.join(' '), areSeveral };
 }
 
+type Part = Omit<SplitSearch, 'words'>;
 /** The part of a text that is a range of amounts, a day, several days, or an amount with its currency or cents. */
-function readPart(part: string, isAlone: boolean, today?: Day): Omit<SplitSearch, 'words'> | undefined {
+function readPart(part: string, isAlone: boolean, today?: Day): Part | undefined {
   const range = isAlone || /R\$|[.,]\d/i.test(part) ? findAmountRange(part) : undefined;
   if (range) return { amounts: range };
   const ends = part.replace(RANGE_START, '').split(RANGE_MARK);

@@ -8,12 +8,14 @@ import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day, WallTime } from '../../domain/calendar.ts';
+import { isMismatchKind, type MismatchKind } from '../../domain/mismatch.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
 import { type Posting, splitAccount } from '../journal/plan-entries.ts';
+import { compareStatements } from '../stated/state-balance.ts';
 import { finishReposts } from '../stated/state-opening.ts';
 import { readPostings } from './read-postings.ts';
 
-/** Entries that a preview returns; it counts the others. */
+/** Entries and opened mismatches that a preview returns; it counts other entries. */
 const ENTRIES_MAX = 2_000;
 /** The accounts of the balance that a report opens and closes with. */
 const BALANCE_ACCOUNTS = new Set(['Assets:Provider:Available', 'Assets:Provider:Held']);
@@ -25,34 +27,42 @@ export type ChangePreview = {
   entries: PreviewedEntry[];
   /** Ended days with a report that get another revision: also later ones, whose balances change. */
   days: Day[];
+  /** Mismatches that it opens, also by the stated balances that no longer agree: they raise alerts. */
+  opened: Opened[];
 };
+
+type Opened = { kind: MismatchKind; scope: string };
 
 class RolledBack extends Error {
   readonly entries: PreviewedEntry[];
-  readonly closedDays: Day[];
+  readonly opened: Opened[];
 
-  constructor(entries: PreviewedEntry[], closedDays: Day[]) {
+  constructor(entries: PreviewedEntry[], opened: Opened[]) {
     super('a preview was rolled back');
     this.entries = entries;
-    this.closedDays = closedDays;
+    this.opened = opened;
   }
 }
 
 /**
- * @param change gets a context whose `db` is the transaction. It must wait only for the database.
+ * @param change gets a context whose `db` is the transaction. It must wait only for the database; false: it is made in part.
  * @throws the errors of the change.
  */
 export async function previewChange(
   context: Context,
   change: (context: Context) => Promise<unknown>,
 ): Promise<ChangePreview> {
+  const since = context.clock.now();
   try {
     return await transact(
       context.db,
       async (trx) => {
         const before = await readNewestEntry(trx);
-        await change({ ...context, db: trx, wakeUps: silence(context.wakeUps) });
-        throw new RolledBack(await readEntriesAfter(trx, before), await readChangedDays(trx));
+        const inner = { ...context, db: trx, wakeUps: silence(context.wakeUps) };
+        const made = await change(inner);
+        const entries = await readEntriesAfter(trx, before);
+        if (entries.length > 0 && made !== false) await compareStatements(inner);
+        throw new RolledBack(entries, await readOpened(trx, since));
       },
       { retryDuplicates: true },
     );
@@ -61,7 +71,9 @@ export async function previewChange(
     // appliers may have committed entries meanwhile: those of the preview are gone
     const others = await readExisting(context.db, error.entries);
     const entries = error.entries.filter(({ seq }) => !others.has(seq));
-    const known = new Set(await readChangedDays(context.db));
+    const keyOf = ({ kind, scope }: Opened): string => `${kind} ${scope}`;
+    const known = new Set((await readOpened(context.db, since)).map(keyOf));
+    const opened = error.opened.filter((one) => !known.has(keyOf(one)));
     const found = await findClosedDays(
       context,
       context.db,
@@ -69,10 +81,10 @@ export async function previewChange(
     );
     const days = new Set([
       ...found.map(({ scope }) => scope),
-      ...error.closedDays.filter((day) => !known.has(day)),
+      ...opened.flatMap(({ kind, scope }) => (kind === 'closed_day_changed' ? [scope] : [])),
       ...(await listLaterDays(context, entries)),
     ]);
-    return { entries, days: [...days].sort() };
+    return { entries, days: [...days].sort(), opened };
   }
 }
 
@@ -131,15 +143,18 @@ async function readExisting(db: Reader, entries: PreviewedEntry[]): Promise<Set<
   return new Set(rows.map(({ seq }) => seq));
 }
 
-/** Days that changed after their report and wait for the next revision. */
-async function readChangedDays(db: Reader): Promise<Day[]> {
+/** Mismatches that were opened since and raise an alert of their own. */
+async function readOpened(db: Reader, since: Date): Promise<Opened[]> {
   const rows = await db
     .selectFrom('mismatches')
-    .select('scope')
-    .where('kind', '=', 'closed_day_changed')
+    .select(['kind', 'scope'])
+    .where('opened_at', '>=', since)
     .where('state', '!=', 'resolved')
+    .where('baseline', '=', 0)
+    .orderBy('scope')
+    .limit(ENTRIES_MAX)
     .execute();
-  return rows.map(({ scope }) => scope);
+  return rows.flatMap(({ kind, scope }) => (isMismatchKind(kind) ? [{ kind, scope }] : []));
 }
 
 /** A context whose operations wake nobody: nothing will be committed. */
@@ -166,6 +181,7 @@ export async function previewRepost(
     await change(inner);
     isWhole = await hasFewTransactions(inner.db, platform);
     if (isWhole) await finishReposts(inner);
+    return isWhole;
   });
   return { ...preview, isWhole };
 }

@@ -79,7 +79,8 @@ export async function checkCommissions(context: Context, { from, to }: Span): Pr
   return total;
 }
 
-async function compareSpan(context: Context, span: Span): Promise<Checked> {
+/** Compares the payments of at most a month of days, in one transaction. */
+export async function compareSpan(context: Context, span: Span): Promise<Checked> {
   const checked = await transact(context.db, (trx) => compareLocked(context, trx, span), { retryDuplicates: true });
   context.wakeUps.alerts.notify();
   return checked;

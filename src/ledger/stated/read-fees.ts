@@ -16,9 +16,11 @@ export type FeeRow = {
   operation: Operation;
   payments: number;
   charged: bigint;
+  /** Charged for the payments that a contract covers. */
+  covered: bigint;
   /** By the contracts, half a cent rounded up, of the payments that one covers. */
   agreed: bigint;
-  /** Charged for the payments that a contract covers, less `agreed`. */
+  /** `covered` less `agreed`. */
   difference: bigint;
   /** Payments whose commission is not the contract's, however a part of a cent is rounded. */
   differing: number;
@@ -149,11 +151,13 @@ function add(rows: Map<string, FeeRow>, row: Sum): void {
   const { platform, operation } = row;
   const key = JSON.stringify([platform, operation]);
   const before = rows.get(key) ?? {
-    ...{ platform, operation, payments: 0, charged: 0n, agreed: 0n, difference: 0n, differing: 0, uncovered: 0 },
+    ...{ platform, operation, payments: 0, charged: 0n, covered: 0n, agreed: 0n, difference: 0n },
+    ...{ differing: 0, uncovered: 0 },
   };
   rows.set(key, {
     ...{ platform, operation, payments: before.payments + Number(row.payments) },
     ...{ charged: before.charged + BigInt(row.charged), agreed: before.agreed + BigInt(row.agreed) },
+    covered: before.covered + BigInt(row.covered),
     difference: before.difference + BigInt(row.covered) - BigInt(row.agreed),
     ...{ differing: before.differing + Number(row.differing), uncovered: before.uncovered + Number(row.uncovered) },
   });

@@ -76,10 +76,11 @@ export const fees = defineItem({
   item: feesOfMonth,
   async read({ db }, { caller }, { month }) {
     const { rows, byHand, payments } = await readFees(db, month);
-    const sum = (name: 'charged' | 'agreed' | 'difference') => rows.reduce((total, row) => total + row[name], 0n);
+    const sum = (name: 'charged' | 'covered' | 'agreed' | 'difference') =>
+      rows.reduce((total, row) => total + row[name], 0n);
     const count = (name: 'payments' | 'differing' | 'uncovered') => rows.reduce((total, row) => total + row[name], 0);
     const total = {
-      ...{ charged: sum('charged'), agreed: sum('agreed'), difference: sum('difference') },
+      ...{ charged: sum('charged'), covered: sum('covered'), agreed: sum('agreed'), difference: sum('difference') },
       ...{ payments: count('payments'), differing: count('differing'), uncovered: count('uncovered') },
     };
     return {
@@ -101,13 +102,14 @@ export const fees = defineItem({
 function presentFees({
   payments,
   charged,
+  covered,
   agreed,
   difference,
   differing,
   uncovered,
 }: Omit<FeeRow, 'platform' | 'operation'>) {
   return {
-    ...{ payments, charged: formatAmount(charged), agreed: formatAmount(agreed) },
+    ...{ payments, charged: formatAmount(charged), covered: formatAmount(covered), agreed: formatAmount(agreed) },
     ...{ difference: formatAmount(difference), differing, uncovered },
   };
 }

@@ -143,9 +143,14 @@ function sayOlder(
   if (n === 0) return [t('Sobre o que foi criado antes e pago em {day} também nada se conclui.', { day })];
   return [
     t(
-      'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde {since}. {counted} deles foram contados: isso prova os totais dos livros, não de quem é cada transação.',
-      { day, days, n, counted, since },
+      'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde {since}.',
+      { day, days, n, since },
     ),
+    counted === 0
+      ? null
+      : t('Contados, sem serem lidos: {n}; isso prova os totais dos livros, não de quem é cada transação.', {
+          n: counted,
+        }),
     earlyAt === null
       ? null
       : t('A leitura inteira mais nova desses dias começou antes disso, em {at}.', { at: spell(earlyAt) }),

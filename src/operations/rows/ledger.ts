@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { OPERATIONS } from '../../domain/statuses.ts';
+import type { FeeColumn } from '../../reports/serve/export-fees.ts';
 import { callback } from './callbacks.ts';
 import { orderOfPayment } from './expected.ts';
 import { mismatch } from './reconciliation.ts';
@@ -150,11 +151,12 @@ export const commissionContract = component('CommissionContract', {
 const charged = {
   payments: z.int(),
   charged: amount,
+  covered: amount.describe('charged for the payments that a contract covers'),
   agreed: amount.describe('by the contracts, of the payments that one covers; half a cent is rounded up'),
-  difference: amount.describe('charged for the payments that a contract covers, less agreed'),
+  difference: amount.describe('covered less agreed'),
   differing: z.int().describe('payments whose commission is not the contract’s, however it is rounded'),
   uncovered: z.int().describe('payments without a contract, or without a known commission'),
-};
+} satisfies Record<Exclude<FeeColumn, 'platform' | 'operation'>, z.ZodType>;
 
 export const feesOfMonth = component('FeesOfMonth', {
   month: z.string(),

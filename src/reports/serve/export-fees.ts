@@ -34,6 +34,13 @@ const WORDS: Record<Language, Record<'title' | 'note' | 'byHand' | 'behind' | 'b
   },
 };
 
+/** The columns of a month's fees: of its files, of the console's page and of the API. */
+export const FEE_COLUMNS = [
+  ...(['platform', 'operation', 'payments', 'charged', 'covered', 'agreed', 'difference'] as const),
+  ...(['differing', 'uncovered'] as const),
+] as const satisfies ReportColumn<Row>['name'][];
+export type FeeColumn = (typeof FEE_COLUMNS)[number];
+
 /** The sums of an operation, or the fees that people entered for a platform. */
 type Row = Pick<FeeRow, 'platform' | 'charged'> & { of: FeeRow | undefined };
 
@@ -47,16 +54,20 @@ function listRows({ rows, byHand }: Fees): Row[] {
 function listColumns({ byHand }: { byHand: string }): ReportColumn<Row>[] {
   /** Null where no payment is covered: there is nothing to compare. */
   const covered = ({ of }: Row, cents: (of: FeeRow) => bigint) => (of && of.uncovered < of.payments ? cents(of) : null);
-  return [
-    text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
-    text('operation', 22, ({ of }, { texts }) => (of ? describeCode(texts.operations, of.operation) : byHand)),
-    count('payments', ({ of }) => of?.payments),
-    money('charged', (row) => row.charged, 'totals'),
-    money('agreed', (row) => covered(row, (of) => of.agreed), 'totals'),
-    money('difference', (row) => covered(row, (of) => of.difference), 'totals'),
-    count('differing', ({ of }) => of?.differing),
-    count('uncovered', ({ of }) => of?.uncovered),
-  ];
+  const columns: Record<FeeColumn, ReportColumn<Row>> = {
+    platform: text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
+    operation: text('operation', 22, ({ of }, { texts }) =>
+      of ? describeCode(texts.operations, of.operation) : byHand,
+    ),
+    payments: count('payments', ({ of }) => of?.payments),
+    charged: money('charged', (row) => row.charged, 'totals'),
+    covered: money('covered', (row) => covered(row, (of) => of.covered), 'totals'),
+    agreed: money('agreed', (row) => covered(row, (of) => of.agreed), 'totals'),
+    difference: money('difference', (row) => covered(row, (of) => of.difference), 'totals'),
+    differing: count('differing', ({ of }) => of?.differing),
+    uncovered: count('uncovered', ({ of }) => of?.uncovered),
+  };
+  return FEE_COLUMNS.map((name) => columns[name]);
 }
 
 const PAYMENT_COLUMNS: ReportColumn<DifferingPayment>[] = [

@@ -66,8 +66,10 @@ export const PROOF_EN = {
     "Nothing is concluded from the provider's list of {day}: {reason}. Confere {has} like this ({asked}), and that may not be all.",
   'A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.':
     "The provider's list of {day} was read whole at {at} and {has} like this: {asked}.",
-  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde {since}. {counted} deles foram contados: isso prova os totais dos livros, não de quem é cada transação.':
-    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read whole since {since}. {counted} of them were counted: that proves the totals of the books, not whose each transaction is.',
+  'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde {since}.':
+    'Nothing is concluded about what was created before and paid on {day}: of the {days} days before, {n} were not read whole since {since}.',
+  'Contados, sem serem lidos: {n}; isso prova os totais dos livros, não de quem é cada transação.':
+    'Counted without being read: {n}; that proves the totals of the books, not whose each transaction is.',
   'Para concluir, um operador inicia uma conferência de {from} a {to}.':
     'To conclude, an operator starts a reconciliation from {from} to {to}.',
   'Sobre o que foi criado antes e pago em {day} também nada se conclui.':

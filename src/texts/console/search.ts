@@ -66,6 +66,9 @@ export const SEARCH_EN = {
   dia: 'day',
   ou: 'or',
   'Procurado como {readings}.': 'Searched as {readings}.',
+  'Há mais de um valor, ou mais de um dia: foram procurados como texto.':
+    'There is more than one amount, or more than one day: they were searched as text.',
+  '“{text}” não é um dia: foi procurado como texto.': '“{text}” is not a day: it was searched as text.',
   'Procurar também como outra coisa': 'Search as anything else too',
   'O papel de leitura não busca por nome.': 'The role of a viewer does not search by name.',
   // totals and files

@@ -6,7 +6,7 @@ export const ORDERS_PT_BR = {
   notExpected: 'Recebimentos de onde não havia pedidos',
   sum: 'Recebimentos pela soma dos três',
   sheet: 'Não identificados pela soma da planilha',
-  undecided: 'Pedidos decididos até',
+  undecided: 'Pedidos: com o que se sabia até',
 } as const;
 
 export const ORDERS_EN: Record<keyof typeof ORDERS_PT_BR, string> = {
@@ -16,7 +16,7 @@ export const ORDERS_EN: Record<keyof typeof ORDERS_PT_BR, string> = {
   notExpected: 'Receipts where there were no orders',
   sum: 'Receipts by the sum of the three',
   sheet: 'Not identified by the sheet’s sum',
-  undecided: 'Orders decided up to',
+  undecided: 'Orders: with what was known up to',
 };
 
 /** States of orders; the console has them from here. */

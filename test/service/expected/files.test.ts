@@ -132,6 +132,10 @@ test('the exported CSV comes back as it was: nothing of it changes, with any sig
       const exported = renderExpectedCsv(context, { filter: { source }, caller: ADMIN_CALLER });
       const csv = (await Array.fromAsync(exported)).join('');
       expect([csv, await load(Buffer.from(csv))]).toMatchObject([csv, { rows: given.length, changed: 0 }]);
+      // a file of an earlier version too
+      const older = csv.replace(';com o que se sabia até;', ';decidido até;');
+      expect(older).not.toBe(csv);
+      expect(await load(Buffer.from(older))).toMatchObject({ rows: given.length, changed: 0 });
     }),
     { numRuns: 12 },
   );

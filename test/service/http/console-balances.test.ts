@@ -11,9 +11,10 @@ import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { readFees } from '../../../src/ledger/stated/read-fees.ts';
 import { readUnproven } from '../../../src/reconciliation/numbers/read-coverage.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
-import { writeFeesWorkbook } from '../../../src/reports/serve/export-fees.ts';
+import { FEE_COLUMNS, writeFeesWorkbook } from '../../../src/reports/serve/export-fees.ts';
 import { findFirstDay } from '../../../src/seal/find-first-day.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { PT_BR } from '../../../src/texts/reports/texts-pt-br.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe } from '../../support/make-observations.ts';
 import { applyTransactions, transactionOf } from '../../support/make-report-transactions.ts';
@@ -89,6 +90,7 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   expect(preview.text).toContain('-R$ 1.234,56');
   expect(preview.text).toMatch(/Um dia já relatado ganha uma nova revisão: \d\d\/\d\d\/\d{4}/);
   expect(preview.html).toContain('tarifa de &lt;b&gt;novembro&lt;/b&gt;');
+  expect(preview.text).toContain('Ao confirmar, você causa o alerta “Dia já relatado mudou”. Faça a nova revisão');
   const otherTab = await post('accountant', address, typed);
   const both = await added(() =>
     Promise.all([confirm('accountant', address, preview), confirm('accountant', address, preview)]),
@@ -106,6 +108,7 @@ test('an adjustment is previewed without a write, and confirmed twice at once it
   for (const page of [stale.answer, await post('accountant', address, typed)]) expect(page.text).toContain(booked);
   for (const other of [{ amount: '1.234,55' }, { platform: B }, { day: env.today }])
     expect((await post('accountant', address, { ...typed, ...other })).text).not.toContain('já está lançado');
+  expect((await post('accountant', address, typed)).text).toContain('Alertas Nenhum alerta novo.');
   // a key confirms what its preview showed, and nothing else
   const fields = { ...hiddenFields(preview.html), step: 'confirm' };
   for (const other of [{ amount: '777,00' }, { key: 'a'.repeat(32) }]) {
@@ -534,7 +537,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   for (const cents of byHand) expect(listed).toContain(`Lançadas por pessoas 0 ${formatMoney(cents)} – –`);
   const whole = byHand.reduce((all, cents) => all + cents, charged);
   // the line subtracts: the difference is of what a contract covers
-  const covered = `${formatMoney(agreed + difference)} com contrato ${formatMoney(agreed)} ${formatMoney(difference)}`;
+  const covered = `${formatMoney(agreed + difference)} ${formatMoney(agreed)} ${formatMoney(difference)}`;
   expect(listed).toContain(`Total ${paid.length} ${formatMoney(whole)} ${covered}`);
   const last = addDays(`${month}-01`, -1);
   const rounded = { ...env.paid, id: '0f0e0d0c-0000-4000-8000-0000000000e1', platform: A, e2e_id: '', amount: '10.01' };
@@ -549,10 +552,16 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const file = `/balances/fees?month=${month}&format=`;
   const charges = by_hand.reduce((all, { amount = '' }) => all + BigInt(amount.replace('.', '')), charged);
   const csv = (await get('accountant', `${file}csv`)).html.trim().split('\r\n');
-  const titles = 'Plataforma;Operação;Pagamentos;Cobrado;Pelo contrato;Diferença;Fora do contrato;Sem contrato';
-  expect(csv[0]).toBe(titles);
+  const titles = FEE_COLUMNS.map((column) => PT_BR.columns[column]);
+  expect(titles.slice(3, 6)).toEqual(['Cobrado', 'Cobrado com contrato', 'Pelo contrato']);
+  expect(csv[0]).toBe(titles.join(';'));
+  // the page, the files and the API have the same columns
+  const shownTitles = (await get('accountant', `/balances/fees?month=${month}`)).html.match(/<thead.*?<\/thead>/s)?.[0];
+  expect(shownTitles?.match(/(?<=>)[^<>\n]+(?=<\/th>)/g)).toEqual(titles);
+  expect(Object.keys(rows[0] ?? {})).toEqual([...FEE_COLUMNS]);
+  expect(Object.keys(total)).toEqual(FEE_COLUMNS.slice(2));
   expect(csv.slice(1).filter((line) => line.includes(';Lançadas por pessoas;'))).toEqual(
-    by_hand.map(({ platform, amount }) => `${platform};Lançadas por pessoas;;${amount?.replace('.', ',')};;;;`),
+    by_hand.map(({ platform, amount }) => `${platform};Lançadas por pessoas;;${amount?.replace('.', ',')};;;;;`),
   );
   expect(by_hand.map(({ platform }) => platform)).toContain(A);
   const cells = csv.slice(1).map((line) => BigInt((line.split(';')[3] ?? '').replace(',', '')));
@@ -560,6 +569,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const sheets = await download('accountant', `${file}xlsx`);
   const [sums, behind] = [sheetOf(sheets, 'Tarifas'), sheetOf(sheets, 'Pagamentos fora do contrato')];
   expect(sumCents(rowsOf(sums).map((row) => row.Cobrado))).toBe(charges);
+  expect(sumCents(rowsOf(sums).map((row) => row['Cobrado com contrato']))).toBe(agreed + difference);
   expect(sumCents(rowsOf(sums).map((row) => row.Diferença))).toBe(difference);
   const apart = rowsOf(behind).map((row) => centsOf(row.Cobrado) - centsOf(row['Pelo contrato']));
   expect(rowsOf(behind).map((row) => centsOf(row.Diferença))).toEqual(apart);
@@ -580,6 +590,8 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   await applyTransactions(env.context, [paidBefore]);
   const again = await post('accountant', address, typed);
   expect(again.text).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
+  const dear = await post('accountant', address, { ...typed, fixed: '9,99', from: last, to: '' });
+  expect(dear.text).toMatch(/só os últimos 31\. Alertas Ao confirmar, você causa o alerta “[^”]*contrato[^”]*”/);
   expect((await post('accountant', address, { ...typed, percent: '101,00', fixed: '-1,00' })).status).toBe(422);
   expect((await post('accountant', address, { ...typed, percent: '' })).text).toContain('Parte do valor, em % 0,00');
   expect((await post('accountant', address, { ...typed, fixed: '' })).text).toContain('Valor fixo, em R$ R$ 0,00');

@@ -61,7 +61,8 @@ const listAudited = async (action: string) =>
   await readRows(env.context.db, 'audit', ['actor', 'target', 'detail'], { action }, ['seq']);
 
 test('an accountant uploads a file without script: it is checked, then imported, once, and its matches are shown', async () => {
-  const empty = (await (await openConsoleSession(env, 'accountant')).get(PAGE)).text;
+  const { text: empty, html: unsettled } = await (await openConsoleSession(env, 'accountant')).get(PAGE);
+  expect(unsettled).toContain('<p class="explain open">Sem um extrato');
   expect(empty).toContain('Sem um extrato não se sabe se a conta no banco confere: importe um.');
   expect(empty).not.toContain('A conta no banco confere');
   const adjustment = await withdraw(123_400n);
@@ -83,6 +84,7 @@ test('an accountant uploads a file without script: it is checked, then imported,
   expect((await session.get(FORM)).text).toMatch(/Extrato bancário 341\/1-1 · Período: \d\d\/\d\d\/\d{4} a /);
   const { html, text } = await session.get(PAGE);
   expect(html).toContain(`${FORM}?kind=bank`);
+  expect(html).toContain('<p class="explain open">Ainda não se pode dizer');
   expect(text).toMatch(/Linhas de \d\d\/\d\d\/\d{4} a \d\d\/\d\d\/\d{4}\. Veio do provedor/);
   // the parts add up to the balance of the statement, and those of the ledger to its own
   expect(text).toMatch(

@@ -170,6 +170,14 @@ test('a closed month shows what changed since, and an admin reopens it with a no
   expect(page.html).toContain(`href="${PAGE}/reopen"`);
   for (const format of FILE_FORMATS)
     expect(page.html).toContain(`<a href="/reports/period?from=2025-10-01&amp;to=2025-10-31&amp;format=${format}">`);
+  const adjusted = { platform: DOCUMENT, kind: 'fee_out', amount: '1,00', note: 'x' };
+  for (const [day, isClosed] of [
+    ['2025-10-20', true],
+    ['2025-11-20', false],
+  ] as const) {
+    const adjustment = await as(accountant).post('/balances/adjustments/new', { ...adjusted, day });
+    expect(adjustment.text.includes('Mês fechado, cujas cifras não mudam: 10/2025.')).toBe(isClosed);
+  }
   expect((await as(accountant).get(PAGE)).html).not.toContain(`href="${PAGE}/reopen"`);
   expect((await as(accountant).post(`${PAGE}/reopen`, { note: 'erro' })).status).toBe(403);
   expect((await as(admin).post(`${PAGE}/reopen`, { note: '' })).text).toContain('Escreva por quê.');

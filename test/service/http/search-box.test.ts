@@ -4,6 +4,8 @@ import path from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/operations/authorize-search.ts';
@@ -84,6 +86,45 @@ describe('a text in the box finds the transaction', () => {
     expect((await type(operator, 'Maria 01/01/2026')).ids).toEqual([]);
     // a name beside an amount is searched for by nobody who may see none
     expect((await type(viewer, 'Maria R$ 1.234,56')).ids).toEqual([]);
+  });
+
+  it('by a reference, an extra or an order number that has a day in it, and else by its words and the day', async () => {
+    const text = `Mesa ${localDay()}`;
+    const of = (id: string) => `0f0e0d0c-0000-4000-8000-0000000000${id}`;
+    const before = await type(operator, text);
+    expect([before.ids, before.text.includes(`Período: ${localDay()}`)]).toEqual([[], true]);
+    const { e2e_id: _, ...paid } = {
+      ...env.paid,
+      id: of('a1'),
+      name: 'Rui',
+      amount: '77.00',
+      description: '',
+      email: '',
+    };
+    const known = { ...paid, reference: text, extra: `Balcão ${localDay()} 10,00` };
+    await applyObservations(env.context, [observe(known, env.context.clock.now())]);
+    const found = await type(operator, text);
+    expect(found.ids).toEqual([known.id]);
+    expect(found.text).toContain('Procurado como referência.');
+    const wider = unescapeHtml(/href="([^"]+)">Procurar também como outra coisa</.exec(found.html)?.[1] ?? '');
+    expect((await operator.get(wider)).text).toContain(`Período: ${localDay()}`);
+    const byExtra = await type(viewer, known.extra);
+    expect(byExtra.ids).toEqual([known.id]);
+    expect(byExtra.text).toContain('Procurado como extra.');
+    const facts = expectedFactsSchema.parse({ operation: 'cashin', amount: '7.00', due_day: env.today });
+    const order = { source: 'loja', number: `Nota ${localDay()}`, facts };
+    await putExpected(env.context, { arrivals: [order], actor: 'test' });
+    expect((await type(operator, order.number)).text).toContain(`Pedido com este número: ${order.number}`);
+  });
+
+  it('and says of an amount or a day that was read as text that it was', async () => {
+    const several = 'Há mais de um valor, ou mais de um dia: foram procurados como texto.';
+    expect((await type(operator, 'Maria 31/02/2026')).text).toContain(
+      '“31/02/2026” não é um dia: foi procurado como texto. Procurado como referência',
+    );
+    expect((await type(operator, 'Maria 10,00 20,00')).text).toContain(several);
+    expect((await type(operator, 'Maria 01/01/2026 02/01/2026')).text).toContain(several);
+    expect((await type(operator, 'Maria')).text).not.toMatch(/foi procurado|foram procurados/);
   });
 
   it('by a negative amount only where the money left', async () => {

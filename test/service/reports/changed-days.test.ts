@@ -3,10 +3,17 @@ import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { previewChange } from '../../../src/ledger/read/preview-change.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
+import { compareStatements, storeStatement } from '../../../src/ledger/stated/state-balance.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { listReportDays } from '../../../src/reports/serve/list-report-days.ts';
-import { applyTransactions, PLATFORM_A, PLATFORM_B, transactionOf } from '../../support/make-report-transactions.ts';
+import {
+  applyTransactions,
+  PLATFORM_A,
+  PLATFORM_B,
+  recordReadDays,
+  transactionOf,
+} from '../../support/make-report-transactions.ts';
 import { openBooks as openPlatform, reverseOpening } from '../../support/open-books.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 import { readRows } from '../../support/read-rows.ts';
@@ -143,4 +150,28 @@ test('an entry changes the later reported days too, whose balances differ, until
     await reverseAdjustment(inner, id, BY);
   });
   expect(none).toEqual([]);
+});
+
+test('a preview names the mismatches that its change then opens, and none that is open already', async () => {
+  await using books = await openEnvironment();
+  const { context } = books;
+  await makeReport(context, DAY);
+  await recordReadDays(context, DAY, DAY, context.clock.now());
+  const at = context.calendar.toInstant(`${DAY} 12:00:00`);
+  await storeStatement(context, { platform: PLATFORM_A, at, balanceCents: 0n, actor: 'test', newPlatform: true });
+  await compareStatements(context);
+  const adjust = (inner: Context) => adjustBooks(inner, adjustmentOf(DAY));
+  const { opened } = await previewChange(context, adjust);
+  expect(opened.map(({ kind, scope }) => `${kind} ${scope}`).sort()).toEqual([
+    `balance_differs ${PLATFORM_A}`,
+    `closed_day_changed ${DAY}`,
+  ]);
+  expect(await context.db.selectFrom('mismatches').select('seq').execute()).toEqual([]);
+  await adjust(context);
+  await compareStatements(context);
+  const rows = await readRows(context.db, 'mismatches', ['kind', 'scope'], { state: 'open' }, ['kind']);
+  expect(rows.map(({ kind, scope }) => ({ kind, scope }))).toEqual(
+    opened.toSorted((a, b) => (a.kind < b.kind ? -1 : 1)),
+  );
+  expect((await previewChange(context, adjust)).opened).toEqual([]);
 });

@@ -367,6 +367,6 @@ test('a report waits for what was committed before, and says since when the foll
   await makeReport(context, DAY);
   const sheets = await read();
   expectAddedUp(sheets);
-  expect(lineOf(sheetOf(sheets, 'Resumo'), 'Pedidos decididos até')?.[0]).toMatchObject({ kind: 'date' });
+  expect(lineOf(sheetOf(sheets, 'Resumo'), 'Pedidos: com o que se sabia até')?.[0]).toMatchObject({ kind: 'date' });
   expect(JSON.stringify(sheetOf(sheets, 'Não identificados').rows)).toContain(other.id);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Language } from '../../../src/domain/language/language.ts';
-import { classifySearch, namesNobody, splitSearch } from '../../../src/ledger/read/classify-search.ts';
+import { classifySearch, findDoubts, namesNobody, splitSearch } from '../../../src/ledger/read/classify-search.ts';
 
 /** `reference extra amount:123400`: the readings of a text, or its fault. */
 function read(text: string, language?: Language): string {
@@ -197,4 +197,17 @@ it.each([
   [`Conceição ${'a'.repeat(513)} 25/11/2026`, undefined],
 ])('splits %j', (text, split) => {
   expect(splitSearch(text, '2026-11-27')).toEqual(split);
+});
+
+it.each([
+  ['Conceição 442,26 114,90', true, []],
+  ['Conceição 24/11/2026 R$ 1,00 25/11/2026', true, []],
+  ['Conceição 31/02/2026', false, ['31/02/2026']],
+  ['2026-13-01 1,00 Conceição 2,00', true, ['2026-13-01']],
+  ['Conceição 442,26 25/11/2026', false, []],
+  ['Conceição a31/02/2026', false, []],
+  ['Conceição 442', false, []],
+  ['', false, []],
+])('says of %j what was read as words all the same', (text, areSeveral, wrongDays) => {
+  expect(findDoubts(text, '2026-11-27')).toEqual({ areSeveral, wrongDays });
 });

@@ -23,7 +23,7 @@ export async function explainEarlyAdjustment({ db }: Context, day: Day): Promise
 export async function explainEarlyOpening(context: Context, day: Day): Promise<Html | undefined> {
   const { count, from } = await readUnproven(context, day);
   if (count === 0) return undefined;
-  return html`<p class="explain">${plural(
+  return html`<p class="explain open">${plural(
     count,
     'Desde {day}, {n} dia terminado está sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e o lê; até lá o veredito e o fechamento do mês esperam.',
     'Desde {day}, {n} dias terminados estão sem prova. Ao confirmar, uma conferência começa 96 dias antes dos livros e os lê; até lá o veredito e o fechamento do mês esperam.',

@@ -78,7 +78,7 @@ ${moneyField(draft, { name: 'balance', label: 'Saldo no painel, em R$' })}</div>
         ['No razão nesse instante', money(ledger)],
         ['Diferença', difference === 0n ? t('nenhuma: o saldo confere') : money(difference)],
       ])}
-<p class="explain">${
+<p class="explain${difference !== 0n && ' open'}">${
         difference === 0n
           ? t('O saldo informado é o do razão. Uma divergência de saldo em aberto desta plataforma se resolve.')
           : t(

@@ -131,10 +131,10 @@ function listCandidateLines({ candidates }: BankEntry): Part {
   return candidates.map(({ day }) => html`${formatDay(day)}<br>`);
 }
 
-/** Says that the bank account agrees only where no side has anything open, no lines are missing and its balance is known. */
-export function sayAgreement({ accounts, openLines, openEntries, bankCents }: BankSummary): string {
+/** Says that the bank account agrees only where no side has anything open, no lines are missing and its balance is known: then it is settled. */
+export function sayAgreement({ accounts, openLines, openEntries, bankCents }: BankSummary) {
   if (!accounts.some(({ lines, balance }) => lines.count > 0 || balance !== null))
-    return t('Sem um extrato não se sabe se a conta no banco confere: importe um.');
+    return { said: t('Sem um extrato não se sabe se a conta no banco confere: importe um.'), isSettled: false };
   const gaps = accounts.reduce((count, one) => count + one.gaps.length, 0);
   const lacks = [
     openLines.count > 0 && t('Linhas do extrato: {sum}', { sum: describeOpen(openLines) }),
@@ -142,9 +142,11 @@ export function sayAgreement({ accounts, openLines, openEntries, bankCents }: Ba
     gaps > 0 && t('Faltam linhas entre dois saldos: veja as lacunas.'),
     bankCents === null && t('O saldo não foi comparado: o extrato de uma conta não traz o saldo final.'),
   ].filter((one) => one !== false);
-  return lacks.length === 0
-    ? t('A conta no banco confere: cada linha do extrato e cada ajuste do tipo banco tem o seu par.')
-    : [t('Ainda não se pode dizer que a conta no banco confere.'), ...lacks].join(' ');
+  const said =
+    lacks.length === 0
+      ? t('A conta no banco confere: cada linha do extrato e cada ajuste do tipo banco tem o seu par.')
+      : [t('Ainda não se pode dizer que a conta no banco confere.'), ...lacks].join(' ');
+  return { said, isSettled: lacks.length === 0 };
 }
 
 /** Says how many are open, and the sum. */

@@ -48,10 +48,11 @@ async function send(context: Context, request: Request, response: Response): Pro
   ];
   const names = await readPlatformNames(context, response);
   const accounts = new Map(summary.accounts.map((one) => [one.account, one]));
+  const { said, isSettled } = sayAgreement(summary);
   const body = html`<h1>${t('Banco')}</h1>${balanceTabs(response, BANK.address)}
 <p class="lead">${t('O extrato da conta da empresa no banco, linha por linha, ao lado dos ajustes do tipo banco e dos saques por PIX. Um par não muda o razão: ele diz o que está fechado.')}</p>
 ${mayMatch && html`<div class="actions">${buttonLink(`${IMPORT_ADDRESS}?kind=bank`, t('Importar um extrato'))} ${buttonLink(addressOfAccount(NEW_ACCOUNT), t('Outra conta'))}</div>`}
-<section><h2>${t('O banco e o razão')}</h2><p class="explain">${sayAgreement(summary)}</p>${renderSums(response, summary, accounts)}</section>
+<section><h2>${t('O banco e o razão')}</h2><p class="explain${!isSettled && ' open'}">${said}</p>${renderSums(response, summary, accounts)}</section>
 <section><h2>${t('Linhas do extrato em aberto')}</h2><p class="hint">${describeOpen(summary.openLines)}</p>
 ${lineTable(response, shownLines, accounts, 'Linhas do extrato sem lançamento')}
 <p><a href="${BANK_LISTS.lines.address}?state=open">${t('Todas as linhas em aberto')}</a> · <a href="${BANK_LISTS.lines.address}?state=matched">${t('Linhas casadas')}</a> · <a href="${BANK_LISTS.lines.address}?state=not_pix">${t('Linhas que não são do PIX')}</a> · <a href="${BANK_LISTS.matches.address}">${t('Pares')}</a></p></section>

@@ -1,11 +1,12 @@
 import type { Context } from '../../../context.ts';
-import { addMonths, type Day, monthOf } from '../../../domain/calendar.ts';
+import { addDays, addMonths, type Day, monthOf } from '../../../domain/calendar.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
+import { compareSpan } from '../../../ledger/stated/compare-charges.ts';
 import { type Fees, readFees } from '../../../ledger/stated/read-fees.ts';
 import { addCommission, undoCommission } from '../../../operations/books/commissions.ts';
-import type { GivenOf } from '../../../operations/define-change.ts';
+import type { AnyChange, By, GivenOf } from '../../../operations/define-change.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
@@ -17,12 +18,32 @@ import { formatDay, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { readBookedPlatformWords, readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
+import { renderAlerts } from '../parts/render-preview.ts';
 import { OPERATION_WORDS } from '../parts/words.ts';
 import { nameMonth } from '../reports/month.ts';
 
 const BASIS_POINTS_MAX = 10_000n;
 
 type Stated = GivenOf<typeof addCommission>;
+
+/** Days whose charges the preview of a contract compares; the watch compares all of them. */
+const COMPARED_DAYS = 31;
+
+/** The alerts that a change of contracts raises over the last days. */
+async function renderCompared<Given, Made>(
+  context: Context,
+  change: AnyChange<Given, Made>,
+  given: Given,
+): Promise<Html> {
+  const today = context.calendar.dayOf(context.clock.now());
+  const compared = async (inner: Context, ...of: [Given, By]): Promise<Made> => {
+    const made = await change.change(inner, ...of);
+    await compareSpan(inner, { from: addDays(today, 1 - COMPARED_DAYS), to: today });
+    return made;
+  };
+  const preview = await previewOf(context, { ...change, change: compared }, given);
+  return html`<p class="hint">${t('Depois o Confere compara com os contratos cada dia pago; aqui, só os últimos {n}.', { n: COMPARED_DAYS })}</p>${renderAlerts(preview)}`;
+}
 
 /** The month to compare a contract by: the last one that ended, or the first of a later contract. */
 function landOn({ calendar, clock }: Context, from: Day): string {
@@ -61,7 +82,7 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
       return { platform: platform || null, operation: of, fixed, basis_points: Number(points), from, to: to || null };
     },
     async preview(stated, platforms) {
-      await previewOf(context, addCommission, stated);
+      const compared = await renderCompared(context, addCommission, stated);
       const month = addMonths(monthOf(context.calendar.dayOf(context.clock.now())), -1);
       const contract = {
         ...stated,
@@ -79,7 +100,7 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
         ['Parte do valor, em %', formatMoneyInput(BigInt(stated.basis_points))],
         ['De', formatDay(stated.from)],
         ['Até', stated.to && formatDay(stated.to)],
-      ])}<p class="explain">${would.payments === 0 ? t('{month} não teve pagamentos que este contrato cobre: não há o que comparar.', { month: nameMonth(month) }) : tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>`;
+      ])}<p class="explain">${would.payments === 0 ? t('{month} não teve pagamentos que este contrato cobre: não há o que comparar.', { month: nameMonth(month) }) : tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>${compared}`;
     },
     landing: ({ from }) => landOn(context, from),
     done: 'contract_stated',
@@ -121,8 +142,7 @@ export function withdrawalForm(context: Context): TwoStepForm<GivenOf<typeof und
     fields: (_draft, contract) => describe(contract),
     read: (_draft, { id }) => ({ withdraws: id }),
     async preview(given, contract) {
-      await previewOf(context, undoCommission, given);
-      return await describe(contract);
+      return html`${await describe(contract)}${await renderCompared(context, undoCommission, given)}`;
     },
     landing: (_given, { from }) => landOn(context, from),
     done: 'contract_withdrawn',

@@ -80,7 +80,7 @@ export function blockersLink(month: Month, refusals: Refusal[]): Part {
 /** Says which earlier months the first close of all leaves open; nothing where there are none. */
 export function leftOpenNotice({ leavesOpen }: { leavesOpen: Month | undefined }): Part {
   if (leavesOpen === undefined) return undefined;
-  return html`<p class="explain">${t('Os meses anteriores, desde {month}, ficam em aberto: depois deste fechamento não podem ser fechados.', { month: nameMonth(leavesOpen) })}</p>`;
+  return html`<p class="explain open">${t('Os meses anteriores, desde {month}, ficam em aberto: depois deste fechamento não podem ser fechados.', { month: nameMonth(leavesOpen) })}</p>`;
 }
 
 function explainRefusal({ calendar, showPlatform }: Explaining, refusal: Refusal): Html | string {

@@ -54,6 +54,6 @@ export async function notesList(context: Context, { month }: ShownMonth, rows: P
   ].filter((one) => one !== false);
   return (
     notes.length > 0 &&
-    html`<div class="explain"><p>${t('Não impede o fechamento, mas importa:')}</p><ul class="reasons">${notes}</ul></div>`
+    html`<div class="explain open"><p>${t('Não impede o fechamento, mas importa:')}</p><ul class="reasons">${notes}</ul></div>`
   );
 }

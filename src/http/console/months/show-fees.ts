@@ -6,8 +6,11 @@ import { formatAmount, parseSum } from '../../../domain/money.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
 import { addCommission, fees, type PresentedFees, undoCommission } from '../../../operations/books/commissions.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
+import { FEE_COLUMNS, type FeeColumn } from '../../../reports/serve/export-fees.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { t, untranslated } from '../../../texts/translate.ts';
+import { language } from '../../../texts/language.ts';
+import { textsOf } from '../../../texts/reports/texts.ts';
+import { t, untranslated, wordsBy } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { nameActors } from '../access/name-actors.ts';
@@ -15,7 +18,7 @@ import { balanceTabs, FEES } from '../balances/describe-stated.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { formatMoneyInput, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, formatWallTime, moment, moneyOf } from '../parts/format.ts';
-import { type Html, html, tHtml } from '../parts/html.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
 import { buttonLink, filterForm, table, transactionLink } from '../parts/page-components.ts';
 import { readQuery } from '../parts/parse-filters.ts';
 import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
@@ -71,7 +74,7 @@ type Shown = Omit<PresentedFees['total'], 'charged'> & { head: Html; operation: 
 
 /** The fees of payments, and those entered by people, which no contract covers; with their sum. */
 function feeTable({ rows, total, by_hand: byHand }: PresentedFees, names: PlatformNames): Html {
-  const nothing = { payments: 0, agreed: '0.00', difference: '0.00', differing: 0, uncovered: 0 };
+  const nothing = { payments: 0, covered: '0.00', agreed: '0.00', difference: '0.00', differing: 0, uncovered: 0 };
   const charged = [total.charged, ...byHand.map(({ amount }) => amount)];
   const shown: Shown[] = [
     ...rows.map((row) => ({
@@ -90,20 +93,11 @@ function feeTable({ rows, total, by_hand: byHand }: PresentedFees, names: Platfo
     caption: 'Tarifas por plataforma e operação',
     rows: shown,
     empty: 'Nada foi pago neste mês.',
-    columns: [
-      { title: 'Plataforma', cell: (row) => row.head },
-      { title: 'Operação', cell: (row) => row.operation },
-      { title: 'Pagamentos', cell: (row) => formatCount(row.payments), align: 'end' },
-      { title: 'Cobrado', cell: showCharged, align: 'end' },
-      { title: 'Pelo contrato', cell: (row) => moneyOf(isCovered(row) ? row.agreed : null), align: 'end' },
-      {
-        title: 'Diferença',
-        cell: (row) => showDifference(isCovered(row) ? row.difference : null, row.differing),
-        align: 'end',
-      },
-      { title: 'Fora do contrato', cell: (row) => formatCount(row.differing), align: 'end' },
-      { title: 'Sem contrato', cell: (row) => formatCount(row.uncovered), align: 'end' },
-    ],
+    columns: FEE_COLUMNS.map((name) => ({
+      title: FEE_TITLES[name],
+      cell: FEE_CELLS[name],
+      ...(name !== 'platform' && name !== 'operation' && { align: 'end' }),
+    })),
   });
 }
 
@@ -114,11 +108,18 @@ function showDifference(amount: string | null, differing: number): Html {
   return html`${moneyOf(amount)}${cents !== 0n && html`<br><span class="hint">${said}</span>`}`;
 }
 
-/** The charge, and how much of it for payments that a contract covers, from which the difference is taken. */
-function showCharged(row: Shown): Html {
-  const covered = addAmounts([row.agreed, row.difference]);
-  return html`${moneyOf(row.charged)}${isCovered(row) && covered !== row.charged && html`<br><span class="hint">${tHtml('{amount} com contrato', { amount: moneyOf(covered) })}</span>`}`;
-}
+const FEE_TITLES = wordsBy(FEE_COLUMNS, (name) => textsOf(language()).columns[name]);
+const FEE_CELLS: Record<FeeColumn, (row: Shown) => Part> = {
+  platform: (row) => row.head,
+  operation: (row) => row.operation,
+  payments: (row) => formatCount(row.payments),
+  charged: (row) => moneyOf(row.charged),
+  covered: (row) => moneyOf(isCovered(row) ? row.covered : null),
+  agreed: (row) => moneyOf(isCovered(row) ? row.agreed : null),
+  difference: (row) => showDifference(isCovered(row) ? row.difference : null, row.differing),
+  differing: (row) => formatCount(row.differing),
+  uncovered: (row) => formatCount(row.uncovered),
+};
 
 function addAmounts(amounts: string[]): string {
   return formatAmount(amounts.reduce((sum, amount) => sum + (parseSum(amount) ?? 0n), 0n));

@@ -1,8 +1,12 @@
 import type { Context } from '../../../context.ts';
-import type { Day } from '../../../domain/calendar.ts';
+import { type Day, monthOf } from '../../../domain/calendar.ts';
 import type { ChangePreview, PreviewedEntry } from '../../../ledger/read/preview-change.ts';
 import { endOfNow } from '../../../seal/read-balances.ts';
+import { listClosesInForce, readMonthChanges } from '../../../seal/read-month-closes.ts';
+import { ALERT_TEXTS } from '../../../texts/alerts/describe-alert.ts';
 import { describeCode } from '../../../texts/fill.ts';
+import { language } from '../../../texts/language.ts';
+import { formatMonth } from '../../../texts/reports/texts.ts';
 import { t } from '../../../texts/translate.ts';
 import { formatCount, formatWallTime, money } from './format.ts';
 import { type Html, html, tHtml } from './html.ts';
@@ -18,16 +22,30 @@ const DAYS_SHOWN = 31;
 type Effect = { platform: string; before: bigint; change: bigint };
 
 /**
- * Renders what a change would do: to the balances, which entries it posts, and which reports change.
+ * Renders what a change would do: to the balances, which entries it posts, which reports change, and which alerts it raises.
  * @param effects shown in place of the effects of the preview's own entries.
  */
 export async function renderPreview(context: Context, preview: ChangePreview, effects?: Html): Promise<Html> {
-  if (preview.entries.length === 0 && preview.days.length === 0)
+  if (preview.entries.length + preview.days.length + preview.opened.length === 0)
     return html`<p class="empty">${t('Nada é lançado: nenhum saldo muda, e nenhum dia já relatado.')}</p>`;
   const names = await readNamesInFull(context);
+  const months = new Set(preview.entries.map(({ atWall }) => monthOf(atWall)));
+  const closes = listClosesInForce(await readMonthChanges(context.db)).filter(({ month }) => months.has(month));
+  const closed = closes.map(({ month }) => formatMonth(month));
   return html`<section><h2>${t('Efeito no saldo')}</h2>${effects ?? renderEffects(names, await readEffects(context, preview.entries))}</section>
 <section><h2>${t('Lançamentos')}</h2>${renderEntries(names, preview.entries)}</section>
-<section><h2>${t('Relatórios')}</h2>${renderDays(preview.days)}</section>`;
+<section><h2>${t('Relatórios')}</h2>${renderDays(preview.days)}${closed.length > 0 && html`<p class="explain open">${t('Mês fechado, cujas cifras não mudam: {list}. O que muda nele aparece na planilha do mês seguinte, em Ajustes de meses anteriores.', { list: closed.join(', ') })}</p>`}</section>
+${renderAlerts(preview, effects === undefined)}`;
+}
+
+/** Renders the alerts that the change itself raises. @param isWhole whether a preview without one says so. */
+export function renderAlerts({ opened }: ChangePreview, isWhole = true): Html {
+  const kinds = [...new Set(opened.map(({ kind }) => kind))];
+  const said = kinds.map((kind) => {
+    const { title, todo } = ALERT_TEXTS[language()][kind];
+    return html`<p class="explain open">${t('Ao confirmar, você causa o alerta “{title}”.', { title })} ${todo} <a href="/runbooks/${kind}">${t('Guia')}</a></p>`;
+  });
+  return html`<section><h2>${t('Alertas')}</h2>${kinds.length > 0 ? said : isWhole && html`<p class="empty">${t('Nenhum alerta novo.')}</p>`}</section>`;
 }
 
 /** Reads the balance now of each platform whose balance changes. */

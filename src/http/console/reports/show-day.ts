@@ -81,7 +81,7 @@ ${changes.html}
 
 function renderState(response: Response, day: ReportDay): Html {
   const { sentence, action } = explainDay(day);
-  return html`<div class="explain"><p>${sentence}</p>${action && renderAction(response, day.day, action)}</div>`;
+  return html`<div class="explain${['missing', 'changed', 'provisional'].includes(day.state) && ' open'}"><p>${sentence}</p>${action && renderAction(response, day.day, action)}</div>`;
 }
 
 function renderAction(response: Response, day: Day, action: DayAction): Part {

@@ -6,7 +6,7 @@ import { parseSum } from '../../../domain/money.ts';
 import type { Operation } from '../../../domain/statuses.ts';
 import { listExpected } from '../../../expected/list-expected.ts';
 import { readSearchTotal, type SearchTotal, sumByOutcome } from '../../../ledger/read/read-search-total.ts';
-import { isTooWide, SEARCH_MS_MAX } from '../../../ledger/read/search-transactions.ts';
+import { isTooWide, SEARCH_MS_MAX, searchTransactions } from '../../../ledger/read/search-transactions.ts';
 import { readFound } from '../../../operations/books/transactions.ts';
 import { type Label, plural, t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
@@ -38,6 +38,7 @@ import { PROOF } from './show-proof.ts';
 
 const LIST = { title: 'Transações', address: '/transactions' } as const;
 const EXPORT = '/transactions/export';
+const KEYED_MAX = 5;
 const ORDERS_SHOWN_MAX = 5;
 /** Written before the number of an order. */
 const ORDER_WORD = /^(?:pedido|order|#)\s*/i;
@@ -74,7 +75,8 @@ async function sendFound(context: Context, request: Request, response: Response,
   const split = splitBox(filters, today);
   if (split !== undefined) {
     const { as: _, ...others } = given;
-    response.redirect(303, addressOf({ ...others, ...split }));
+    const as = filters.as === undefined && split.q !== undefined ? await findKeyKind(context, filters) : undefined;
+    response.redirect(303, addressOf({ ...others, ...(as === undefined ? split : { as }) }));
     return;
   }
   const full = canSeePersonalData(response);
@@ -97,7 +99,7 @@ async function sendFound(context: Context, request: Request, response: Response,
   sendList(request, response, {
     ...LIST,
     filters: { ...form(response, draft, choices), areSet: isFiltered(filters) },
-    lead: html`<div class="about">${renderChips(given, choices, { addressOf, today })}${renderReadings(search.readings, given, { addressOf, full })}${renderOrders(orders)}${shown.length + orders.length === 0 && after === undefined && renderHelp(search.readings, given, { addressOf, today })}
+    lead: html`<div class="about">${renderChips(given, choices, { addressOf, today })}${renderReadings(search.readings, given, { addressOf, today, full })}${renderOrders(orders)}${shown.length + orders.length === 0 && after === undefined && renderHelp(search.readings, given, { addressOf, today })}
 ${shown.length > 0 && html`${renderTotal(total, filters.from === filters.to ? filters.from : undefined)}${renderExports(given, exportOf, full)}`}${isCut && html`<p class="notice">${t('O tempo desta busca acabou em {day}: ela continua na próxima página.', { day: formatDay(next.slice(0, 10)) })}</p>`}<p class="hint"><a href="${PROOF.address}">${t(PROOF.title)}</a></p></div>`,
     rows: foundTable(context, shown, {
       names: await readPlatformNames(context, response),
@@ -119,6 +121,16 @@ function sayEmpty(filters: Asked['filters'], orders: number): Label {
   return isFiltered(filters)
     ? 'Nenhuma transação com estes filtros: tire um deles.'
     : 'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.';
+}
+
+/** The reading under which the whole text of the box is known: a reference, an extra or the number of an order may hold a day. */
+async function findKeyKind(context: Context, { q = '' }: Asked['filters']) {
+  const text = q.trim();
+  const query = { anyOf: [{ reference: text }, { extra: text }], by: 'created', limit: KEYED_MAX } as const;
+  const { transactions } = await searchTransactions(limitReads(context).db, context.keys, query);
+  if (transactions.some(({ reference }) => reference === text)) return 'reference';
+  if (transactions.length > 0) return 'extra';
+  return (await findOrders(context, { q })).length > 0 ? 'reference' : undefined;
 }
 
 type Orders = Awaited<ReturnType<typeof listExpected>>;

@@ -2,7 +2,7 @@
 import { addDays, type Day } from '../../../domain/calendar.ts';
 import { isLikelyE2eId } from '../../../domain/e2e-id.ts';
 import { OPERATIONS, type Operation } from '../../../domain/statuses.ts';
-import type { Reading, SearchKind } from '../../../ledger/read/classify-search.ts';
+import { findDoubts, type Reading, type SearchKind } from '../../../ledger/read/classify-search.ts';
 import { OUTCOMES, type Outcome, type SearchTotal, TOTAL_MS_MAX } from '../../../ledger/read/read-search-total.ts';
 import { INSIDE_DAYS_MAX } from '../../../ledger/read/search-transactions.ts';
 import { EXPORT_FORMATS, EXPORT_ROWS_MAX, type ExportFormat } from '../../../reports/serve/export-found.ts';
@@ -14,7 +14,7 @@ import { formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { SEARCH_BOX } from '../parts/parse-filters.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
-import { explainE2eId, TEXT_FILTERS } from './read-search.ts';
+import { explainE2eId, splitBox, TEXT_FILTERS } from './read-search.ts';
 
 const EXAMPLE_CENTS = 123_456n;
 
@@ -132,11 +132,11 @@ function listPeriods(today: Day): [string, Day, Day][] {
   ];
 }
 
-/** Renders the readings of the box's text; several can be narrowed to one. */
+/** Renders the readings of the box's text, and what was not read as meant; several can be narrowed to one. */
 export function renderReadings(
   readings: Reading[],
   given: Filters,
-  { addressOf, full }: { addressOf: AddressOf; full: boolean },
+  { addressOf, today, full }: { addressOf: AddressOf; today: Day; full: boolean },
 ): Html | undefined {
   if (readings.length === 0) return undefined;
   const narrowed = typeof given.as === 'string' && given.as !== '';
@@ -145,8 +145,13 @@ export function renderReadings(
     const link = html`<a href="${addressOf({ ...given, as: kind })}">${word}</a>`;
     return html`${index > 0 && (index === readings.length - 1 ? ` ${t('ou')} ` : ', ')}${readings.length > 1 ? link : word}`;
   });
-  const { as: _, ...wider } = given;
-  return html`<p class="hint">${tHtml('Procurado como {readings}.', { readings: links })}${
+  const { as: _, ...others } = given;
+  const q = typeof given.q === 'string' ? given.q : '';
+  const wider = { ...others, ...splitBox({ q }, today) };
+  const { areSeveral, wrongDays } = findDoubts(narrowed ? '' : q, today);
+  const doubts = wrongDays.map((text) => t('“{text}” não é um dia: foi procurado como texto.', { text }));
+  if (areSeveral) doubts.push(t('Há mais de um valor, ou mais de um dia: foram procurados como texto.'));
+  return html`${doubts.map((one) => html`<p class="notice">${one}</p>`)}<p class="hint">${tHtml('Procurado como {readings}.', { readings: links })}${
     narrowed && html` <a href="${addressOf(wider)}">${t('Procurar também como outra coisa')}</a>`
   }${!full && html` ${t('O papel de leitura não busca por nome.')}`}</p>`;
 }
