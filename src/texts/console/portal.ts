@@ -8,6 +8,8 @@ export const PORTAL_EN = {
   'Referência, E2E, pedido': 'Reference, E2E, order or id',
   Testes: 'Tests',
   'Reenviar os testes que falharam desde {at}': 'Send the tests that failed since {at} again',
+  'Testes e exemplos não fazem parte de um período.': 'Tests and examples are not part of a period.',
+  'Reenviar os testes que falharam': 'Send the tests that failed again',
   'sem testes': 'without tests',
   'só testes': 'tests alone',
   'A operação pausou os envios: só ela pode ativá-los.': 'The operators paused deliveries: only they can enable them.',

@@ -223,6 +223,14 @@ describe('an example of each message', () => {
   });
 });
 
+it('the form of a replay says that tests are no part of a period, and leads to those that failed', async () => {
+  const { html } = await show('/portal/replay', 'en');
+  expect(html).toMatch(
+    /Tests and examples are not part of a period\. <a href="\/portal\/callbacks\?tests=only&amp;state=failed">Send the tests/,
+  );
+  expect((await show('/portal/callbacks?tests=only&state=failed')).status).toBe(200);
+});
+
 it.each([
   ['pt-BR', 'Nenhum destes eventos tem estas situações: payed. Eles têm: '],
   ['en', 'None of these events has these statuses: payed. They have: '],
