@@ -89,6 +89,10 @@ export const PORTAL_EN = {
   'Este servidor não envia e-mails.': 'This server sends no mail.',
   'Onde se promete um e-mail, olhe o portal; onde um link confirma, a operação confirma.':
     'Where an e-mail is promised, open the portal; where a link confirms, the operators confirm.',
+  '1 mensagem em voo ainda vai ao endereço antigo até {at}.':
+    '1 message in flight still goes to the old address until {at}.',
+  '{n} mensagens em voo ainda vão ao endereço antigo até {at}.':
+    '{n} messages in flight still go to the old address until {at}.',
   'Mudança pendente': 'Change that waits',
   'Mudança pendente: {what}': 'Change that waits: {what}',
   Mostrar: 'Show',
