@@ -37,6 +37,7 @@ import {
   listWaiting,
   presentAddressChange,
 } from './address-changes.ts';
+import { readAttemptAddresses } from './attempt-addresses.ts';
 import { listChanges, type OwnChanges } from './own-changes.ts';
 import { type OwnAction, readOwnHistory } from './read-own-history.ts';
 
@@ -103,6 +104,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
       return {
         callback: presentOwnCallback(row),
         attempts: attempts.map((one) => presentAttempt(one, { withBody: true })),
+        readAddresses: () => readAttemptAddresses(reading.db, merchant, { attempts, row }),
         message: await readMessage(reading, row, merchant.format),
       };
     },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAudit } from '../../../src/access/list-audit.ts';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { revokeToken } from '../../../src/access/tokens.ts';
+import { LEASE_MS } from '../../../src/callbacks/queue/claim-callbacks.ts';
 import { setMerchantState, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { eraseFromMerchants } from '../../../src/merchants/erase-from-merchants.ts';
 import { OLD_ADDRESS_MS } from '../../../src/merchants/old-address.ts';
@@ -434,6 +435,47 @@ test('the portal says how many messages still go to the old URL, and until when,
   }
   await env.timers.advance(OLD_ADDRESS_MS);
   expect(await read('en')).toEqual([undefined, undefined]);
+});
+
+test('an attempt shows its owner the whole address that it was sent to, and none where that is not known', async () => {
+  const own = await addShop();
+  const cookie = `confere_portal=${await openMerchantSession(env.context, own.token)}`;
+  const wait = () => env.timers.advance(LEASE_MS + 1_000);
+  const find = async (query: string) =>
+    await env.advanceUntil('it is delivered', async () => {
+      const { json } = await own.call('GET', `/callbacks?state=delivered&${query}`);
+      return (json as unknown as { callbacks: { id: string }[] }).callbacks[0]?.id;
+    });
+  const pay = async () => {
+    await wait();
+    const id = await find(`transaction_id=${(await env.applyTransaction(['paid'])).id}`);
+    await wait();
+    return id;
+  };
+  const addressOf = async (callback: string) => {
+    await env.timers.advance(1_000);
+    const html = await (await fetch(`${surfaces.url}/portal/callbacks/${callback}`, { headers: { cookie } })).text();
+    return /HTTP 200 <span class="hint long">([^<]*)</.exec(html)?.[1]?.replace(shop.url, '');
+  };
+  const first = await pay();
+  expect(await addressOf(first)).toBe(own.path);
+  const moved = newPath();
+  await move(own, moved);
+  const second = await pay();
+  expect([await addressOf(first), await addressOf(second)]).toEqual([own.path, moved]);
+  const test = newPath();
+  const { json } = await own.ask('test_url', `${shop.url}${test}`);
+  await surfaces.api('admin', 'POST', `/merchants/${own.id}/address-changes`, { change: json.id, decision: 'confirm' });
+  await wait();
+  await own.call('POST', '/test');
+  expect(await addressOf(await find('tests=only'))).toBe(test);
+  const last = newPath();
+  await surfaces.api('admin', 'PATCH', `/merchants/${own.id}`, { url: `${shop.url}${last}` });
+  const third = await pay();
+  expect([await addressOf(second), await addressOf(third)]).toEqual([undefined, last]);
+  expect(await addressOf(first)).toBe(own.path);
+  await env.context.db.deleteFrom('merchant_address_changes').where('merchant_seq', '=', own.seq).execute();
+  expect(await addressOf(first)).toBeUndefined();
 });
 
 test('tests and examples go to the test address with its own secret and no header, and say nothing of the URL’s health', async () => {
