@@ -165,6 +165,7 @@ export const PORTAL_EN = {
   'teste ou exemplo enviado': 'test or example sent',
   'callback enviado de novo': 'callback sent again',
   'período reenviado': 'range sent again',
+  '1 callback': '1 callback',
   '{n} callbacks': '{n} callbacks',
   'token de busca criado': 'pull token made',
   'token de busca revogado': 'pull token revoked',
