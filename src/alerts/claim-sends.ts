@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { listPlatformNames } from '../database/list-platform-names.ts';
-import { readOrderKeys } from '../database/read-order-keys.ts';
+import { readOrderKeys } from '../database/read-parties.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { maskNumber } from '../database/read-order-keys.ts';
+import { maskNumber } from '../database/read-parties.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Party } from '../domain/person/mask-person.ts';
 import type { ExpectedState } from './decide/decide-state.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { readCounted } from '../callbacks/render/read-counted.ts';
-import { maskNumber, selectOrderKeys } from '../database/read-order-keys.ts';
+import { maskNumber, selectOrderKeys } from '../database/read-parties.ts';
 import type { Reader } from '../database/reader.ts';
 import { formatAmount } from '../domain/money.ts';
 import type { ExpectedState } from './decide/decide-state.ts';

@@ -5,7 +5,7 @@ import type { Caller } from '../access/tokens.ts';
 import { readActorNames } from '../access/users.ts';
 import type { Context } from '../context.ts';
 import { listPlatformNames } from '../database/list-platform-names.ts';
-import { readOrderKeys } from '../database/read-order-keys.ts';
+import { readOrderKeys } from '../database/read-parties.ts';
 import type { Language } from '../domain/language/language.ts';
 import { nameOrder } from '../expected/read-story.ts';
 import { readCases } from '../imports/decisions/read-cases.ts';

@@ -236,7 +236,7 @@ function ownAddresses(context: Context, reading: Context, merchant: MerchantRow)
       if (why === PRIVATE) return refuseField('value', 'address_unanswered_privately', { body });
       return why === undefined ? undefined : refuseField('value', 'address_unanswered', { why, body });
     },
-    /** What still goes to the URL before, and until when. */
+    /** Counts what still goes to the URL before. */
     countToOldAddress: () => countToOldAddress(reading, merchant),
     /** Its changes of address that wait. */
     listAddressChanges: async () =>

@@ -149,7 +149,8 @@ function addUpdateCommand(group: Command): void {
       const { events, complete, matched, before, unseen, past } = body as unknown as Awaited<
         ReturnType<typeof compare>
       >;
-      return `of ${events} events of the last ${PREVIEW_DAYS} days${complete ? '' : ' (the newest ones)'} the filter matches ${matched}; today's matches ${before?.matched}${Object.entries(unseen).map(([list, values]) => `\nno event has these ${list}: ${values.join(', ')}`)}
+      const none = Object.entries(unseen).map(([list, values]) => `\nno event has these ${list}: ${values.join(', ')}`);
+      return `of ${events} events of the last ${PREVIEW_DAYS} days${complete ? '' : ' (the newest ones)'} the filter matches ${matched}; today's matches ${before?.matched}${none.join('')}
 ${past.complete ? '' : 'at least '}${past.callbacks} callbacks of past events would follow`;
     },
   });
