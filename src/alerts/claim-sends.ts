@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { listPlatformNames } from '../database/list-platform-names.ts';
+import { readOrderKeys } from '../database/read-parties.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -47,7 +48,12 @@ export async function claimSends(context: Context, channel: Channel): Promise<Al
     }));
   });
   const names = claimed.some((alert) => findPlatform(alert) !== undefined) ? await readNames(context.db) : undefined;
-  return claimed.map((alert) => ({ ...alert, platformName: names?.get(findPlatform(alert)) }));
+  const orders = await readOrderNumbers(context.db, claimed);
+  return claimed.map((alert) => ({
+    ...alert,
+    platformName: names?.get(findPlatform(alert)),
+    orderNumber: orders.get(alert.facts?.expected ?? ''),
+  }));
 }
 
 export function selectDueSends(db: Reader, channel: Channel, now: Date) {
@@ -62,6 +68,13 @@ export function selectDueSends(db: Reader, channel: Channel, now: Date) {
 async function readNames(db: Reader): Promise<Map<string | undefined, string>> {
   const named = (await listPlatformNames(db)).map(({ platform, name }) => [platform, maskText(name)] as const);
   return new Map(named.filter(([, name]) => name !== WITHHELD));
+}
+
+/** The merchants' numbers of the orders that alerts are about, each with its id, without those that a mask withholds. */
+async function readOrderNumbers(db: Reader, alerts: Pick<AlertToSend, 'facts'>[]): Promise<Map<string, string>> {
+  const ids = alerts.flatMap(({ facts }) => facts?.expected ?? []);
+  const orders = await readOrderKeys(db, ids, { mask: true });
+  return new Map([...orders].flatMap(([id, { number }]) => (number === WITHHELD ? [] : [[id, `${number} (${id})`]])));
 }
 
 /**

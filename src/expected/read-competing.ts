@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
+import { maskNumber } from '../database/read-parties.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Party } from '../domain/person/mask-person.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { CANDIDATES_SHOWN_MAX } from './list-expected.ts';
 import type { OrderScope } from './mask-expected.ts';
-import { maskNumber } from './read-story.ts';
 
 /** An order that competes with another for a payment. `shared`: the reference or the E2E id that both have, if they do. */
 export type Competing = { id: string; source: string; number: string; state: ExpectedState; shared: string | null };

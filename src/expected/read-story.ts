@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { readCounted } from '../callbacks/render/read-counted.ts';
+import { maskNumber, selectOrderKeys } from '../database/read-parties.ts';
 import type { Reader } from '../database/reader.ts';
 import { formatAmount } from '../domain/money.ts';
-import { maskText, type Party } from '../domain/person/mask-person.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { type KeyRule, keysOf } from './decide/facts.ts';
 import type { ExpectedKey } from './expected-id.ts';
@@ -101,7 +101,7 @@ async function readNaming(
 ): Promise<(row: Withdrawn) => string[]> {
   const values = payments.flatMap(({ reference, e2e_id }) => [reference, e2e_id]).filter((value) => value !== null);
   if (values.length === 0 || sources?.length === 0) return () => [];
-  const rows = await selectHeads(db)
+  const rows = await selectOrderKeys(db)
     .innerJoin('expected_versions as version', 'version.expected_id', 'head.id')
     .innerJoin('expected_keys as theirs', 'theirs.version_seq', 'version.seq')
     .select(['theirs.kind', 'theirs.value', 'version.created_at as since'])
@@ -162,7 +162,7 @@ function withoutNote(step: StoryStep): StoryStep {
 /** The expected payments that a transaction is matched with, or may belong to. @param mask whether numbers may name a person. */
 export async function listOrdersOf(db: Reader, transactionId: string, { mask }: { mask: boolean }) {
   const own = db.selectFrom('transactions').select('seq').where('id', '=', transactionId);
-  const heads = selectHeads(db).select('head.state');
+  const heads = selectOrderKeys(db).select('head.state');
   const matched = await heads
     .innerJoin('expected_matches as made', 'made.expected_seq', 'head.seq')
     .leftJoin('expected_matches as undone', 'undone.undoes_seq', 'made.seq')
@@ -191,32 +191,8 @@ export async function listOrdersOf(db: Reader, transactionId: string, { mask }: 
   };
 }
 
-/** Reads the source and the number of expected payments, by their ids. @param mask whether numbers may name a person. */
-export async function readOrderKeys(
-  db: Reader,
-  ids: readonly string[],
-  { mask }: { mask: boolean },
-): Promise<Map<string, ExpectedKey>> {
-  const rows = ids.length === 0 ? [] : await selectHeads(db).where('head.id', 'in', ids).execute();
-  return new Map(
-    rows.map((row) => [row.id, { source: row.source, number: mask ? maskNumber(row) : row.number }] as const),
-  );
-}
-
 /** `shop/4711`, or the id of an order that is not known. */
 export function nameOrder(keys: ReadonlyMap<string, ExpectedKey>, id: string | null): string | null {
   const key = id === null ? undefined : keys.get(id);
   return key ? `${key.source}/${key.number}` : id;
-}
-
-function selectHeads(db: Reader) {
-  return db
-    .selectFrom('expected_payments as head')
-    .leftJoin('expected_texts as texts', 'texts.version_seq', 'head.version_seq')
-    .select(['head.id', 'head.source', 'head.number', 'texts.name', 'texts.document']);
-}
-
-/** A number may hold a document. */
-export function maskNumber({ number, name, document }: Pick<Party, 'name' | 'document'> & { number: string }): string {
-  return maskText(number, { name, document, email: null, phone: null, pix_key: null });
 }

@@ -9,6 +9,7 @@ import { awaitsConfirmation } from '../database/restores.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { refuse } from '../texts/refuse.ts';
+import { findOldAddress } from './old-address.ts';
 import { findMerchant } from './read-merchants.ts';
 import type { HeaderChange } from './request-headers.ts';
 
@@ -209,9 +210,6 @@ export type Credentials = {
   before?: { url: string; until: Date } | undefined;
 };
 
-/** How long the URL before takes the messages that failed before the merchant changed it. */
-export const OLD_ADDRESS_MS = 72 * 3_600_000;
-
 /**
  * Reads where each merchant that is not removed is reached, and its live credentials, in one statement: a change of both must not send
  * the secrets of one address to the other. @returns by row number.
@@ -226,12 +224,11 @@ export async function readCredentials(
   const now = context.clock.now();
   const { rows } = await selectCredentials(db, { seqs: merchantSeqs, now });
   for (const { seq, url, format, ciphertext, header, created_at, ...row } of rows) {
-    const { test_url: testUrl, old_url: old, url_changed_at: until } = row;
-    const isRecent = until !== null && now.getTime() - until.getTime() < OLD_ADDRESS_MS;
+    const { test_url: testUrl } = row;
     const one: Credentials = found.get(seq) ?? {
       ...{ row, url, format, keys: [], headers: Object.create(null) },
       test: testUrl === null ? undefined : { url: testUrl, keys: listTestKeys(context, row, testUrl) },
-      before: old !== null && isRecent ? { url: old, until } : undefined,
+      before: findOldAddress(row, now),
     };
     found.set(seq, one);
     if (ciphertext === null) continue;

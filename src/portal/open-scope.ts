@@ -10,7 +10,7 @@ import { CHALLENGE_ANSWER, challengeAddress, PRIVATE } from '../callbacks/delive
 import { presentAttempt, presentOwnCallback } from '../callbacks/manage/present-callback.ts';
 import { previewFilter } from '../callbacks/manage/preview-filter.ts';
 import { listAttempts } from '../callbacks/manage/read-callbacks.ts';
-import { readDelivery } from '../callbacks/manage/read-delivery.ts';
+import { countToOldAddress, readDelivery } from '../callbacks/manage/read-delivery.ts';
 import { type FeedPage, readFeed } from '../callbacks/manage/read-feed.ts';
 import { readMessage } from '../callbacks/manage/read-message.ts';
 import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../callbacks/manage/read-own-callbacks.ts';
@@ -37,6 +37,7 @@ import {
   listWaiting,
   presentAddressChange,
 } from './address-changes.ts';
+import { readAttemptAddresses } from './attempt-addresses.ts';
 import { listChanges, type OwnChanges } from './own-changes.ts';
 import { type OwnAction, readOwnHistory } from './read-own-history.ts';
 
@@ -103,6 +104,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
       return {
         callback: presentOwnCallback(row),
         attempts: attempts.map((one) => presentAttempt(one, { withBody: true })),
+        readAddresses: () => readAttemptAddresses(reading.db, merchant, { attempts, row }),
         message: await readMessage(reading, row, merchant.format),
       };
     },
@@ -234,6 +236,8 @@ function ownAddresses(context: Context, reading: Context, merchant: MerchantRow)
       if (why === PRIVATE) return refuseField('value', 'address_unanswered_privately', { body });
       return why === undefined ? undefined : refuseField('value', 'address_unanswered', { why, body });
     },
+    /** Counts what still goes to the URL before. */
+    countToOldAddress: () => countToOldAddress(reading, merchant),
     /** Its changes of address that wait. */
     listAddressChanges: async () =>
       (await listWaiting(context, reading.db, { merchant: id })).map(presentAddressChange),

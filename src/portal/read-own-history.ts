@@ -155,7 +155,7 @@ function readUnanswered(action: OwnAction, words: string[]): string | null {
 }
 
 /** Names of the fields that operators changed; earlier versions wrote none for a change in the console. */
-function readFields(detail: string): string[] {
+export function readFields(detail: string): string[] {
   return detail
     .replace(/^console ?/, '')
     .split(', ')

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openMerchantSession } from '../../src/access/sessions.ts';
 import { startDelivery } from '../../src/callbacks/deliver/deliver.ts';
 import { sign } from '../../src/callbacks/render/sign.ts';
 import { addDays } from '../../src/domain/calendar.ts';
@@ -220,4 +221,20 @@ test('another merchant sees its own pages alone, in English and without scripts'
   await page.getByRole('heading', { level: 1, name: 'Log in' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/login');
   expect(Object.entries(portuguese).filter(([, texts]) => texts.length > 0)).toEqual([]);
+});
+
+test('a hint within an explanation has the contrast of its text in the dark, and a search button stands beside its field', async () => {
+  await using opened = await openBrowser(env.url, { dark: true });
+  const { page } = opened;
+  const session = await openMerchantSession(env.context, tokens.Boreal ?? '');
+  await opened.browser.addCookies([{ name: 'confere_portal', value: session, url: env.url }]);
+  await env.timers.advance(1_000);
+  await page.goto(`${env.url}/portal/messages/pix.cashin.paid`);
+  expect(await findViolations(page, 'message', 'colours')).toEqual([]);
+  await env.timers.advance(1_000);
+  await page.goto(`${env.url}/portal/history`);
+  const [field, button] = await Promise.all(
+    ['.filters select', '.filters button'].map((one) => page.locator(one).first().boundingBox()),
+  );
+  expect(Math.abs((button?.y ?? 0) - (field?.y ?? 0))).toBeLessThanOrEqual(1);
 });

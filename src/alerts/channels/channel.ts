@@ -19,6 +19,8 @@ export type AlertToSend = {
   endedAt: Date | null;
   /** The name of the platform that it concerns: masked, as no alert names a person. */
   platformName: string | undefined;
+  /** The merchant's number of the order that it is about, with its id; masked likewise. */
+  orderNumber?: string | undefined;
   /** Whether this channel has sent already that it fires: then this is the end, or a resend. */
   alreadySent: boolean;
 };

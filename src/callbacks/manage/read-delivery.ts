@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { HOUR_MS } from '../../domain/calendar.ts';
+import { findOldAddress, OLD_ADDRESS_MS } from '../../merchants/old-address.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
-import { IS_NO_TEST } from '../health/callback-sources.ts';
+import { IS_NO_TEST, IS_TEST } from '../health/callback-sources.ts';
 import { boundCount, type Count, UNDELIVERED, type Undelivered } from '../health/count-undelivered.ts';
 import { WAITS_FOR_EARLIER } from './read-callbacks.ts';
 import { type AttemptSlot, summarizeAttempts } from './sample-attempts.ts';
@@ -153,6 +154,24 @@ async function readCounts({ db }: Context, merchantSeq: number): Promise<Deliver
     ${count('held')} AS held, ${count('failed')} AS failed`.execute(db);
   const bound = (counted = 0) => boundCount(Number(counted), COUNT_MAX);
   return { pending: bound(rows[0]?.pending), held: bound(rows[0]?.held), failed: bound(rows[0]?.failed) };
+}
+
+/** Counts what still goes to the URL before, and returns until when; undefined where nothing does. */
+export async function countToOldAddress(
+  { db, clock }: Context,
+  { seq, ...merchant }: MerchantRow,
+): Promise<{ count: Count; endsAt: Date } | undefined> {
+  const before = findOldAddress(merchant, clock.now());
+  if (!before) return undefined;
+  const isElsewhere = merchant.test_url === null ? sql`FALSE` : IS_TEST;
+  const { rows } = await sql<{
+    n: number;
+  }>`SELECT COUNT(*) AS n FROM (SELECT 1 FROM callbacks WHERE merchant_seq = ${seq}
+    AND state = 'pending' AND first_failed_at < ${before.until} AND NOT ${isElsewhere} LIMIT ${sql.lit(COUNT_MAX + 1)}) few`.execute(
+    db,
+  );
+  const count = boundCount(Number(rows[0]?.n), COUNT_MAX);
+  return count.n === 0 ? undefined : { count, endsAt: new Date(before.until.getTime() + OLD_ADDRESS_MS) };
 }
 
 /** When the next attempt is due: of a failing merchant whose callbacks are held, the probe. */

@@ -146,8 +146,11 @@ function addUpdateCommand(group: Command): void {
     say(body, { given }) {
       if (!body.dry_run) return `changed ${nameFields(given)} of ${body.id} (${body.name})`;
       // cast: as above, the body of a dry run
-      const { events, complete, matched, before, past } = body as unknown as Awaited<ReturnType<typeof compare>>;
-      return `of ${events} events of the last ${PREVIEW_DAYS} days${complete ? '' : ' (the newest ones)'} the filter matches ${matched}; today's matches ${before?.matched}
+      const { events, complete, matched, before, unseen, past } = body as unknown as Awaited<
+        ReturnType<typeof compare>
+      >;
+      const none = Object.entries(unseen).map(([list, values]) => `\nno event has these ${list}: ${values.join(', ')}`);
+      return `of ${events} events of the last ${PREVIEW_DAYS} days${complete ? '' : ' (the newest ones)'} the filter matches ${matched}; today's matches ${before?.matched}${none.join('')}
 ${past.complete ? '' : 'at least '}${past.callbacks} callbacks of past events would follow`;
     },
   });
@@ -157,10 +160,12 @@ ${past.complete ? '' : 'at least '}${past.callbacks} callbacks of past events wo
 async function compare(context: Context, id: string, { filter }: GivenOf<typeof changeMerchant>, counted: object) {
   const row = await findMerchant(context.db, id);
   const filters = filtersOf(filter ? { ...row, filter: JSON.stringify(completeFilter(filter)) } : row);
-  const { events, complete, matched, before } = await previewFilter(context, filters, { before: filtersOf(row) });
+  const { events, complete, matched, before, unseen } = await previewFilter(context, filters, {
+    before: filtersOf(row),
+  });
   const { dry_run: _, events_since: __, ...past } = counted as { [name: string]: unknown };
   return {
-    ...{ dry_run: true, days: PREVIEW_DAYS, events, complete, matched, before },
+    ...{ dry_run: true, days: PREVIEW_DAYS, events, complete, matched, before, unseen },
     past: past as { complete: boolean; callbacks: number },
   };
 }

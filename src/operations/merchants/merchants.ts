@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import { mayActAs } from '../../access/roles.ts';
 import { countBackfill } from '../../callbacks/backfill/count-backfill.ts';
+import { sendWaiting } from '../../callbacks/health/pause-and-resume.ts';
 import { presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { sendTest } from '../../callbacks/manage/send-test.ts';
 import type { Context } from '../../context.ts';
@@ -122,6 +123,7 @@ export const changeMerchant = defineChange({
     return await countPast(context, by, row, { filter, eventsSince });
   },
   change: (inner, asked, { id }) => updateMerchant(inner, id, toMerchantInput(asked)),
+  after: async (context, made, { state }) => made && state === 'enabled' && (await sendWaiting(context, made)),
   target(_row, { id, via }, asked) {
     // the switch of the filter is no foreign value
     const orders = asked.filter && `, expected=${asked.filter.expected ?? false}`;
@@ -174,9 +176,10 @@ export const enableMerchant = defineChange({
   name: 'merchants.enable',
   audit: 'merchant.enabled',
   route: 'POST /merchants/{id}/enable',
-  summary: 'Enable it: what was held drains',
+  summary: 'Enable it: all that waits is sent now',
   answers: ok('Enabled', merchant),
   change: (inner, _given, { id }) => setMerchantState(inner, id, 'enabled'),
+  after: async (context, made) => made && (await sendWaiting(context, made)),
 });
 
 export const pauseMerchant = defineChange({

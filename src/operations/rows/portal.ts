@@ -94,12 +94,16 @@ export const ownHealth = component('OwnHealth', {
     ),
 });
 
+const valuesByList = z.record(z.string(), z.array(z.string()));
+
 export const ownFilterPreview = component('OwnFilterPreview', {
   dry_run: z.literal(true),
   days: z.int(),
   events: z.int().describe('that operators let the merchant receive, in these days'),
   complete: z.boolean().describe('false: there are more; these are the newest'),
   matched: z.int(),
+  unseen: valuesByList.describe('values of the filter that none of these events has, such as a misspelt status'),
+  seen: valuesByList.describe('of those lists, values that the events have'),
   before: z.object({ matched: z.int(), gained: z.int(), lost: z.int() }).describe('by the filter of now'),
   examples: z.array(
     z.object({

@@ -75,6 +75,8 @@ export const MERCHANTS_EN = {
   '{name}: guarde este segredo agora. Ele não aparece de novo.': '{name}: keep this secret now. It is not shown again.',
   'Já guardei: abrir o lojista': 'I have kept it: open the merchant',
   // filters
+  'Nenhum destes eventos tem estas {list}: {unseen}. Eles têm: {seen}.':
+    'None of these events has these {list}: {unseen}. They have: {seen}.',
   plataformas: 'platforms',
   operações: 'operations',
   situações: 'statuses',

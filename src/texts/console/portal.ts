@@ -8,6 +8,8 @@ export const PORTAL_EN = {
   'Referência, E2E, pedido': 'Reference, E2E, order or id',
   Testes: 'Tests',
   'Reenviar os testes que falharam desde {at}': 'Send the tests that failed since {at} again',
+  'Testes e exemplos não fazem parte de um período.': 'Tests and examples are not part of a period.',
+  'Reenviar os testes que falharam': 'Send the tests that failed again',
   'sem testes': 'without tests',
   'só testes': 'tests alone',
   'A operação pausou os envios: só ela pode ativá-los.': 'The operators paused deliveries: only they can enable them.',
@@ -87,6 +89,10 @@ export const PORTAL_EN = {
   'Este servidor não envia e-mails.': 'This server sends no mail.',
   'Onde se promete um e-mail, olhe o portal; onde um link confirma, a operação confirma.':
     'Where an e-mail is promised, open the portal; where a link confirms, the operators confirm.',
+  '1 mensagem em voo ainda vai ao endereço antigo até {at}.':
+    '1 message in flight still goes to the old address until {at}.',
+  '{n} mensagens em voo ainda vão ao endereço antigo até {at}.':
+    '{n} messages in flight still go to the old address until {at}.',
   'Mudança pendente': 'Change that waits',
   'Mudança pendente: {what}': 'Change that waits: {what}',
   Mostrar: 'Show',
@@ -159,6 +165,7 @@ export const PORTAL_EN = {
   'teste ou exemplo enviado': 'test or example sent',
   'callback enviado de novo': 'callback sent again',
   'período reenviado': 'range sent again',
+  '1 callback': '1 callback',
   '{n} callbacks': '{n} callbacks',
   'token de busca criado': 'pull token made',
   'token de busca revogado': 'pull token revoked',

@@ -7,6 +7,9 @@ import { endAlerts, type NewAlert, raiseAlerts } from '../../../src/alerts/raise
 import { raiseMerchantAlert } from '../../../src/alerts/raise-merchant-alert.ts';
 import { sendAlerts } from '../../../src/alerts/send-alerts.ts';
 import { transact } from '../../../src/database/transact.ts';
+import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { putExpected } from '../../../src/expected/put-expected.ts';
+import { summarize } from '../../../src/texts/alerts/describe-alert.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { type HttpSink, openHttpSink } from '../../support/open-http-sink.ts';
@@ -255,6 +258,35 @@ describe('a channel that is set later', () => {
     expect(slackText()).not.toContain('run_failed');
   });
 });
+
+it('an alert about an order names it as the merchant does, unless the number may name a person', async () => {
+  const facts = expectedFactsSchema.parse({
+    operation: 'cashin',
+    amount: '10.00',
+    due_day: '2026-11-20',
+    name: 'Zuleica Prado',
+  });
+  const numbers = ['loja-4711', 'Zuleica Prado 1', '529.982.247-25'];
+  const arrivals = numbers.map((number) => ({ source: 'shop', number, facts }));
+  await putExpected(env.context, { arrivals, actor: 'test' });
+  const rows = await env.context.db.selectFrom('expected_payments').select(['id', 'number']).execute();
+  const idOf = (number: string) => rows.find((row) => row.number === number)?.id ?? '';
+  for (const number of numbers) await raise(summarizeExpected(idOf(number)));
+  start();
+  await eventually(
+    'sent',
+    () => numbers.every((number) => slackText().includes(idOf(number))) && mails.mails.length > 0,
+  );
+  const mailed = mails.mails.map(({ text }) => text).join('\n');
+  for (const text of [slackText(), mailed]) {
+    expect(text).toContain(`pedido loja-4711 (${idOf('loja-4711')})`);
+    expect(text).not.toMatch(/zuleica|529\.982/i);
+  }
+});
+
+function summarizeExpected(expected: string) {
+  return { name: 'amount_not_expected' as const, ...summarize('amount_not_expected', { expected }) };
+}
 
 describe('a failing merchant', () => {
   it('gets a mail of its own where it gave an address, and a mailbox that is gone delays no other', async () => {

@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAudit } from '../../../src/access/list-audit.ts';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { revokeToken } from '../../../src/access/tokens.ts';
+import { LEASE_MS } from '../../../src/callbacks/queue/claim-callbacks.ts';
 import { setMerchantState, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { eraseFromMerchants } from '../../../src/merchants/erase-from-merchants.ts';
+import { OLD_ADDRESS_MS } from '../../../src/merchants/old-address.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
-import { OLD_ADDRESS_MS, ROTATION_MS, readCredentials } from '../../../src/merchants/secrets.ts';
+import { ROTATION_MS, readCredentials } from '../../../src/merchants/secrets.ts';
 import { CHANGE_HOURS_MAX } from '../../../src/portal/address-changes.ts';
 import { mailAddressChanges } from '../../../src/portal/mail-address-changes.ts';
 import { NOTICE_EVERY_MS } from '../../../src/portal/note-own-changes.ts';
@@ -394,6 +396,86 @@ test('an old URL that took its messages in time takes none after three days', as
   expect((await own.row()).old_url).not.toBeNull();
   await env.timers.advance(OLD_ADDRESS_MS);
   expect((await readCredentials(env.context, env.context.db, [own.seq])).get(own.seq)?.before).toBeUndefined();
+});
+
+test('the portal says how many messages still go to the old URL, and until when, while they do', async () => {
+  const own = await addShop();
+  const cookie = `confere_portal=${await openMerchantSession(env.context, own.token)}`;
+  const read = async (language: string) => {
+    const found = [];
+    for (const address of ['/portal', '/portal/addresses']) {
+      await env.timers.advance(1_000);
+      const headers = { cookie, 'accept-language': language };
+      const html = await (await fetch(`${surfaces.url}${address}`, { headers })).text();
+      found.push(/[^>]*(?:endereço antigo|old address) [^<]*<time datetime="[^"]*"/.exec(html)?.[0]);
+    }
+    return found;
+  };
+  await move(own, newPath());
+  expect(await read('en')).toEqual([undefined, undefined]);
+  const changedMs = (await own.row()).url_changed_at?.getTime() ?? 0;
+  const wait = {
+    first_failed_at: new Date(changedMs - 1_000),
+    next_attempt_at: new Date(changedMs + 9 * OLD_ADDRESS_MS),
+  };
+  const ends = new Date(changedMs + OLD_ADDRESS_MS).toISOString();
+  for (const [count, language, said] of [
+    [1, 'pt-BR', '1 mensagem em voo ainda vai ao endereço antigo até'],
+    [2, 'en', '2 messages in flight still go to the old address until'],
+  ] as const) {
+    const { id } = await env.applyTransaction(['paid']);
+    const callback = await env.advanceUntil('it is delivered', async () => {
+      const { json } = await own.call('GET', `/callbacks?transaction_id=${id}&state=delivered`);
+      return (json as unknown as { callbacks: { id: string }[] }).callbacks[0];
+    });
+    const set = { state: 'pending', delivered_at: null, ...wait };
+    await env.context.db.updateTable('callbacks').set(set).where('webhook_id', '=', callback.id).execute();
+    const expected = `${said} <time datetime="${ends}"`;
+    expect(await read(language), `${count}`).toEqual([expected, expected]);
+  }
+  await env.timers.advance(OLD_ADDRESS_MS);
+  expect(await read('en')).toEqual([undefined, undefined]);
+});
+
+test('an attempt shows its owner the whole address that it was sent to, and none where that is not known', async () => {
+  const own = await addShop();
+  const cookie = `confere_portal=${await openMerchantSession(env.context, own.token)}`;
+  const wait = () => env.timers.advance(LEASE_MS + 1_000);
+  const find = async (query: string) =>
+    await env.advanceUntil('it is delivered', async () => {
+      const { json } = await own.call('GET', `/callbacks?state=delivered&${query}`);
+      return (json as unknown as { callbacks: { id: string }[] }).callbacks[0]?.id;
+    });
+  const pay = async () => {
+    await wait();
+    const id = await find(`transaction_id=${(await env.applyTransaction(['paid'])).id}`);
+    await wait();
+    return id;
+  };
+  const addressOf = async (callback: string) => {
+    await env.timers.advance(1_000);
+    const html = await (await fetch(`${surfaces.url}/portal/callbacks/${callback}`, { headers: { cookie } })).text();
+    return /HTTP 200 <span class="hint long">([^<]*)</.exec(html)?.[1]?.replace(shop.url, '');
+  };
+  const first = await pay();
+  expect(await addressOf(first)).toBe(own.path);
+  const moved = newPath();
+  await move(own, moved);
+  const second = await pay();
+  expect([await addressOf(first), await addressOf(second)]).toEqual([own.path, moved]);
+  const test = newPath();
+  const { json } = await own.ask('test_url', `${shop.url}${test}`);
+  await surfaces.api('admin', 'POST', `/merchants/${own.id}/address-changes`, { change: json.id, decision: 'confirm' });
+  await wait();
+  await own.call('POST', '/test');
+  expect(await addressOf(await find('tests=only'))).toBe(test);
+  const last = newPath();
+  await surfaces.api('admin', 'PATCH', `/merchants/${own.id}`, { url: `${shop.url}${last}` });
+  const third = await pay();
+  expect([await addressOf(second), await addressOf(third)]).toEqual([undefined, last]);
+  expect(await addressOf(first)).toBe(own.path);
+  await env.context.db.deleteFrom('merchant_address_changes').where('merchant_seq', '=', own.seq).execute();
+  expect(await addressOf(first)).toBeUndefined();
 });
 
 test('tests and examples go to the test address with its own secret and no header, and say nothing of the URL’s health', async () => {

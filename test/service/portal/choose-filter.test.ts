@@ -89,10 +89,18 @@ test('a preview counts what operators allow alone: other events change no number
   const paid = await preview({ statuses: ['paid'] });
   expect(paid).toMatchObject({ events: 6, matched: 3, before: { matched: 6, gained: 0, lost: 3 } });
   expect(await preview({ platforms: [THEIRS] })).toMatchObject({ events: 6, matched: 0, before: { lost: 6 } });
+  expect(
+    await preview({ platforms: [OURS, THEIRS], operations: ['cashout'], statuses: ['paid', 'payed'] }),
+  ).toMatchObject({
+    unseen: { platforms: [THEIRS], operations: ['cashout'], statuses: ['payed'] },
+    seen: { platforms: [OURS], operations: ['cashin'], statuses: ['paid', 'pending'] },
+  });
+  expect(paid).toMatchObject({ unseen: {}, seen: {} });
   await env.applyTransactions(20, ['pending', 'paid'], { platform: THEIRS, extra: '{"store":7}' });
   expect(await preview({ statuses: ['paid'] })).toEqual(paid);
   expect(await preview({})).toEqual(everything);
   expect(await (await late.scope()).previewFilter({})).toMatchObject({ events: 0, matched: 0, examples: [] });
+  expect(await (await late.scope()).previewFilter({ statuses: ['payed'] })).toMatchObject({ unseen: {}, seen: {} });
 });
 
 test('a preview in pages has each event once, and finds prefixes and events without a platform', async () => {

@@ -224,6 +224,32 @@ describe('an example of each message', () => {
   });
 });
 
+it('the form of a replay says that tests are no part of a period, and leads to those that failed', async () => {
+  const { html } = await show('/portal/replay', 'en');
+  expect(html).toMatch(
+    /Tests and examples are not part of a period\. <a href="\/portal\/callbacks\?tests=only&amp;state=failed">Send the tests/,
+  );
+  expect((await show('/portal/callbacks?tests=only&state=failed')).status).toBe(200);
+});
+
+it.each([
+  ['pt-BR', 'Nenhum destes eventos tem estas situações: payed. Eles têm: '],
+  ['en', 'None of these events has these statuses: payed. They have: '],
+])(
+  'the preview of a filter names the values that no event has, and those that they have: %s',
+  async (language, said) => {
+    const headers = { cookie, origin: url, 'accept-language': language };
+    const preview = async (statuses: string) => {
+      const fields = { form_token: formTokenOf((await show('/portal/filter')).html), statuses };
+      return await (
+        await fetch(`${url}/portal/filter`, { method: 'POST', headers, body: new URLSearchParams(fields) })
+      ).text();
+    };
+    expect(await preview('payed')).toContain(`${said}${language === 'en' ? 'Paid' : 'Pago'}`);
+    expect(await preview('paid')).not.toContain(said.slice(0, 20));
+  },
+);
+
 it('the form of a replay begins with the first failure, else a week ago, and has today', async () => {
   const { calendar, clock, db } = env.context;
   const today = calendar.dayOf(clock.now());

@@ -1,7 +1,6 @@
 import type { Request, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { type AnyChange, makeChange } from '../../../operations/define-change.ts';
-import { parseInput } from '../../../operations/parse-input.ts';
 import { createRouter } from '../../create-router.ts';
 import { admit, byOf } from '../../mount-operations.ts';
 
@@ -18,7 +17,10 @@ export function serveButton<Made>(
   const { address, to, read } = button;
   router.post(address, admit([change]), async (request: Request<{ id: string }>, response) => {
     const by = byOf(change, request, response, true);
-    const given = read && change.input ? parseInput(read(request), change.input) : undefined;
+    const parsed = read && change.input?.safeParse(read(request));
+    // its fields are hidden: the person who sent it could correct none, and the faults have an English text alone
+    if (parsed?.success === false) throw Object.assign(new Error('a button’s fields are wrong'), { status: 400 });
+    const given = parsed?.data;
     const { made } = await makeChange<unknown, Made>(context, change, { given, by });
     context.wakeUps.alerts.notify();
     response.redirect(303, typeof to === 'string' ? to : to(by.id, made as Made));

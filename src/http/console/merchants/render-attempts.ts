@@ -6,11 +6,12 @@ import { type Html, html } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { describeOutcome } from './render-delivery.ts';
 
-/** The attempts of a callback. @param withBody whether the merchant's answers are shown. */
+/** The attempts of a callback. @param withBody whether the merchant's answers are shown. @param addresses of the attempts, as far as they are known. */
 export function renderAttempts(
   context: Pick<Context, 'calendar'>,
   attempts: ReturnType<typeof presentAttempt>[],
   withBody: boolean,
+  addresses: readonly (string | undefined)[] = [],
 ): Html {
   return table({
     caption: 'Tentativas, a mais antiga primeiro',
@@ -22,8 +23,10 @@ export function renderAttempts(
       { title: 'Duração', cell: (row) => `${formatCount(row.duration_ms)} ms`, align: 'end' },
       {
         title: 'Resultado',
-        cell: ({ response_status: status, error_class: error, request_headers: { host } }) =>
-          html`${describeOutcome(status, error)}${host !== undefined && html` <span class="hint">${host}</span>`}`,
+        cell: (row) => {
+          const to = addresses[attempts.indexOf(row)] ?? row.request_headers.host;
+          return html`${describeOutcome(row.response_status, row.error_class)}${to !== undefined && html` <span class="hint long">${to}</span>`}`;
+        },
       },
       ...(withBody
         ? [

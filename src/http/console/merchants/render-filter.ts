@@ -66,6 +66,7 @@ export function renderFilterPreview(preview: FilterPreview, links = true): Html 
       lost: formatCount(before.lost),
     });
   return html`<section><h2>${t('O que o filtro teria aceitado')}</h2><p>${accepted} ${change} <span class="hint">${t('Com os dados atuais de cada transação.')}</span></p>
+${describeUnseen(preview)}
 ${table({
   caption: 'Exemplos, os mais novos primeiro',
   rows: examples,
@@ -88,4 +89,18 @@ ${table({
     },
   ],
 })}</section>`;
+}
+
+/** Says which values of the filter none of the events has, such as a misspelt status, and which they have. */
+function describeUnseen({ unseen, seen }: FilterPreview): Html[] {
+  const say = (list: string, codes: string[] = []) =>
+    codes
+      .map((code) =>
+        describeCode(list === 'operations' ? OPERATION_WORDS : list === 'statuses' ? STATUS_WORDS : {}, code),
+      )
+      .join(', ');
+  return (Object.keys(unseen) as (keyof typeof unseen)[]).map((list) => {
+    const values = { list: FILTER_WORDS[list] ?? list, unseen: say(list, unseen[list]), seen: say(list, seen[list]) };
+    return html`<p class="explain">${t('Nenhum destes eventos tem estas {list}: {unseen}. Eles têm: {seen}.', values)}</p>`;
+  });
 }

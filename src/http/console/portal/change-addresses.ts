@@ -8,7 +8,7 @@ import { t } from '../../../texts/translate.ts';
 import { ofChange } from '../forms/two-step-form.ts';
 import { ADDRESS_WORDS, renderChange } from '../merchants/decide-address.ts';
 import { choiceField, inputField } from '../parts/fields.ts';
-import { EMPTY_VALUE } from '../parts/format.ts';
+import { EMPTY_VALUE, formatBounded, moment } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts, idText } from '../parts/page-components.ts';
 import { postForm } from '../parts/send-page.ts';
@@ -81,6 +81,18 @@ export function sayNoMail({ isMailed, merchant }: MerchantScope): Html | false {
   return html`<span class="hint">${why} ${t('Onde se promete um e-mail, olhe o portal; onde um link confirma, a operação confirma.')}</span>`;
 }
 
+/** Says what still goes to the URL before; nothing where nothing does. */
+async function sayOldAddress({ calendar }: PortalContext, scope: MerchantScope): Promise<Html | undefined> {
+  const old = await scope.countToOldAddress();
+  if (!old) return undefined;
+  const at = moment(calendar, old.endsAt);
+  const said =
+    old.count.n === 1
+      ? tHtml('1 mensagem em voo ainda vai ao endereço antigo até {at}.', { at })
+      : tHtml('{n} mensagens em voo ainda vão ao endereço antigo até {at}.', { n: formatBounded(old.count), at });
+  return html`<span class="hint">${said}</span>`;
+}
+
 /** The merchant's addresses, and the changes of them that wait. @param isOwnPage it also shows the secret of tests. */
 export async function renderAddresses(
   context: PortalContext,
@@ -95,7 +107,10 @@ export async function renderAddresses(
     html`<span class="hint">${t('Não confirmado: recebe só exemplos fictícios. Para confirmá-lo, peça o mesmo endereço de novo.')}</span>`;
   const secret = isOwnPage && testUrl !== null && (await scope.checkAddress({ kind: 'test_url', value: testUrl }));
   return html`<section><h2>${t('Endereços')}</h2>${facts([
-    ['Endereço', url === null ? t('busca os eventos pela API') : idText(url)],
+    [
+      'Endereço',
+      url === null ? t('busca os eventos pela API') : html`${idText(url)} ${await sayOldAddress(context, scope)}`,
+    ],
     ['E-mail', html`${email ?? EMPTY_VALUE} ${sayNoMail(scope)}`],
     ['Endereço de teste', testUrl && html`${idText(testUrl)} ${unconfirmed}`],
     ['Segredo de teste', secret && html`<details><summary>${t('Mostrar')}</summary>${idText(secret)}</details>`],

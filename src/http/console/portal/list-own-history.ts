@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { OWN_ACTIONS, type OwnAction, type OwnChange } from '../../../portal/read-own-history.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { type Label, t, words } from '../../../texts/translate.ts';
+import { type Label, plural, t, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
@@ -94,7 +94,7 @@ function describeWho({ by, token_name: name }: OwnChange): Part {
 function describeRange(calendar: PortalContext['calendar'], { range, count, fields: names }: OwnChange): Part {
   if (names.length > 0) return html`<code>${names.join(', ')}</code>`;
   if (range === null) return undefined;
-  return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}: ${t('{n} callbacks', { n: count ?? 0 })}`;
+  return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}: ${plural(count ?? 0, '1 callback', '{n} callbacks')}`;
 }
 
 function describeDetails({ kind, effects, value, old_value: old, filter, callback, types, ...order }: OwnChange): Part {

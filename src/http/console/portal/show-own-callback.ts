@@ -24,7 +24,7 @@ export function ownCallbackPage({ calendar }: PortalContext): Router {
   const router = createRouter();
   router.get('/portal/callbacks/:id', async (request: Request<{ id: string }>, response) => {
     const scope = getScope(response);
-    const { callback, attempts, message } = await scope.showCallback(request.params.id);
+    const { callback, attempts, readAddresses, message } = await scope.showCallback(request.params.id);
     const again = postForm(
       response,
       `${CALLBACKS.address}/${callback.id}/redeliver`,
@@ -53,7 +53,7 @@ ${waits}
         callback.delivered_at && moment(calendar, callback.delivered_at),
       ],
     ])}</section>
-<section><h2>${t('Tentativas')}</h2>${renderAttempts({ calendar }, attempts, true)}</section>
+<section><h2>${t('Tentativas')}</h2>${renderAttempts({ calendar }, attempts, true, await readAddresses())}</section>
 ${renderMessage(callback.id, message, attempts.at(-1)?.request_headers)}`;
     const isAwaited = callback.source === TEST_SOURCE && callback.state === 'pending';
     sendPage(request, response, {
