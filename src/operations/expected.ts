@@ -38,7 +38,8 @@ export async function showExpected(context: Context, id: string, caller: Caller)
   const [expected] = await listExpected(context, 1, undefined, { id });
   if (!expected) throw refuse('expected_unknown');
   requireSource(caller, expected.source);
-  return { ...present(withoutSeq(expected), caller), competing: await readCompeting(context.db, id, scopeOf(caller)) };
+  const competing = await readCompeting(context.db, [id], scopeOf(caller));
+  return { ...present(withoutSeq(expected), caller), competing: competing.get(id) ?? [] };
 }
 
 /** Limits a filter to what a merchant's portal shows: the sources of its token, without what another merchant sent. */
@@ -52,7 +53,7 @@ export async function showOwnOrder(context: Context, id: string, caller: Caller)
   const { rows } = await readList(context, expectedPayments, { ...ownOrders(caller, { id }), page });
   const [order] = rows;
   if (!order) throw refuse('expected_unknown');
-  const competing = await readCompeting(context.db, id, scopeOf(caller));
+  const competing = (await readCompeting(context.db, [id], scopeOf(caller))).get(id) ?? [];
   const own = await readOwnStory(context.db, id, scopeOf(caller));
   return { order, reason: await readStateReason(context.db, order), competing, ...own };
 }

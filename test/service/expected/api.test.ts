@@ -228,6 +228,23 @@ describe('many at once', () => {
     ]);
   });
 
+  it('are answered with the others that compete for a payment, as one is: at most 20 of each', async () => {
+    const [shared, other, rival] = [nextNumber(), nextNumber(), nextNumber()];
+    const row = (number: string, more = {}) => ({ ...FACTS, source: 'many', number, ...more });
+    await call('PUT', `/many/${rival}`, { ...FACTS, references: [`r-${shared}`] });
+    const rivals = Array.from({ length: 21 }, (_, index) => row(`${shared}-${index}`, { references: [`r-${shared}`] }));
+    const { json } = await call('POST', '', { expected_payments: [row('', {}), ...rivals, row(other)] });
+    type Shown = { id: string; number: string; competing: { number: string }[] | null };
+    const [refused, first, ...results] = json.results as Shown[];
+    expect(refused?.competing).toBeNull();
+    expect(first?.competing?.map(({ number }) => number)).toEqual([
+      ...[rival, ...rivals.slice(1, 20).map(({ number }) => number)],
+    ]);
+    expect(results.at(-1)?.competing).toEqual([]);
+    for (const { id, competing } of [first, ...results] as Shown[])
+      expect((await call('GET', `/${id}`)).json.competing).toEqual(competing);
+  });
+
   it('are up to a thousand, and more than 256 KiB', async () => {
     const many = (length: number) => ({
       expected_payments: Array.from({ length }, (_, index) => ({
