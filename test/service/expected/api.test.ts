@@ -150,11 +150,16 @@ describe('an order that was just changed', () => {
     expect((await call('GET', at)).json).toMatchObject({ decided: true, state: 'underpaid', difference: '-3.00' });
     const right = (await call('PUT', at, { ...facts, amount: '7.00' })).json;
     expect(right).toMatchObject({ decided: false, state: 'paid', reason: null, difference: '0.00', matches: [{}] });
+    expect(right).toMatchObject({ paid_day: null, late_days: 0 });
     expect((await call('PUT', at, { ...facts, amount: '5.00' })).json).toMatchObject({
       ...{ decided: false, state: 'overpaid', reason_code: 'overpaid', difference: '2.00' },
     });
     await decideAll(environment.context);
-    expect((await call('DELETE', at)).json).toMatchObject({ decided: false, state: 'paid_after_cancel' });
+    expect((await call('DELETE', at)).json).toMatchObject({
+      decided: false,
+      state: 'paid_after_cancel',
+      paid_day: null,
+    });
     await decideAll(environment.context);
     expect((await call('POST', `/${String(id)}/reopen`, { note: 'by mistake' })).json).toMatchObject({
       ...{ decided: false, state: 'overpaid', paid: '7.00' },
