@@ -5,6 +5,7 @@ import { type Caller, seesPersons } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { centsOf } from '../domain/cents-of.ts';
 import { parseAmount } from '../domain/money.ts';
+import { OPERATIONS } from '../domain/statuses.ts';
 import { cancelExpected, reopenExpected } from '../expected/cancel-expected.ts';
 import { EXPECTED_STATES } from '../expected/decide/decide-state.ts';
 import { readStateReason } from '../expected/describe-state.ts';
@@ -183,14 +184,15 @@ export const unmatchOne = defineChange({
 
 export const expectedFilters = z.object({
   state: z.enum(EXPECTED_STATES, `must be one of ${EXPECTED_STATES.join(', ')}`).optional(),
+  operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`).optional(),
   source: z.string().min(1).optional(),
   number: z.string().min(1).optional(),
   reference: z.string().min(1).optional(),
   platform: z.string().min(1).optional().describe('none: what names no platform'),
   due_from: day.optional(),
   due_to: day.optional(),
-  from: day.optional().describe('the day on which it first came'),
-  to: day.optional(),
+  from: day.optional().describe('that first came on this day or later'),
+  to: day.optional().describe('that first came on this day or earlier'),
   disputed: z
     .literal('true', 'must be true')
     .optional()
