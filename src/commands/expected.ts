@@ -10,12 +10,23 @@ import { COMMAND } from '../operations/define-change.ts';
 import { cancelOne, expectedPayments, matchOne, putOne, reopenOne, unmatchOne } from '../operations/expected.ts';
 import { renderExpectedCsv } from '../operations/export-expected.ts';
 import { runImport } from './imports/imports.ts';
-import { changeCommand, listCommand } from './operation-commands.ts';
+import { addFilters, changeCommand, listCommand, type Options } from './operation-commands.ts';
 import { print, withContext } from './with-context.ts';
 
 const BY_PAYMENT = {
   '--transaction-id <id>': 'the payment',
   '--note <text>': 'why',
+} as const;
+
+const FILTERS = {
+  '--state <state>': EXPECTED_STATES.join(', '),
+  '--operation <operation>': OPERATIONS.join(', '),
+  '--source <source>': 'of this source',
+  '--number <number>': 'with this number',
+  '--reference <reference>': 'with this reference',
+  '--platform <id>': 'that name this platform; none: that name none',
+  '--due-from <day>': 'due on this day or later',
+  '--due-to <day>': 'due on this day or earlier',
 } as const;
 
 /** `confere expected …`: what somebody owes us, or we owe, and with which payments it is matched. */
@@ -48,15 +59,7 @@ export function expectedCommand(program: Command): void {
   });
   listCommand(group, expectedPayments, {
     description: 'the newest expected payments',
-    options: {
-      '--state <state>': EXPECTED_STATES.join(', '),
-      '--source <source>': 'of this source',
-      '--number <number>': 'with this number',
-      '--reference <reference>': 'with this reference',
-      '--platform <id>': 'that name this platform; none: that name none',
-      '--due-from <day>': 'due on this day or later',
-      '--due-to <day>': 'due on this day or earlier',
-    },
+    options: FILTERS,
     say: describe,
   });
   changeCommand(group, 'cancel <id>', cancelOne, { description: 'cancel an expected payment', say: describe });
@@ -85,19 +88,20 @@ function addFileCommands(group: Command): void {
     .option('--dry-run', 'check the file and say what it would change')
     .option('--json', 'print one JSON object')
     .action((file: string, options: { dryRun?: boolean; json?: boolean }) => runImport('expected', file, options));
-  group
-    .command('export')
-    .description('write expected payments as CSV')
+  const file = group.command('export').description('write expected payments as CSV');
+  const readFilter = addFilters(file, expectedPayments, { options: FILTERS });
+  file
     .option('--out <file>', 'where to write it, - for standard output', '-')
     .option('--json', 'print one JSON object')
-    .action(({ out, json }: { out: string; json?: boolean }) =>
-      withContext({}, async (context) => {
-        const rows = Readable.from(renderExpectedCsv(context, { filter: {}, caller: COMMAND }));
+    .action(({ out, json, ...options }: Options & { out: string; json?: boolean }) => {
+      const filter = readFilter(options);
+      return withContext({}, async (context) => {
+        const rows = Readable.from(renderExpectedCsv(context, { filter, caller: COMMAND }));
         if (out === '-') return await pipeline(rows, process.stdout, { end: false });
         await pipeline(rows, createWriteStream(out));
         print(json, { file: path.resolve(out) }, `wrote ${out}`);
-      }),
-    );
+      });
+    });
 }
 
 function describe(row: Omit<PresentedExpected, 'seq'>): string {

@@ -22,6 +22,7 @@ export function mismatchesCommand(program: Command): void {
       '--state <state>': MISMATCH_STATES.join(', '),
       '--kind <kind>': 'only of this kind',
       '--severity <severity>': 'medium, high, critical',
+      '--transaction <id>': 'of this transaction',
       '--owner <id>': 'of this user or token; none: without an owner',
       '--age <days>': 'open for at least this number of days',
       '--sort <order>': 'age: the longest open first; at_stake: the most at stake first',
@@ -29,6 +30,7 @@ export function mismatchesCommand(program: Command): void {
       '--to <day>': 'whose payment is of this day or earlier',
       '--blocks <month>': 'that keep this month open',
     },
+    fields: { transaction: 'transaction_id' },
     say: describe,
   });
   changeCommand<unknown, unknown, Shown | { resolved: number; more: boolean }>(group, 'resolve [ids...]', resolve, {

@@ -105,13 +105,17 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
   }
 }
 
-type ListForm<Row> = {
-  /** Default: `list`. */
-  name?: string;
-  description: string;
+type FilterTexts = {
+  /** Options of filters whose declaration describes them in other words; the others have an option too. */
   options?: OptionTexts;
   /** The field of an option that is called otherwise. */
   fields?: Record<string, string>;
+};
+
+type ListForm<Row> = FilterTexts & {
+  /** Default: `list`. */
+  name?: string;
+  description: string;
   /** Rows at most; default: 200. */
   max?: number;
   /** Prints all rows, and takes no limit. */
@@ -128,15 +132,14 @@ export function listCommand<Row extends { seq: number }, Filter>(
   list: List<Row, Filter>,
   form: ListForm<NoInfer<Row>>,
 ): void {
-  const { name = 'list', fields, max = PAGE_ITEMS_MAX } = form;
+  const { name = 'list', max = PAGE_ITEMS_MAX } = form;
   const command = parent.command(name).description(form.description);
-  for (const [flags, text] of Object.entries(form.options ?? {})) command.option(flags, text);
+  const readFilter = addFilters(command, list, form);
   if (!form.isWhole) command.option('--limit <count>', `rows at most, up to ${max}`, '50');
   command.option('--json', 'print one JSON object');
   command.action(async ({ limit: text, json, ...options }: Options & { limit?: string; json?: boolean }) => {
     const limit = form.isWhole ? max : parseLimit(text ?? '', max);
-    const nameField = (field: string) => nameOption(field, fields);
-    const filter = (list.filters ? parseInput(readFields(options, fields), list.filters, nameField) : {}) as Filter;
+    const filter = readFilter(options);
     await withContext({}, async (context) => {
       const rows: Row[] = [];
       for (let after: number | undefined; ; ) {
@@ -150,6 +153,25 @@ export function listCommand<Row extends { seq: number }, Filter>(
       print(json, { [list.name]: shown }, lines.join('\n') || (form.none ?? 'none'));
     });
   });
+}
+
+/** Adds an option for each filter of a list: one that can only be `true` takes no value. @returns a function that reads the filters. */
+export function addFilters<Row extends { seq: number }, Filter>(
+  command: Command,
+  { filters }: Pick<List<Row, Filter>, 'filters'>,
+  { options = {}, fields = {} }: FilterTexts = {},
+): (given: Options) => Filter {
+  for (const [flags, text] of Object.entries(options)) command.option(flags, text);
+  const named = readFields(Object.fromEntries(command.options.map((one) => [one.attributeName(), one])), fields);
+  for (const [field, schema] of Object.entries(filters?.shape ?? {})) {
+    if (field in named) continue;
+    const takes = (text: string): boolean => schema.safeParse(text).success;
+    const isFlag = takes('true') && !takes('false');
+    const flags = isFlag ? nameOption(field) : `${nameOption(field)} <${field.split('_').at(-1)}>`;
+    command.addOption(new Option(flags, schema.description).preset('true'));
+  }
+  const name = (field: string) => nameOption(field, fields);
+  return (given) => (filters ? parseInput(readFields(given, fields), filters, name) : {}) as Filter;
 }
 
 type ItemForm<Shown> = { description: string; isDefault?: true; say(shown: Shown, context: Context): string };

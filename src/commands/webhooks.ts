@@ -24,6 +24,7 @@ export function webhooksCommand(program: Command): void {
       '--state <state>': WEBHOOK_STATES.join(', '),
       '--transaction <id>': 'only those that name this transaction',
       '--reference <text>': 'only those that name this reference',
+      '--extra <text>': 'only those that name this extra',
     },
     fields: { transaction: 'transaction_id' },
     say: (row, context) =>

@@ -2,10 +2,12 @@
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
+import { refuse } from '../texts/refuse.ts';
 import { lockExpected } from './cancel-expected.ts';
 import type { GivenFacts } from './expected-fields.ts';
 import { idOf } from './expected-id.ts';
 import { type PutOutcome, putExpected } from './put-expected.ts';
+import { readFacts } from './read-facts.ts';
 
 /** The source of invoices that belong to no order. */
 export const NFE_SOURCE = 'nfe';
@@ -88,49 +90,25 @@ export async function joinInvoice(
     const stored = await trx
       .selectFrom('expected_payments as one')
       .innerJoin('expected_versions as version', 'version.seq', 'one.version_seq')
-      .innerJoin('expected_texts as texts', 'texts.version_seq', 'one.version_seq')
       .where('one.id', '=', order)
       .select(['one.source', 'one.number', 'one.version_seq', 'one.revised_at', 'one.document_hash'])
-      .select('one.merchant_seq')
-      .select(['version.facts_hash', 'version.invoice_key'])
-      .select(['version.amount_cents', 'version.platform', 'version.issued_day', 'version.due_day'])
-      .select(['version.valid_until', 'texts.document', 'texts.name', 'texts.description', 'texts.extra'])
+      .select(['one.merchant_seq', 'version.facts_hash'])
       .executeTakeFirstOrThrow();
-    const keys = await trx
-      .selectFrom('expected_keys')
-      .select(['kind', 'value'])
-      .where('version_seq', '=', stored.version_seq)
-      .execute();
-    const valuesOf = (kind: string): string[] => keys.flatMap((one) => (one.kind === kind ? [one.value] : []));
-    const {
-      source,
-      number,
-      version_seq: _,
-      amount_cents,
-      revised_at,
-      extra,
-      facts_hash,
-      document_hash,
-      merchant_seq,
-      ...facts
-    } = stored;
-    const authorizations = [...new Set([...valuesOf('invoice'), ...(invoice.authorizations ?? [])])];
+    const { source, number, version_seq, revised_at, facts_hash, document_hash, merchant_seq } = stored;
+    const read = (await readFacts(trx, [version_seq])).get(version_seq);
+    if (!read) throw refuse('expected_unknown');
+    const { facts } = read;
+    const authorizations = [...new Set([...read.authorizations, ...(invoice.authorizations ?? [])])];
     const isErased = document_hash !== null && facts.document === null;
     const person = merchant_seq === null ? invoice.facts : { document: null, name: null };
     const lacksPerson = !isErased && PERSON.some((name) => facts[name] === null && person[name] !== null);
-    const isNew = facts.invoice_key === null || authorizations.length > valuesOf('invoice').length || lacksPerson;
+    const isNew = facts.invoice_key === null || authorizations.length > read.authorizations.length || lacksPerson;
     if (!isNew) return undefined;
     const arrival = {
       ...{ source, number, statedHash: facts_hash, ...(authorizations.length > 0 ? { authorizations } : {}) },
       facts: {
-        ...{
-          ...facts,
-          operation: 'cashin' as const,
-          amount: amount_cents,
-          extra: extra?.toString() ?? null,
-          invoice_key: facts.invoice_key ?? invoice.key,
-        },
-        ...{ references: valuesOf('reference'), e2e_ids: valuesOf('e2e_id') },
+        ...facts,
+        invoice_key: facts.invoice_key ?? invoice.key,
         document: facts.document ?? person.document,
         name: facts.name ?? person.name,
         revised_at: revised_at?.toISOString() ?? null,

@@ -247,8 +247,10 @@ async function readCandidates(db: Reader, seqs: number[]) {
   );
 }
 
-/** Days from the due day until the amount was reached, or until today. */
-function countLateDays(row: { state: string; due_day: Day; paid_day: Day | null }, today: Day): number {
-  if (row.state === 'cancelled') return 0;
+type Due = { due_day: Day; paid_day: Day | null; is_cancelled: number; amount_cents: bigint; settled_cents: bigint };
+
+/** Days from the due day until the amount was reached, or until today; 0 where nothing is owed and no day is known. */
+function countLateDays(row: Due, today: Day): number {
+  if (row.paid_day === null && (row.is_cancelled === 1 || row.settled_cents >= row.amount_cents)) return 0;
   return Math.max(0, countDays(row.due_day, row.paid_day ?? today) - 1);
 }

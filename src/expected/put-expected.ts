@@ -15,6 +15,7 @@ import { createKeyedExtraHash, findForgotten } from '../privacy/redact-forgotten
 import type { KeyRule } from './decide/facts.ts';
 import type { GivenFacts } from './expected-fields.ts';
 import { type ExpectedKey, hashKey, idOf } from './expected-id.ts';
+import { readFacts, type StoredFacts } from './read-facts.ts';
 
 /**
  * `authorizations`: the codes (cAut) by which an NF-e names its payments; its importer alone knows them. `statedHash`: of what the source
@@ -31,6 +32,7 @@ export type PutOutcome = {
 type Known = Selectable<Database['expected_payments']> & { facts_hash: Buffer };
 /** `merchantSeq`: of the merchant whose token sends; else undefined. */
 type Sender = { actor: string; merchantSeq?: number | undefined };
+type Stated = { facts: GivenFacts; authorizations?: readonly string[] | undefined };
 type Change = { arrival: Arrival; id: string; factsHash: Buffer; known: Known | undefined; version: number };
 
 /**
@@ -53,15 +55,16 @@ async function putTogether(
 ): Promise<PutOutcome[]> {
   const ids = arrivals.map((one) => idOf(context.keys, one));
   const known = await lockKnown(trx, ids);
+  const differing = await findDiffering(context.keys, trx, arrivals, known);
   const changes: Change[] = [];
   const outcomes: PutOutcome[] = [];
   for (const [index, arrival] of arrivals.entries()) {
     const id = ids[index] ?? '';
-    const [factsHash, stored, revisedAt] = [hashFacts(context.keys, arrival), known.get(id), readRevised(arrival)];
-    const status = compare(arrival, factsHash, stored);
+    const [stored, revisedAt] = [known.get(id), readRevised(arrival)];
+    const status = compare(arrival, stored, differing.has(arrival));
     const version = (stored?.version ?? 0) + (isChange({ status }) ? 1 : 0);
-    if (isChange({ status }))
-      changes.push({ arrival, id, factsHash: arrival.statedHash ?? factsHash, known: stored, version });
+    const factsHash = arrival.statedHash ?? hashFacts(context.keys, arrival);
+    if (isChange({ status })) changes.push({ arrival, id, factsHash, known: stored, version });
     // equal facts, revised later: what the source revised between is older
     else if (status === 'unchanged' && stored && revisedAt && revisedAt > (stored.revised_at ?? new Date(0)))
       await trx.updateTable('expected_payments').set({ revised_at: revisedAt }).where('seq', '=', stored.seq).execute();
@@ -71,11 +74,11 @@ async function putTogether(
   return outcomes;
 }
 
-function compare(arrival: Arrival, factsHash: Buffer, known: Known | undefined): PutOutcome['status'] {
+function compare(arrival: Arrival, known: Known | undefined, isDiffering: boolean): PutOutcome['status'] {
   if (!known) return 'created';
   const revisedAt = readRevised(arrival);
   if (revisedAt && known.revised_at && revisedAt < known.revised_at) return 'superseded';
-  if (factsHash.equals(known.facts_hash)) return 'unchanged';
+  if (!isDiffering) return 'unchanged';
   if (known.operation !== arrival.facts.operation) return 'expected_operation';
   return known.is_cancelled === 1 ? 'expected_cancelled' : 'changed';
 }
@@ -88,18 +91,53 @@ function readRevised({ facts }: Arrival): Date | null {
 async function lockKnown(trx: Transaction<Database>, ids: string[]): Promise<Map<string, Known>> {
   const found = await trx.selectFrom('expected_payments').select('seq').where('id', 'in', ids).execute();
   if (found.length === 0) return new Map();
-  const { rows } = await sql<Known>`SELECT expected_payments.*,
-      (SELECT facts_hash FROM expected_versions WHERE expected_versions.seq = version_seq) AS facts_hash
-    FROM expected_payments FORCE INDEX (PRIMARY)
+  const { rows } = await sql<Omit<Known, 'facts_hash'>>`SELECT * FROM expected_payments FORCE INDEX (PRIMARY)
     WHERE seq IN (${sql.join(found.map(({ seq }) => seq))}) ORDER BY seq FOR UPDATE`.execute(trx);
-  return new Map(rows.map((head) => [head.id, head]));
+  // no subquery: MariaDB sorts 1,000 numbers in a temporary table, in which its bytes become a text
+  const versions = rows.map((head) => head.version_seq);
+  const read = trx.selectFrom('expected_versions').select(['seq', 'facts_hash']).where('seq', 'in', versions);
+  const hashes = new Map((await read.execute()).map((row) => [row.seq, row.facts_hash]));
+  return new Map(
+    rows.map((head) => [head.id, { ...head, facts_hash: hashes.get(head.version_seq) ?? Buffer.alloc(0) }]),
+  );
+}
+
+/**
+ * Finds the arrivals of known keys that say neither what was stated before nor what is shown: an invoice adds to what a source stated, and
+ * a person may be forgotten. So a file that was exported changes nothing when it comes back.
+ */
+async function findDiffering(
+  keys: Keys,
+  trx: Transaction<Database>,
+  arrivals: Arrival[],
+  known: Map<string, Known>,
+): Promise<ReadonlySet<Arrival>> {
+  const others = arrivals.flatMap((arrival) => {
+    const head = known.get(idOf(keys, arrival));
+    return head && !isSame(keys, arrival, head) ? [{ arrival, head }] : [];
+  });
+  const versions = others.map(({ head }) => head.version_seq);
+  const shown = await readFacts(trx, versions);
+  const differing = others.filter(({ arrival, head }) => !isSame(keys, arrival, head, shown.get(head.version_seq)));
+  return new Set(differing.map(({ arrival }) => arrival));
+}
+
+/** Whether an arrival says what is shown, or by default what was stated. A derived issued day says no more than none. */
+function isSame(keys: Keys, { facts, authorizations }: Arrival, head: Known, shown?: StoredFacts): boolean {
+  const derived = issuedDayOf(null, { dueDay: facts.due_day, createdDay: head.created_day });
+  const days = [null, derived].includes(facts.issued_day) ? [null, derived] : [facts.issued_day];
+  // its importer alone states the codes of an invoice
+  const known = shown
+    ? hashFacts(keys, { ...shown, authorizations: authorizations && shown.authorizations })
+    : head.facts_hash;
+  return days.some((issued_day) => hashFacts(keys, { facts: { ...facts, issued_day }, authorizations }).equals(known));
 }
 
 /**
  * Keyed: an unkeyed hash could be searched for a document. The instant of the revision is no fact, nor is the order of keys; what is
  * not given is left out, so that a field of a later version changes no hash.
  */
-function hashFacts(keys: Keys, { facts: { revised_at: _, ...facts }, authorizations }: Arrival): Buffer {
+function hashFacts(keys: Keys, { facts: { revised_at: _, ...facts }, authorizations }: Stated): Buffer {
   const given = Object.entries({ ...facts, authorizations: authorizations ?? null }).flatMap(([name, value]) =>
     value === null
       ? []

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { Caller } from '../access/tokens.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../expected/expected-fields.ts';
+import { scopeOf } from '../expected/mask-expected.ts';
 import { type Arrival, isChange, type PutOutcome, putExpected } from '../expected/put-expected.ts';
+import { readCompeting } from '../expected/read-competing.ts';
 import { faultOf, refuse, refuseFields } from '../texts/refuse.ts';
 import { defineChange } from './define-change.ts';
 import { ok } from './describe-operation.ts';
@@ -44,13 +46,16 @@ export const putMany = defineChange({
     if (!first) return undefined;
     return { target: first.id, ...(changed.length > 1 ? { detail: JSON.stringify({ count: changed.length }) } : {}) };
   },
-  async answer(_context, { rows, outcomes }) {
+  async answer({ db }, { rows, outcomes }, { by }) {
     const left = outcomes.values();
-    return {
-      results: rows.map((row, index) =>
-        row instanceof ConfereError ? refuseRow(row, index + 1) : presentOutcome(left.next().value, index + 1),
-      ),
+    const stored = outcomes.filter((one) => !isRefused(one)).map(({ id }) => id);
+    const competing = await readCompeting(db, stored, scopeOf(by.caller));
+    const present = (outcome: PutOutcome | undefined) => {
+      if (!outcome) throw refuse('expected_unknown');
+      return { ...presentOutcome(outcome), competing: isRefused(outcome) ? null : (competing.get(outcome.id) ?? []) };
     };
+    const shown = rows.map((row) => (row instanceof ConfereError ? refuseRow(row) : present(left.next().value)));
+    return { results: shown.map((row, index) => ({ row: index + 1, ...row })) };
   },
 });
 
@@ -82,22 +87,18 @@ function nameOf({ source, number }: Given): string {
   return JSON.stringify([source, number]);
 }
 
-function refuseRow({ code, reason, fields }: ConfereError, row: number) {
-  return {
-    row,
-    status: code === 'forbidden' ? FORBIDDEN : INVALID,
-    id: null,
-    version: null,
-    reason,
-    errors: fields ?? null,
-  };
+function refuseRow({ code, reason, fields }: ConfereError) {
+  const status = code === 'forbidden' ? FORBIDDEN : INVALID;
+  return { status, id: null, version: null, reason, errors: fields ?? null, competing: null };
 }
 
-function presentOutcome(outcome: PutOutcome | undefined, row: number) {
-  if (!outcome) throw refuse('expected_unknown');
+function presentOutcome(outcome: PutOutcome) {
   const { status, id, version } = outcome;
-  const isRefused = status === 'expected_cancelled' || status === 'expected_operation';
-  const code = status === 'created' ? CREATED : isRefused ? CONFLICT : OK;
-  const reason = isRefused || status === 'superseded' ? status : null;
-  return { row, status: code, id, version, reason, errors: null };
+  const code = status === 'created' ? CREATED : isRefused(outcome) ? CONFLICT : OK;
+  const reason = isRefused(outcome) || status === 'superseded' ? status : null;
+  return { status: code, id, version, reason, errors: null };
+}
+
+function isRefused({ status }: PutOutcome): boolean {
+  return status === 'expected_cancelled' || status === 'expected_operation';
 }

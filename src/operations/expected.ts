@@ -5,6 +5,7 @@ import { type Caller, seesPersons } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { centsOf } from '../domain/cents-of.ts';
 import { parseAmount } from '../domain/money.ts';
+import { OPERATIONS } from '../domain/statuses.ts';
 import { cancelExpected, reopenExpected } from '../expected/cancel-expected.ts';
 import { EXPECTED_STATES } from '../expected/decide/decide-state.ts';
 import { readStateReason } from '../expected/describe-state.ts';
@@ -38,7 +39,8 @@ export async function showExpected(context: Context, id: string, caller: Caller)
   const [expected] = await listExpected(context, 1, undefined, { id });
   if (!expected) throw refuse('expected_unknown');
   requireSource(caller, expected.source);
-  return { ...present(withoutSeq(expected), caller), competing: await readCompeting(context.db, id, scopeOf(caller)) };
+  const competing = await readCompeting(context.db, [id], scopeOf(caller));
+  return { ...present(withoutSeq(expected), caller), competing: competing.get(id) ?? [] };
 }
 
 /** Limits a filter to what a merchant's portal shows: the sources of its token, without what another merchant sent. */
@@ -52,7 +54,7 @@ export async function showOwnOrder(context: Context, id: string, caller: Caller)
   const { rows } = await readList(context, expectedPayments, { ...ownOrders(caller, { id }), page });
   const [order] = rows;
   if (!order) throw refuse('expected_unknown');
-  const competing = await readCompeting(context.db, id, scopeOf(caller));
+  const competing = (await readCompeting(context.db, [id], scopeOf(caller))).get(id) ?? [];
   const own = await readOwnStory(context.db, id, scopeOf(caller));
   return { order, reason: await readStateReason(context.db, order), competing, ...own };
 }
@@ -182,14 +184,15 @@ export const unmatchOne = defineChange({
 
 export const expectedFilters = z.object({
   state: z.enum(EXPECTED_STATES, `must be one of ${EXPECTED_STATES.join(', ')}`).optional(),
+  operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`).optional(),
   source: z.string().min(1).optional(),
   number: z.string().min(1).optional(),
   reference: z.string().min(1).optional(),
   platform: z.string().min(1).optional().describe('none: what names no platform'),
   due_from: day.optional(),
   due_to: day.optional(),
-  from: day.optional().describe('the day on which it first came'),
-  to: day.optional(),
+  from: day.optional().describe('that first came on this day or later'),
+  to: day.optional().describe('that first came on this day or earlier'),
   disputed: z
     .literal('true', 'must be true')
     .optional()

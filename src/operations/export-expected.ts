@@ -1,7 +1,6 @@
 /** The CSV of expected payments: with the columns of its import first, so that a file can come back. */
 import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
-import { type Day, issuedDayOf } from '../domain/calendar.ts';
 import { formatWallTime, type Language } from '../domain/language/language.ts';
 import { parseSum } from '../domain/money.ts';
 import type { ExpectedFilters, PresentedExpected } from '../expected/list-expected.ts';
@@ -20,9 +19,7 @@ const text = (value: string | null): Cell => ({ text: value && guard(value) });
 const money = (value: string): Cell => ({ cents: parseSum(value) ?? null });
 const list = (values: readonly string[]): Cell => text(joinCell(values));
 
-/** An issued day that nobody gave is null: an import of it would be another fact. */
-type Exported = Omit<PresentedExpected, 'issued_day' | 'operation' | 'state' | 'decided'> & {
-  issued_day: Day | null;
+type Exported = Omit<PresentedExpected, 'operation' | 'state' | 'decided'> & {
   operation: string;
   state: string;
   decided: string;
@@ -68,7 +65,7 @@ function sayReason(code: string, language: Language): string {
 
 /**
  * Yields the CSV page by page: `;`, decimal comma, UTF-8 with BOM, CRLF; masked where the caller sees no persons. The pages' have words
- * in the place of codes, and the provider's wall clock; all can be imported. The portal's, which merchants only read, has each issued day.
+ * in the place of codes, and the provider's wall clock; all can be imported, and change nothing.
  */
 export async function* renderExpectedCsv(
   context: Context,
@@ -96,12 +93,7 @@ export async function* renderExpectedCsv(
     const page = { limit: PAGE_ROWS, after };
     const { rows, next } = await readList(context, expectedPayments, { ...wanted, page });
     const exported = rows.map((row) => {
-      const days = { dueDay: row.due_day, createdDay: calendar.dayOf(new Date(row.created_at)) };
-      const given = {
-        ...row,
-        decided: String(row.decided),
-        issued_day: wanted.via !== 'portal' && row.issued_day === issuedDayOf(null, days) ? null : row.issued_day,
-      };
+      const given = { ...row, decided: String(row.decided) };
       return wanted.via ? inWords(given) : given;
     });
     // not before the first page: it may be refused

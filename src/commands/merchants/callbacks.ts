@@ -17,6 +17,7 @@ export function callbacksCommand(program: Command): void {
       '--merchant <id>': 'only of this merchant',
       '--transaction <id>': 'only of this transaction',
       '--state <state>': `only ${CALLBACK_STATES.join(', ')}`,
+      '--type <type>': 'only of this type',
     },
     fields: { transaction: 'transaction_id' },
     say: (one) =>

@@ -7,6 +7,10 @@ import { amount, component, day, instant, nullableInstant, nullableText } from '
 const rule = z.string().describe('person, reference, e2e_id, invoice, extra or document');
 const state = z.enum(EXPECTED_STATES);
 
+const competing = z.array(
+  z.object({ id: z.string(), source: z.string(), number: z.string(), state, shared: nullableText }),
+);
+
 /** An expected payment, as a payment shows it. */
 export const orderOfPayment = z.object({ id: z.string(), source: z.string(), number: z.string(), state, amount, rule });
 
@@ -40,8 +44,7 @@ export const expectedPayment = component('ExpectedPayment', {
   candidates: z
     .array(z.object({ transaction_id: z.string(), amount, rule, reason: z.string() }))
     .describe('at most 20; reason: not_unique, undone (by a person) or pending (not paid yet)'),
-  competing: z
-    .array(z.object({ id: z.string(), source: z.string(), number: z.string(), state, shared: nullableText }))
+  competing: competing
     .optional()
     .describe(
       'only of one: at most 20 others that are not cancelled and have the same reference or e2e_id (shared), or may be the same payment, which counts for none: cancel one, or change its reference. Of a cancelled one with such a payment also cancelled ones: reopen one',
@@ -64,6 +67,7 @@ export const expectedResults = component('ExpectedResults', {
       version: z.int().nullable(),
       reason: nullableText.describe('why it was refused; superseded: what came is older than what is stored'),
       errors: z.record(z.string(), z.array(z.string())).nullable(),
+      competing: competing.nullable().describe('as of one; null: it was refused'),
     }),
   ),
 });

@@ -150,11 +150,16 @@ describe('an order that was just changed', () => {
     expect((await call('GET', at)).json).toMatchObject({ decided: true, state: 'underpaid', difference: '-3.00' });
     const right = (await call('PUT', at, { ...facts, amount: '7.00' })).json;
     expect(right).toMatchObject({ decided: false, state: 'paid', reason: null, difference: '0.00', matches: [{}] });
+    expect(right).toMatchObject({ paid_day: null, late_days: 0 });
     expect((await call('PUT', at, { ...facts, amount: '5.00' })).json).toMatchObject({
       ...{ decided: false, state: 'overpaid', reason_code: 'overpaid', difference: '2.00' },
     });
     await decideAll(environment.context);
-    expect((await call('DELETE', at)).json).toMatchObject({ decided: false, state: 'paid_after_cancel' });
+    expect((await call('DELETE', at)).json).toMatchObject({
+      decided: false,
+      state: 'paid_after_cancel',
+      paid_day: null,
+    });
     await decideAll(environment.context);
     expect((await call('POST', `/${String(id)}/reopen`, { note: 'by mistake' })).json).toMatchObject({
       ...{ decided: false, state: 'overpaid', paid: '7.00' },
@@ -228,6 +233,23 @@ describe('many at once', () => {
     ]);
   });
 
+  it('are answered with the others that compete for a payment, as one is: at most 20 of each', async () => {
+    const [shared, other, rival] = [nextNumber(), nextNumber(), nextNumber()];
+    const row = (number: string, more = {}) => ({ ...FACTS, source: 'many', number, ...more });
+    await call('PUT', `/many/${rival}`, { ...FACTS, references: [`r-${shared}`] });
+    const rivals = Array.from({ length: 21 }, (_, index) => row(`${shared}-${index}`, { references: [`r-${shared}`] }));
+    const { json } = await call('POST', '', { expected_payments: [row('', {}), ...rivals, row(other)] });
+    type Shown = { id: string; number: string; competing: { number: string }[] | null };
+    const [refused, first, ...results] = json.results as Shown[];
+    expect(refused?.competing).toBeNull();
+    expect(first?.competing?.map(({ number }) => number)).toEqual([
+      ...[rival, ...rivals.slice(1, 20).map(({ number }) => number)],
+    ]);
+    expect(results.at(-1)?.competing).toEqual([]);
+    for (const { id, competing } of [first, ...results] as Shown[])
+      expect((await call('GET', `/${id}`)).json.competing).toEqual(competing);
+  });
+
   it('are up to a thousand, and more than 256 KiB', async () => {
     const many = (length: number) => ({
       expected_payments: Array.from({ length }, (_, index) => ({
@@ -236,6 +258,12 @@ describe('many at once', () => {
     });
     const { status, json } = await call('POST', '', many(1_000));
     expect([status, (json.results as object[]).length]).toEqual([200, 1_000]);
+    // beside others MariaDB reads a thousand by another plan
+    const others = { expected_payments: many(1_000).expected_payments.map((row) => ({ ...row, source: 'shop' })) };
+    for (const expected of [201, 200]) {
+      const again = (await call('POST', '', others)).json.results as { status: number }[];
+      expect(again.filter((row) => row.status === expected)).toHaveLength(1_000);
+    }
     expect((await call('POST', '', many(1_001))).status).toBe(422);
   });
 });

@@ -6,8 +6,10 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ADMIN_CALLER } from '../../../src/access/tokens.ts';
+import { addDays } from '../../../src/domain/calendar.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { joinInvoice } from '../../../src/expected/join-invoice.ts';
 import { listExpected } from '../../../src/expected/list-expected.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { importFile } from '../../../src/imports/import-file.ts';
@@ -16,6 +18,7 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { renderExpectedCsv } from '../../../src/operations/export-expected.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { dayOver, makeOrders } from '../../support/make-expected.ts';
+import { keyOfInvoice } from '../../support/make-invoice.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 import { packWorkbook } from '../../support/pack-zip.ts';
 import { observeNow } from '../../support/read-ledger-state.ts';
@@ -29,6 +32,7 @@ const ROWS = [
   ['loja', 'p-1', 'a receber', '1.234,56', '30/11/2026', 'r-1 | r-2', '529.982.247-25', 'Ana Souza'],
   ['loja', 'p-2', 'a pagar', '10,00', '30/11/2026', '', '', ''],
 ];
+const INVOICE = keyOfInvoice();
 const csvOf = (rows: string[][]): Buffer => Buffer.from([TITLES, ...rows].map((row) => row.join(';')).join('\r\n'));
 const load = async (bytes: Buffer) =>
   await importFile(environment.context, { kind: 'expected', bytes }, { actor: 'test', allowEqual: false });
@@ -139,6 +143,52 @@ test('the exported CSV comes back as it was: nothing of it changes, with any sig
     }),
     { numRuns: 12 },
   );
+});
+
+test('the exported CSV has each issued day, which is the same fact when it returns; what an invoice added stays, and so does a forgotten person', async () => {
+  const { context } = environment;
+  const today = context.calendar.dayOf(context.clock.now());
+  const due = addDays(today, 10);
+  const put = async (number: string, more: object = {}) => {
+    const facts = expectedFactsSchema.parse({ operation: 'cashin', amount: '10.00', due_day: due, ...more });
+    return (await putExpected(context, { arrivals: [{ source: 'days', number, facts }], actor: 'test' }))[0];
+  };
+  const order = (await put('derived'))?.id ?? '';
+  await put('given', { issued_day: today });
+  await put('forgotten', { document: '52998224725', name: 'Ana', extra: 'x-1' });
+  const invoice = { key: INVOICE, facts: { document: '11144477735', name: 'Bia' }, authorizations: ['E1'] };
+  await joinInvoice(context, { order, invoice, actor: 'test' });
+  const erased = context.db.selectFrom('expected_versions').select('seq').where('document_hash', 'is not', null);
+  await context.db
+    .updateTable('expected_texts')
+    .set({ document: null, name: null })
+    .where('name', '=', 'Ana')
+    .where('version_seq', 'in', erased)
+    .execute();
+  const read = async () =>
+    (await listExpected(context, 10, undefined, { source: 'days' })).map(({ number, issued_day, version, ...row }) => ({
+      ...{ number, issued_day, version, invoice_key: row.invoice_key, name: row.name },
+    }));
+  const before = await read();
+  expect(before).toEqual([
+    { number: 'forgotten', issued_day: today, version: 1, invoice_key: null, name: null },
+    { number: 'given', issued_day: today, version: 1, invoice_key: null, name: null },
+    { number: 'derived', issued_day: today, version: 2, invoice_key: INVOICE, name: 'Bia' },
+  ]);
+  for (const via of ['portal', 'console', undefined] as const) {
+    const wanted = { filter: { source: 'days' }, caller: ADMIN_CALLER, ...(via ? { via } : {}) };
+    const csv = (await Array.fromAsync(renderExpectedCsv(context, wanted))).join('');
+    expect(csv.split('\r\n').map((line) => line.split(';')[5])).toEqual([
+      ...['emissão', ...Array(3).fill(today.split('-').reverse().join('/')), undefined],
+    ]);
+    expect([csv, await load(Buffer.from(csv))]).toMatchObject([csv, { rows: 3, changed: 0 }]);
+  }
+  expect(await put('derived', { issued_day: today })).toMatchObject({ status: 'unchanged', version: 2 });
+  expect(await put('given')).toMatchObject({ status: 'unchanged', version: 1 });
+  expect(await read()).toEqual(before);
+  const codes = context.db.selectFrom('expected_keys').select('version_seq').where('kind', '=', 'invoice');
+  expect(await codes.where('value', '=', 'E1').execute()).toHaveLength(1);
+  expect(await put('given', { issued_day: addDays(today, -1) })).toMatchObject({ status: 'changed', version: 2 });
 });
 
 test('sqlite3 joins the exported CSV with the payments by their references, and says the same of each order', async () => {

@@ -14,7 +14,7 @@ import { sendExpectedCsv } from '../../api/expected.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
-import { type Draft, dayField, filterField, inputField, platformField } from '../parts/fields.ts';
+import { type Draft, dayField, disputedField, filterField, inputField, platformField } from '../parts/fields.ts';
 import { formatCount, formatDay, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { buttonLink, table } from '../parts/page-components.ts';
@@ -47,6 +47,7 @@ const SUMMED_MAX = 10_000;
 const query = z.object({
   state: filterChoice(EXPECTED_STATES),
   operation: filterChoice(OPERATIONS),
+  source: filterText(TEXT_CHARS_MAX),
   number: filterText(TEXT_CHARS_MAX),
   reference: filterText(TEXT_CHARS_MAX),
   name: filterText(TEXT_CHARS_MAX),
@@ -62,6 +63,7 @@ const query = z.object({
   platform: filterText(TEXT_CHARS_MAX),
   due_from: filterDay,
   due_to: filterDay,
+  disputed: filterChoice(['true']),
 });
 
 /** The pages of expected payments. @param reading whose statements are limited in time. */
@@ -155,6 +157,7 @@ async function form(context: Context, response: Response, draft: Draft) {
   const fields = [
     filterField(draft, { name: 'state', label: 'Estado', words: ORDER_STATE_WORDS, any: 'Todos' }),
     filterField(draft, { name: 'operation', label: 'Operação', words: OPERATION_CHOICES, any: 'Todas' }),
+    inputField(draft, { name: 'source', label: 'Origem' }),
     inputField(draft, { name: 'number', label: 'Número', hint: t('O número inteiro.') }),
     inputField(draft, { name: 'reference', label: 'Referência' }),
     inputField(draft, { name: 'name', label: 'Nome' }),
@@ -162,6 +165,7 @@ async function form(context: Context, response: Response, draft: Draft) {
     inputField(draft, { name: 'amount', label: 'Valor' }),
     platformField(draft, await readPlatformWords(context, response)),
     ...dueFields(draft),
+    disputedField(draft),
   ];
   return { fields, token: formTokenField(response) };
 }

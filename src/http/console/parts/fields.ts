@@ -77,6 +77,11 @@ export function platformField(draft: Draft, words: Record<string, string>): Html
   return filterField(draft, { name: 'platform', label: 'Plataforma', words, any: 'Todas' });
 }
 
+/** The filter of orders with a payment that fits others too. */
+export function disputedField(draft: Draft): Html {
+  return filterField(draft, { name: 'disputed', label: 'Pagamento', words: { true: t('em disputa') }, any: 'Todos' });
+}
+
 /** `1.234,56` with an optional leading `-`, in English `1,234.56`, as a field of the page takes it. */
 export function formatMoneyInput(cents: bigint): string {
   return formatTypedAmount(cents, language());

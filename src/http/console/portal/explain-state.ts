@@ -1,4 +1,3 @@
-import { issuedDayOf } from '../../../domain/calendar.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -32,7 +31,7 @@ function requestOf(context: PortalContext, order: PresentedExpected): string | u
   switch (order.state) {
     case 'underpaid':
     case 'overpaid':
-      return curl(context, 'PUT', key, { ...givenFacts(context, order), amount: order.paid });
+      return curl(context, 'PUT', key, { ...givenFacts(order), amount: order.paid });
     case 'paid_after_cancel':
     case 'cancelled':
       return curl(context, 'POST', `${order.id}/reopen`, { note: '…' });
@@ -56,13 +55,11 @@ export function curl({ config }: PortalContext, method: string, path: string, bo
   return `${address} \\\n  -H 'Content-Type: application/json' -d '${json}'`;
 }
 
-/** Returns the facts as the source gave them: PUT replaces all of them. */
-function givenFacts({ calendar }: PortalContext, order: PresentedExpected): object {
+/** Returns the facts that are given: PUT replaces all of them. */
+function givenFacts(order: PresentedExpected): object {
   const { operation, amount, due_day, issued_day, valid_until, platform, references, e2e_ids, extra } = order;
   const { document, name, description, invoice_key } = order;
-  const days = { dueDay: due_day, createdDay: calendar.dayOf(new Date(order.created_at)) };
-  const issued = issued_day === issuedDayOf(null, days) ? null : issued_day;
-  const optional = { issued_day: issued, valid_until, platform, references, e2e_ids, extra, document, name };
+  const optional = { issued_day, valid_until, platform, references, e2e_ids, extra, document, name };
   const given = Object.entries({ ...optional, description, invoice_key }).filter(
     ([, value]) => value !== null && value.length > 0,
   );

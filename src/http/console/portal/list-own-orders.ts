@@ -12,7 +12,7 @@ import { createRouter } from '../../create-router.ts';
 import { describeFacts, isCancelled, RULE_WORDS, stateBadge, stateBadges } from '../expected/describe-expected.ts';
 import { storyTable } from '../expected/render-story.ts';
 import { encryptAddress } from '../parts/encrypt-filters.ts';
-import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
+import { type Draft, dayField, disputedField, filterField, inputField } from '../parts/fields.ts';
 import { formatDay, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText, say, table } from '../parts/page-components.ts';
@@ -109,7 +109,7 @@ function fields(draft: Draft): Html[] {
     inputField(draft, { name: 'reference', label: 'Referência' }),
     dayField(draft, { name: 'due_from', label: 'Vence de' }),
     dayField(draft, { name: 'due_to', label: 'Vence até' }),
-    filterField(draft, { name: 'disputed', label: 'Pagamento', words: { true: t('em disputa') }, any: 'Todos' }),
+    disputedField(draft),
   ];
 }
 
