@@ -62,7 +62,7 @@ const PORTAL: Record<string, string> = {
   'post /portal/addresses/:id/withdraw': '404 404',
   'get /portal/replay': OWN,
   'post /portal/replay': '422 422',
-  'post /portal/resend-tests': '422 422',
+  'post /portal/resend-tests': '400 400',
   'get /portal/rotate-secret': OWN,
   // the API's rotation, above, was the only one of these 24 hours
   'post /portal/rotate-secret': '422 422',
