@@ -19,7 +19,7 @@ type OptionTexts = Record<`--${string}`, string>;
 /** The outcome of a command. */
 type Done<Given, Made> = { given: Given; made: Made | undefined; id: string; context: Context };
 
-type ChangeForm<Given, Made, Body> = {
+type ChangeForm<Given, Made, Body, Answer> = {
   description?: string;
   options?: OptionTexts;
   /** Options that may be given several times. */
@@ -37,7 +37,7 @@ type ChangeForm<Given, Made, Body> = {
   /** Fields of options that are not texts as they are: files, secrets, numbers. One that is undefined is left out. */
   read?(options: Options): Promise<Options> | Options;
   /** Waits for what follows, or reads more than the API answers. @returns what `say` and `json` get. */
-  follow?(body: Body, done: Done<Given, Made>): Promise<Body>;
+  follow?(answer: Answer, done: Done<Given, Made>): Promise<Body>;
   /** The text for people. */
   say(body: Body, done: Done<Given, Made>): string | Promise<string>;
   /** The exit code; default: 0. */
@@ -51,11 +51,11 @@ type ChangeForm<Given, Made, Body> = {
 };
 
 /** Adds a command that makes a change. @param usage such as `undo <id>`. @param changes of several, an option chooses one. */
-export function changeCommand<Given, Made, Body = Record<string, unknown>>(
+export function changeCommand<Given, Made, Body = Record<string, unknown>, Answer = Body>(
   parent: Command,
   usage: string,
   changes: Change<Given, Made> | readonly [Change<Given, Made>, ...Change<Given, Made>[]],
-  form: ChangeForm<NoInfer<Given>, NoInfer<Made>, Body>,
+  form: ChangeForm<NoInfer<Given>, NoInfer<Made>, Body, Answer>,
 ): void {
   const [name = '', ...args] = usage.split(' ');
   const [first, ...others] = [changes].flat() as [Change<Given, Made>, ...Change<Given, Made>[]];
@@ -97,7 +97,7 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
         const by = { caller: COMMAND, id, params };
         const { body: answer = {}, made } = await answerChange(context, change, parsed, by);
         const done = { given: parsed, made, id: argument, context };
-        const body = (await form.follow?.(answer as Body, done)) ?? (answer as Body);
+        const body = (await form.follow?.(answer as Answer, done)) ?? (answer as Body);
         print(json, form.json?.(body, done) ?? (body as object), await form.say(body, done));
         return form.code?.(body);
       });

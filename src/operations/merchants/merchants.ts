@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import { mayActAs } from '../../access/roles.ts';
-import { countBackfill } from '../../callbacks/backfill/count-backfill.ts';
+import { type BackfillCount, countBackfill } from '../../callbacks/backfill/count-backfill.ts';
 import { presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { sendTest } from '../../callbacks/manage/send-test.ts';
 import type { Context } from '../../context.ts';
@@ -129,13 +129,16 @@ export const changeMerchant = defineChange({
   },
 });
 
+/** The body of a dry run. */
+export type CountedPast = BackfillCount & { dry_run: true; events_since: string };
+
 /** Counts the callbacks of events that the ledger knows that would be enqueued. */
 async function countPast(
   context: Context,
   { caller }: By,
   row: MerchantRow | undefined,
   { filter, eventsSince }: { filter?: FilterInput | undefined; eventsSince: Date },
-): Promise<object> {
+): Promise<CountedPast> {
   // a count reveals whether anything matches the filter: it is a search
   await authorizeFilter(context, caller, filter);
   const done = { actor: caller.id, action: 'merchant.backfill_counted', target: row?.id ?? 'new' };
