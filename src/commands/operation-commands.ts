@@ -5,7 +5,7 @@ import { append } from '../domain/lists.ts';
 import { answerChange, type Change, COMMAND } from '../operations/define-change.ts';
 import type { Item } from '../operations/define-item.ts';
 import { type List, readList } from '../operations/define-list.ts';
-import { PAGE_ITEMS_MAX } from '../operations/describe-operation.ts';
+import { PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX } from '../operations/describe-operation.ts';
 import { parseInput } from '../operations/parse-input.ts';
 import { withoutSeq } from '../operations/present-row.ts';
 import { takeKey } from './keyed-command.ts';
@@ -131,7 +131,7 @@ export function listCommand<Row extends { seq: number }, Filter>(
   const { name = 'list', fields, max = PAGE_ITEMS_MAX } = form;
   const command = parent.command(name).description(form.description);
   for (const [flags, text] of Object.entries(form.options ?? {})) command.option(flags, text);
-  if (!form.isWhole) command.option('--limit <count>', `rows at most, up to ${max}`, '50');
+  if (!form.isWhole) command.option('--limit <count>', `rows at most, up to ${max}`, String(PAGE_ITEMS_DEFAULT));
   command.option('--json', 'print one JSON object');
   command.action(async ({ limit: text, json, ...options }: Options & { limit?: string; json?: boolean }) => {
     const limit = form.isWhole ? max : parseLimit(text ?? '', max);
