@@ -1,10 +1,8 @@
 /** Steps of a request with an idempotency key: its changes, each committed with the key and its result. */
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import { hasErrno, isDuplicateKey } from '../database/transact.ts';
+import { hasErrno, isDuplicateKey, LOCK_WAIT_ERRNOS } from '../database/transact.ts';
 import { current, type KeyedRequest, KeyInUseError, leaseEnd, noteStored, sealResult } from './keyed-request.ts';
-
-const LOCK_WAIT_ERRNOS = new Set([1205]);
 
 /** The request that a change is made for. Within a change there is none. */
 export function currentRequest(): KeyedRequest | undefined {

@@ -1,12 +1,11 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { audit } from '../access/audit.ts';
 import type { Context } from '../context.ts';
-import { isDay } from '../domain/calendar.ts';
-import { type ConfereError, wrongUse } from '../domain/errors.ts';
-import type { Language } from '../domain/language/language.ts';
+import { wrongUse } from '../domain/errors.ts';
+import { LANGUAGES, type Language } from '../domain/language/language.ts';
 import { FILE_FORMATS, type FileFormat } from '../reports/plan/report-plan.ts';
 import { assertGroup, FORMAT_FACTS } from '../reports/render/formats/formats.ts';
 import { makeReport } from '../reports/revisions/make-report.ts';
@@ -15,23 +14,21 @@ import { addExports } from '../reports/serve/add-exports.ts';
 import { exportRange, RANGE_DAYS_MAX, type Range } from '../reports/serve/export-range.ts';
 import { copyReport, type OpenedReport } from '../reports/serve/open-report.ts';
 import { useReport } from '../reports/serve/use-report.ts';
+import { parseDay } from './parse-options.ts';
 import { withContext } from './with-context.ts';
 
 type Options = {
   day?: string;
   from?: string;
   to?: string;
-  format: string;
+  format: FileFormat;
   platform?: string;
-  locale?: string;
-  group?: string;
+  locale?: Language;
+  group?: 'day';
   out?: string;
   add?: string[];
   json?: boolean;
 };
-/** After `checkUse`. */
-type Choices = { platform?: string; locale?: Language; group?: 'day' };
-const LOCALES: readonly string[] = ['pt-BR', 'en'];
 
 /** `confere export`: writes a day's report to a file or standard output. Makes a new revision where the ledger changed. */
 export function exportCommand(program: Command): void {
@@ -41,50 +38,37 @@ export function exportCommand(program: Command): void {
     .option('--day <day>', 'the day: YYYY-MM-DD')
     .option('--from <day>', 'with --to: a range of days in one file, made from one cut and not stored')
     .option('--to <day>', `the last day of the range: at most ${RANGE_DAYS_MAX} days, except for a journal`)
-    .option('--format <format>', `${FILE_FORMATS.join(', ')}`, 'xlsx')
+    .addOption(new Option('--format <format>', 'of the file').choices(FILE_FORMATS).default('xlsx'))
     .option('--platform <id>', 'only this platform; none: transactions without one')
-    .option('--locale <locale>', 'pt-BR or en (default: REPORT_LOCALE)')
-    .option('--group <span>', 'day: of entries, one posting a day, platform and account')
+    .addOption(new Option('--locale <locale>', 'its language (default: REPORT_LOCALE)').choices(LANGUAGES))
+    .addOption(new Option('--group <span>', 'of entries: one posting a day, platform and account').choices(['day']))
     .option('--out <file>', 'where to write it, - for standard output (default: its own name, here)')
     .option('--add <file...>', 'add the csv of the same days of other installations')
     .option('--json', 'print one JSON object')
     .action((options: Options) => {
-      const format = checkUse(options);
-      return withContext({}, (context) => run(context, options, format));
+      checkUse(options);
+      return withContext({}, (context) => run(context, options));
     });
 }
 
 /** @throws ConfereError `wrong_use`, before anything is opened. */
-function checkUse(options: Options): FileFormat {
-  const fault = (message: string): ConfereError => wrongUse(message);
-  const isRange = options.from !== undefined || options.to !== undefined;
-  const days = [options.day, options.from, options.to].filter((day) => day !== undefined);
-  const unreal = days.find((day) => !isDay(day));
-  if (unreal !== undefined) throw fault(`${unreal} is no day: write it as 2026-11-20`);
-  const format = FILE_FORMATS.find((one) => one === options.format);
-  if (!format) throw fault(`there is no format ${options.format}: --format is ${FILE_FORMATS.join(', ')}`);
-  if (options.locale !== undefined && !LOCALES.includes(options.locale)) throw fault('--locale is pt-BR or en');
-  if (options.group !== undefined && options.group !== 'day') throw fault('--group is day');
-  if (options.json && options.out === '-') throw fault('--json and --out - both want standard output');
-  if (options.add && (format !== 'csv' || !isRange || options.out === '-'))
-    throw fault('--add goes with --format csv, --from and --to, and a file');
-  if (!isRange) {
-    if (options.day === undefined) throw fault('say which day: --day 2026-11-20');
-    return format;
-  }
-  if (options.day !== undefined) throw fault('--day goes without --from and --to');
-  if (options.from === undefined || options.to === undefined) throw fault('--from goes with --to');
-  if (options.from > options.to) throw fault('--from is after --to');
-  return format;
+function checkUse({ day, from, to, format, out, add, json }: Options): void {
+  const isRange = from !== undefined || to !== undefined;
+  for (const [name, text] of Object.entries({ day, from, to })) if (text !== undefined) parseDay(`--${name}`, text);
+  if (json && out === '-') throw wrongUse('--json and --out - both want standard output');
+  if (add && (format !== 'csv' || !isRange || out === '-'))
+    throw wrongUse('--add goes with --format csv, --from and --to, and a file');
+  if (!isRange && day === undefined) throw wrongUse('say which day: --day 2026-11-20');
+  if (isRange && day !== undefined) throw wrongUse('--day goes without --from and --to');
+  if (isRange && (from === undefined || to === undefined)) throw wrongUse('--from goes with --to');
 }
 
-async function run(context: Context, options: Options, format: FileFormat): Promise<void> {
-  if (options.from !== undefined && options.to !== undefined) {
-    await runRange(context, options, { from: options.from, to: options.to, format });
+async function run(context: Context, options: Options): Promise<void> {
+  const { day = '', from, to, format, platform, locale, group } = options;
+  if (from !== undefined && to !== undefined) {
+    await runRange(context, options, { from, to, format });
     return;
   }
-  const day = options.day ?? '';
-  const { platform, locale, group } = options as Choices;
   assertGroup(format, group);
   const { changed } = await makeReport(context, day);
   const wanted = { day, format, platform, locale, group };
@@ -108,7 +92,7 @@ async function writeDay(context: Context, options: Options, opened: WrittenDay):
 }
 
 async function runRange(context: Context, options: Options, range: Range & { format: FileFormat }): Promise<void> {
-  const { platform, locale, group } = options as Choices;
+  const { platform, locale, group } = options;
   const limit = FORMAT_FACTS[range.format].anyLength ? { daysMax: Number.POSITIVE_INFINITY } : {};
   const wanted = { ...range, platform, locale, group, ...limit };
   await exportRange(context, wanted, async ({ file, name, state }) => {

@@ -5,7 +5,7 @@ import { append } from '../domain/lists.ts';
 import { answerChange, type Change, COMMAND } from '../operations/define-change.ts';
 import type { Item } from '../operations/define-item.ts';
 import { type List, readList } from '../operations/define-list.ts';
-import { PAGE_ITEMS_MAX } from '../operations/describe-operation.ts';
+import { PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX } from '../operations/describe-operation.ts';
 import { parseInput } from '../operations/parse-input.ts';
 import { withoutSeq } from '../operations/present-row.ts';
 import { takeKey } from './keyed-command.ts';
@@ -19,7 +19,7 @@ type OptionTexts = Record<`--${string}`, string>;
 /** The outcome of a command. */
 type Done<Given, Made> = { given: Given; made: Made | undefined; id: string; context: Context };
 
-type ChangeForm<Given, Made, Body> = {
+type ChangeForm<Given, Made, Body, Answer> = {
   description?: string;
   options?: OptionTexts;
   /** Options that may be given several times. */
@@ -37,7 +37,7 @@ type ChangeForm<Given, Made, Body> = {
   /** Fields of options that are not texts as they are: files, secrets, numbers. One that is undefined is left out. */
   read?(options: Options): Promise<Options> | Options;
   /** Waits for what follows, or reads more than the API answers. @returns what `say` and `json` get. */
-  follow?(body: Body, done: Done<Given, Made>): Promise<Body>;
+  follow?(answer: Answer, done: Done<Given, Made>): Promise<Body>;
   /** The text for people. */
   say(body: Body, done: Done<Given, Made>): string | Promise<string>;
   /** The exit code; default: 0. */
@@ -51,11 +51,11 @@ type ChangeForm<Given, Made, Body> = {
 };
 
 /** Adds a command that makes a change. @param usage such as `undo <id>`. @param changes of several, an option chooses one. */
-export function changeCommand<Given, Made, Body = Record<string, unknown>>(
+export function changeCommand<Given, Made, Body = Record<string, unknown>, Answer = Body>(
   parent: Command,
   usage: string,
   changes: Change<Given, Made> | readonly [Change<Given, Made>, ...Change<Given, Made>[]],
-  form: ChangeForm<NoInfer<Given>, NoInfer<Made>, Body>,
+  form: ChangeForm<NoInfer<Given>, NoInfer<Made>, Body, Answer>,
 ): void {
   const [name = '', ...args] = usage.split(' ');
   const [first, ...others] = [changes].flat() as [Change<Given, Made>, ...Change<Given, Made>[]];
@@ -97,7 +97,7 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>>(
         const by = { caller: COMMAND, id, params };
         const { body: answer = {}, made } = await answerChange(context, change, parsed, by);
         const done = { given: parsed, made, id: argument, context };
-        const body = (await form.follow?.(answer as Body, done)) ?? (answer as Body);
+        const body = (await form.follow?.(answer as Answer, done)) ?? (answer as Body);
         print(json, form.json?.(body, done) ?? (body as object), await form.say(body, done));
         return form.code?.(body);
       });
@@ -135,7 +135,7 @@ export function listCommand<Row extends { seq: number }, Filter>(
   const { name = 'list', max = PAGE_ITEMS_MAX } = form;
   const command = parent.command(name).description(form.description);
   const readFilter = addFilters(command, list, form);
-  if (!form.isWhole) command.option('--limit <count>', `rows at most, up to ${max}`, '50');
+  if (!form.isWhole) command.option('--limit <count>', `rows at most, up to ${max}`, String(PAGE_ITEMS_DEFAULT));
   command.option('--json', 'print one JSON object');
   command.action(async ({ limit: text, json, ...options }: Options & { limit?: string; json?: boolean }) => {
     const limit = form.isWhole ? max : parseLimit(text ?? '', max);

@@ -1,6 +1,7 @@
 /** Values of command-line options. Each function throws ConfereError `wrong_use`, which names the option. */
 import { isDay } from '../domain/calendar.ts';
 import { wrongUse } from '../domain/errors.ts';
+import { describe } from '../texts/refuse.ts';
 import { readPlace, readSecretIn } from './developer/read-place.ts';
 import { noteInput } from './keyed-command.ts';
 
@@ -8,12 +9,12 @@ import { noteInput } from './keyed-command.ts';
 export function parseLimit(text: string, max: number): number {
   const limit = Number(text);
   if (Number.isInteger(limit) && limit >= 1 && limit <= max) return limit;
-  throw wrongUse(`--limit must be a whole number from 1 to ${max}`);
+  throw wrongUse(`--limit ${describe('limit_wrong', { n: max })}`);
 }
 
 export function parseDay(option: string, text: string): string {
   if (isDay(text)) return text;
-  throw wrongUse(`${option} must be a day: YYYY-MM-DD`);
+  throw wrongUse(`${option} ${describe('day_wrong', {})}`);
 }
 
 /** Reads a file, or standard input for `-`. Its content belongs to what a command with a key was asked for. */

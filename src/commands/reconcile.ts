@@ -8,7 +8,7 @@ import { findRun, type PresentedRun } from '../reconciliation/numbers/read-runs.
 import { claimRun } from '../reconciliation/runs/claim-run.ts';
 import { executeRun } from '../reconciliation/runs/process-runs.ts';
 import type { OnProgress } from '../reconciliation/runs/process-windows.ts';
-import { checkDays, resumeRun } from '../reconciliation/runs/start-run.ts';
+import { checkRequest, resumeRun } from '../reconciliation/runs/start-run.ts';
 import { print, withContext } from './with-context.ts';
 
 /**
@@ -34,7 +34,7 @@ export function reconcileCommand(program: Command): void {
     .option('--fresh', 'start a new run instead of resuming an interrupted one of these days')
     .option('--json', 'print one JSON object')
     .action(async (options: Options) => {
-      checkDays(options);
+      checkRequest(options);
       setFlagsFromString(COLLECT_EARLY);
       await withContext({ provider: true }, async (context) => {
         const run = await reconcile(context, options);

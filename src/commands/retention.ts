@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
+import { DAY_MS } from '../domain/calendar.ts';
 import { applyRetention, type RetentionResult } from '../retention/apply-retention.ts';
 import { print, type withContext } from './with-context.ts';
-
-const DAY_MS = 86_400_000;
 
 export function retentionCommand(program: Command, open: typeof withContext): void {
   program

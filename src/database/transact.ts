@@ -14,7 +14,7 @@ const COMMIT_FAILED_ERRNOS = new Set([1180, 3100, 3101]);
 /** Deadlock, MariaDB's changed row. */
 const DEADLOCK_ERRNOS = new Set([1213, 1020]);
 /** Lock wait time-out. */
-const LOCK_WAIT_ERRNOS = new Set([1205]);
+export const LOCK_WAIT_ERRNOS = new Set([1205]);
 const RETRIED_ERRNOS = new Set([...DEADLOCK_ERRNOS, ...LOCK_WAIT_ERRNOS]);
 /** Interrupted, statement time-out (MariaDB, MySQL), disk full, table full, no memory for locks. */
 const SERVER_ERRNOS = new Set([1317, 1969, 3024, 1021, 1114, 1206]);

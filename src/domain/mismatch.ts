@@ -28,6 +28,7 @@ export const MISMATCH_SEVERITY = {
 } as const;
 
 export type MismatchKind = keyof typeof MISMATCH_SEVERITY;
+export const MISMATCH_KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
 
 /** Kinds whose scope is an expected payment. */
 export const OF_EXPECTED_PAYMENTS = [
@@ -54,6 +55,10 @@ export function isMismatchKind(text: string): text is MismatchKind {
 /** The severities, the most severe first. */
 export const SEVERITIES = ['critical', 'high', 'medium'] as const;
 export type Severity = (typeof SEVERITIES)[number];
+/** Sorts by severity: 0 is the most severe. */
+export function rankSeverity(severity: string): number {
+  return (SEVERITIES as readonly string[]).indexOf(severity);
+}
 export const MISMATCH_STATES = ['open', 'acknowledged', 'resolved'] as const;
 
 /** A difference that was found, before it is stored. Personal fields and extra are in it only as hashes. */

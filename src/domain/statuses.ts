@@ -23,7 +23,7 @@ export type Status = string;
  */
 export const STATUS_UNREADABLE = 'unreadable';
 
-const FINAL: readonly string[] = ['paid', 'denied', 'canceled', 'expired', 'refund'];
+export const FINAL_STATUSES: readonly string[] = ['paid', 'denied', 'canceled', 'expired', 'refund'];
 
 export function isKnownStatus(status: Status): status is KnownStatus {
   return (STATUSES as readonly string[]).includes(status);
@@ -39,7 +39,7 @@ export function describeStatus(status: Status): string {
 }
 
 export function isFinal(status: Status): boolean {
-  return FINAL.includes(status);
+  return FINAL_STATUSES.includes(status);
 }
 
 /** Whether a history leaves a final status, other than from paid to refund. */

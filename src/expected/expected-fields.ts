@@ -7,6 +7,7 @@ import { parseAmount } from '../domain/money.ts';
 import { isValidDocument } from '../domain/person/find-documents.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
+import { describe } from '../texts/refuse.ts';
 import { isInvoiceKey } from './invoice-key.ts';
 
 const NUMBER_CHARS_MAX = 120;
@@ -19,7 +20,8 @@ const SOURCE = /^[a-z0-9][a-z0-9._-]{0,39}$/;
 const CONTROL = /\p{Cc}/u;
 const NO_INSTANT = 'must be an instant: 2026-11-21T00:00:00-03:00';
 
-const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
+const NO_DAY = describe('day_wrong', {});
+const day = z.string(NO_DAY).refine(isDay, NO_DAY);
 const optionalDay = day.nullable().default(null);
 
 export const expectedSource = z

@@ -1,10 +1,8 @@
 import type { Request } from 'express';
 import type { FieldFault } from '../domain/errors.ts';
-import { PAGE_ITEMS_MAX } from '../operations/describe-operation.ts';
+import { PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX } from '../operations/describe-operation.ts';
 import { withoutSeq } from '../operations/present-row.ts';
 import { faultOf, refuseField, refuseFields } from '../texts/refuse.ts';
-
-const LIMIT_DEFAULT = 50;
 
 /**
  * Parses `limit` and `cursor` of a list's query. A cursor is opaque to clients: base64url of where the next page begins.
@@ -12,7 +10,7 @@ const LIMIT_DEFAULT = 50;
  */
 export function parsePage(
   { query: { limit, cursor } }: Pick<Request, 'query'>,
-  limitDefault = LIMIT_DEFAULT,
+  limitDefault = PAGE_ITEMS_DEFAULT,
 ): { limit: number; after: string | undefined } {
   const faults: FieldFault[] = [];
   const isNumber = typeof limit === 'string' && /^\d{1,3}$/.test(limit);

@@ -132,6 +132,16 @@ export type ImportKind<Value = unknown> = {
   finish?: (context: Context) => Promise<void>;
 };
 
+/** Lists the faults of rows with the same key: which of them is meant is unknown. */
+export function listRepeated<Value>(
+  rows: readonly ImportedRow<Value>[],
+  keyOf: (value: Value) => string,
+  toFault: (row: ImportedRow<Value>) => ImportFault,
+): ImportFault[] {
+  const groups = Map.groupBy(rows, ({ value }) => keyOf(value));
+  return [...groups.values()].flatMap((group) => (group.length > 1 ? group.map(toFault) : []));
+}
+
 /** The text of a fault without its place. */
 export function sayImportFault({ of, kind, said, ...fault }: ImportFault, language: Language = 'en'): string {
   const values = { value: said ? describeSaid(said, language) : (fault.error?.message ?? fault.value ?? '') };

@@ -1,15 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
-import type { Calendar } from '../domain/calendar.ts';
+import { type Calendar, DAY_MS } from '../domain/calendar.ts';
 import { webhookIdOf } from '../domain/ids.ts';
 import { isOfExpectedPayment } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
 import { concernedDay, concernsDays, type DayRange } from './concerns-day.ts';
 import { CONCERNED_PLATFORM, concernsPlatform } from './concerns-platform.ts';
 import { stakeInSql } from './stake.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The orders of a list beside the newest first: the longest open first, or the most at stake. */
 export const MISMATCH_SORTS = ['age', 'at_stake'] as const;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
+import { rankSeverity } from '../domain/mismatch.ts';
 import { sumStakeInSql } from './stake.ts';
 
 export type OpenMismatchCount = {
@@ -35,8 +36,6 @@ export async function countOwnMismatches(db: Reader, owner: string): Promise<num
   return Number(row.count);
 }
 
-const RANKS = ['critical', 'high', 'medium'];
-
 /** Counts unresolved mismatches by kind and severity, most severe first. */
 export async function readOpenMismatches(db: Reader, only: { baseline?: boolean } = {}): Promise<OpenMismatchCount[]> {
   const rows = await db
@@ -56,5 +55,5 @@ export async function readOpenMismatches(db: Reader, only: { baseline?: boolean 
       acknowledged: Number(row.acknowledged),
       stakeCents: row.stake_cents,
     }))
-    .toSorted((a, b) => RANKS.indexOf(a.severity) - RANKS.indexOf(b.severity) || b.count - a.count);
+    .toSorted((a, b) => rankSeverity(a.severity) - rankSeverity(b.severity) || b.count - a.count);
 }

@@ -4,7 +4,9 @@ import { type Caller, seesPersons } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { hashDocument } from '../database/keys/index-person.ts';
 import { readParties, readPartiesByReference } from '../database/read-parties.ts';
+import { HOUR_MS } from '../domain/calendar.ts';
 import { extractE2eSuffix } from '../domain/e2e-id.ts';
+import { isUuid } from '../domain/ids.ts';
 import { holdsDocumentParts } from '../domain/person/find-document-parts.ts';
 import { findDocuments } from '../domain/person/find-documents.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
@@ -17,7 +19,6 @@ import type { FilterInput } from '../merchants/match-filter.ts';
 import { mapInTurns } from '../runtime/take-turns.ts';
 import { refuse, refuseField } from '../texts/refuse.ts';
 
-const HOUR_MS = 3_600_000;
 /**
  * A masked CPF matches 1,000 numbers, since its check digits follow from the others. At this rate one token tries them
  * all in 33 hours, half of them on average, and each attempt is in the audit.
@@ -28,7 +29,6 @@ const ACTION = 'transactions.search_document';
 const HASH_CHARS = 16;
 /** Six digits in a row, as many as a CPF's mask shows. `maskText` withholds a text that repeats fewer hidden ones. */
 const PART = /\d{6}/;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** The filters of a transaction search. The audit has their names, never their values. */
 export const TRANSACTION_FILTERS = [
@@ -121,7 +121,7 @@ export async function authorizeFilter(context: Context, caller: Caller, filter: 
  * one that says that it holds a part. UUIDs are excluded: they hold as many digits by chance.
  */
 function readPart(text = ''): string | undefined {
-  if (UUID.test(text)) return undefined;
+  if (isUuid(text)) return undefined;
   const bare = listDecodedForms(text).flatMap((one) => [normalizeDocument(one) ?? '', ...listJoinedDigits(one)]);
   return bare.find((one) => PART.test(one)) ?? (holdsDocumentParts(text) ? bare[0] : undefined);
 }

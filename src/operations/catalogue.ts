@@ -53,8 +53,6 @@ import {
   addMerchant,
   changeMerchant,
   enableMerchant,
-  endPullToken,
-  givePullToken,
   merchants,
   oneMerchant,
   pauseMerchant,
@@ -62,6 +60,7 @@ import {
   rotateMerchantSecret,
   testMerchant,
 } from './merchants/merchants.ts';
+import { endPullToken, givePullToken } from './merchants/pull-tokens.ts';
 import {
   acknowledgeMismatches,
   assignOneMismatch,

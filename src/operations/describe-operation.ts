@@ -32,6 +32,7 @@ const API = '/api/v1';
 
 /** Items of a page of a list, at each door. */
 export const PAGE_ITEMS_MAX = 200;
+export const PAGE_ITEMS_DEFAULT = 50;
 
 /** The query of every list. */
 const paging = z.object({

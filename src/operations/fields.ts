@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { NOTE_CHARS_MAX } from '../access/check-note.ts';
 import { isDay, isKeptInstant, isMonth } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';
+import { LANGUAGES } from '../domain/language/language.ts';
 import { parseSignedAmount } from '../domain/money.ts';
 import { isPlatform, PLATFORM_CHARS_MAX } from '../domain/platform.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
@@ -11,8 +12,13 @@ import { FILTER_LIMITS, findFilterFaults } from '../merchants/check-filter.ts';
 import type { FilterInput } from '../merchants/match-filter.ts';
 import { describe } from '../texts/refuse.ts';
 
-export const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
-export const month = z.string('must be a month: YYYY-MM').refine(isMonth, 'must be a month: YYYY-MM');
+const NO_DAY = describe('day_wrong', {});
+const NO_MONTH = describe('month_wrong', {});
+/** A day whose calendar the change itself checks. */
+export const dayText = z.string(NO_DAY);
+export const day = dayText.refine(isDay, NO_DAY);
+export const month = z.string(NO_MONTH).refine(isMonth, NO_MONTH);
+export const locale = z.enum(LANGUAGES, `must be ${LANGUAGES.join(' or ')}`);
 
 const NO_INSTANT = 'must be an instant: 2026-11-21T00:00:00-03:00';
 export const instant = z.iso

@@ -4,7 +4,7 @@ import { auditShown } from '../access/audit.ts';
 import { maySeePersons } from '../access/roles.ts';
 import type { Context } from '../context.ts';
 import type { Month } from '../domain/calendar.ts';
-import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../domain/mismatch.ts';
+import { MISMATCH_KINDS, MISMATCH_STATES, type MismatchKind } from '../domain/mismatch.ts';
 import { listTransactionIds } from '../domain/person/mask-mismatch.ts';
 import { assignMismatch } from '../mismatches/assign-mismatch.ts';
 import { findMismatch, listMismatches, MISMATCH_SORTS, type PresentedMismatch } from '../mismatches/read-mismatches.ts';
@@ -27,8 +27,7 @@ import { maskMismatches } from './mask-texts.ts';
 import { presentWritten } from './present-row.ts';
 import { mismatch } from './rows/reconciliation.ts';
 
-const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
-const kind = z.enum(KINDS, 'is no kind of mismatch').optional();
+const kind = z.enum(MISMATCH_KINDS, 'is no kind of mismatch').optional();
 const noted = z.object({ note: z.string().max(MISMATCH_NOTE_CHARS_MAX).optional() });
 
 type Handled = { note?: string | undefined; actual?: unknown };

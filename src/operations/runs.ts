@@ -8,19 +8,17 @@ import { COMMAND, defineChange } from './define-change.ts';
 import { defineItem } from './define-item.ts';
 import { defineList } from './define-list.ts';
 import { accepted } from './describe-operation.ts';
-import { platform } from './fields.ts';
+import { dayText, platform } from './fields.ts';
 import { presentPlatform } from './mask-texts.ts';
 import { presentWritten } from './present-row.ts';
 import { run, runPage } from './rows/reconciliation.ts';
-
-const day = z.string('must be a day: YYYY-MM-DD');
 
 export const startOneRun = defineChange({
   name: 'reconciliations.start',
   roles: ['operator'],
   route: 'POST /reconciliations',
   summary: 'Start a run for a range of days',
-  input: z.object({ from: day, to: day, platform: platform.optional() }),
+  input: z.object({ from: dayText, to: dayText, platform: platform.optional() }),
   answers: accepted('Queued', run),
   change: (inner, range, { caller, via = caller === COMMAND ? 'command' : 'api' }) =>
     startRun(inner, { ...range, trigger: via, createdBy: caller.id }),

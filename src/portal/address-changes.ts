@@ -17,6 +17,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { HOUR_MS } from '../domain/calendar.ts';
 import { HEALTHY } from '../merchants/change-merchants.ts';
 import { lockMerchant } from '../merchants/change-own.ts';
 import { findMerchantFaults } from '../merchants/check-merchant.ts';
@@ -30,7 +31,6 @@ export type AddressDecision = (typeof ADDRESS_DECISIONS)[number];
 
 /** How long a change waits, and its links are valid. */
 export const CHANGE_HOURS_MAX = 48;
-const HOUR_MS = 3_600_000;
 /** Each change sends a mail. */
 const ASKED_A_DAY_MAX = 10;
 const ID_BYTES = 12;

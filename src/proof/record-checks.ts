@@ -8,11 +8,11 @@ import type { Context } from '../context.ts';
 import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { DAY_MS } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { VERSION } from '../domain/version.ts';
 import { type CheckState, formatState, parseState, startState } from './check-state.ts';
 
-const DAY_MS = 24 * 3_600_000;
 /** A check that was not continued for this long begins anew. */
 const RESUME_MS_MAX = 7 * DAY_MS;
 /** So does one that began this long ago: an earlier state that was put back by hand is of no use for longer. */

@@ -9,8 +9,9 @@ import type { CheckState } from './check-state.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 import { SEALED_WITHIN_MS, UNSEALED_SCOPE } from './verify-sealed.ts';
 
+/** Rows without a seal that one check follows. */
+export const UNCOVERED_MAX = 10_000;
 const ROWS_AT_ONCE = 10_000;
-const UNCOVERED_MAX = 10_000;
 
 type SealRow = { position: number; audit_seq: number | null; audit_members: string | null };
 

@@ -12,13 +12,12 @@ import { loadSealedEntries } from '../seal/load-sealed-entries.ts';
 import type { CheckState, Verification } from './check-state.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 import { verifyReports } from './verify-anchors.ts';
-import { findBackdated, readMembers, readSealedAuditRows, verifyAuditSealed } from './verify-audit.ts';
+import { findBackdated, readMembers, readSealedAuditRows, UNCOVERED_MAX, verifyAuditSealed } from './verify-audit.ts';
 import { readLateEntries, verifyCounts, verifyNoOrphanedLateEntries } from './verify-late-entries.ts';
 import { SEALED_WITHIN_MS, verifySealed } from './verify-sealed.ts';
 
 const SEALS_AT_ONCE = 200;
 const ENTRIES_AT_ONCE = 4_000;
-const UNCOVERED_MAX = 10_000;
 
 type SealRow = Awaited<ReturnType<typeof readSealRows>>[number];
 type Walk = CheckState['walk'];

@@ -361,8 +361,8 @@ test('a run is started for valid days only', async () => {
   await page.getByLabel('De').fill(addDays(env.today, 2));
   await page.getByLabel('Até').fill('');
   await page.getByRole('button', { name: 'Iniciar' }).click();
-  await page.getByRole('alert').filter({ hasText: 'Ainda não começou' }).waitFor();
-  await page.getByRole('alert').filter({ hasText: 'Escolha um dia.' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'Este dia ainda não chegou' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'Deve ser um dia' }).waitFor();
   await page.getByLabel('De').fill(addDays(env.today, -2));
   await page.getByLabel('Até').fill(env.today);
   await page.getByRole('button', { name: 'Iniciar' }).click();

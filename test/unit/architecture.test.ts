@@ -92,7 +92,18 @@ const INNER: Record<string, string[]> = {
     'portal',
   ],
   'src/http/api': ['merchants', 'imports'],
-  'src/commands': ['serve', 'init', 'forget', 'imports', 'books', 'merchants', 'access', 'developer', 'backup'],
+  'src/commands': [
+    'serve',
+    'init',
+    'forget',
+    'imports',
+    'inbox',
+    'books',
+    'merchants',
+    'access',
+    'developer',
+    'backup',
+  ],
 };
 /** Which room writes a table; src/privacy erases from all. */
 const TABLES: Record<string, string> = {

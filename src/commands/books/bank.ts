@@ -15,7 +15,7 @@ import {
   unmarkLine,
 } from '../../operations/books/bank.ts';
 import type { RowOf } from '../../operations/define-list.ts';
-import { PAGE_ITEMS_MAX } from '../../operations/describe-operation.ts';
+import { PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX } from '../../operations/describe-operation.ts';
 import { withoutSeq } from '../../operations/present-row.ts';
 import { addAnswerOptions, runImport } from '../imports/imports.ts';
 import { changeCommand } from '../operation-commands.ts';
@@ -45,7 +45,7 @@ export function bankCommand(program: Command): void {
     .command('list')
     .description("the bank's balance beside the ledger's, and what is open on both sides")
     .option('--state <state>', `lines that are ${LINE_STATES.join(' or ')}`, 'open')
-    .option('--limit <count>', `rows at most, up to ${PAGE_ITEMS_MAX}`, '50')
+    .option('--limit <count>', `rows at most, up to ${PAGE_ITEMS_MAX}`, String(PAGE_ITEMS_DEFAULT))
     .option('--json', 'print one JSON object')
     .action((options: { state: string; limit: string; json?: boolean }) => list(options));
   changeCommand<unknown, unknown, Match | Matched>(group, 'match [line]', matchBank, {

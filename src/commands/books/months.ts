@@ -7,7 +7,7 @@ import { closeOneMonth, months, presentWithOrders, reopenOneMonth } from '../../
 import { COMMAND, makeChange } from '../../operations/define-change.ts';
 import { readMonth } from '../../reports/months/list-months.ts';
 import { MonthRefusedError, type PresentedRefusal, presentRefusal } from '../../reports/months/refusal.ts';
-import { refuseField } from '../../texts/refuse.ts';
+import { describe, refuseField } from '../../texts/refuse.ts';
 import { listCommand } from '../operation-commands.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
 
@@ -128,5 +128,5 @@ async function read(context: Context, month: Month) {
 
 function parseMonth(text: string): Month {
   if (isMonth(text)) return text;
-  throw wrongUse('--month must be a month: YYYY-MM');
+  throw wrongUse(`--month ${describe('month_wrong', {})}`);
 }

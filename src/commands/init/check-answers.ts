@@ -6,6 +6,7 @@ import { ConfereError, wrongUse } from '../../domain/errors.ts';
 import { parseSignedAmount } from '../../domain/money.ts';
 import { createProviderClient, type ListPage } from '../../provider/client.ts';
 import { describeFailure } from '../../runtime/describe-failure.ts';
+import { describe } from '../../texts/refuse.ts';
 import { SYSTEM_TIMERS } from '../../timers.ts';
 
 /** Values of the settings that are known so far, by name. */
@@ -57,7 +58,7 @@ export function checkPublicUrl(values: Values): void {
 /** Checks the first day of the books. @returns the platforms of the first page of the provider's list since then. */
 export async function listPlatforms(values: Values, day: string): Promise<string[]> {
   const today = createCalendar(checkSetting(values, 'PROVIDER_URL').PROVIDER_TIME_ZONE).dayOf(new Date());
-  if (!isDay(day)) throw refuse('it must be a day: YYYY-MM-DD');
+  if (!isDay(day)) throw refuse(`it ${describe('day_wrong', {})}`);
   if (day > today) throw refuse(`it must not be after today, ${today}`);
   const page = await readPage(values, { initialDate: day, finalDate: today });
   if (page.total === 0) throw refuse(`the provider lists no transaction since ${day}`);

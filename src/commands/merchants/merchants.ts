@@ -12,10 +12,9 @@ import type { GivenOf } from '../../operations/define-change.ts';
 import { decideAddress } from '../../operations/merchants/addresses.ts';
 import {
   addMerchant,
+  type CountedPast,
   changeMerchant,
   enableMerchant,
-  endPullToken,
-  givePullToken,
   merchants,
   nameFields,
   pauseMerchant,
@@ -23,6 +22,7 @@ import {
   rotateMerchantSecret,
   testMerchant,
 } from '../../operations/merchants/merchants.ts';
+import { endPullToken, givePullToken } from '../../operations/merchants/pull-tokens.ts';
 import { ADDRESS_DECISIONS } from '../../portal/address-changes.ts';
 import { changeCommand, listCommand } from '../operation-commands.ts';
 import { formatTime, type withContext } from '../with-context.ts';
@@ -108,7 +108,7 @@ async function readOutcome(context: Context, id: string): Promise<Tested> {
   return { ...presentCallback(await findCallback(context.db, id)), attempt };
 }
 
-type Changed = Merchant & { dry_run?: true };
+type Compared = Awaited<ReturnType<typeof compare>>;
 
 /** `confere merchants update`: changes what is given. */
 function addUpdateCommand(group: Command): void {
@@ -140,15 +140,11 @@ function addUpdateCommand(group: Command): void {
         ...(manifests === undefined ? {} : { manifests: manifests === 'on' }),
       };
     },
-    follow: async (body: Changed, { context, id, given }) =>
-      // cast: `dry_run` says which of the two bodies it is
-      body.dry_run ? ((await compare(context, id, given, body)) as unknown as Changed) : body,
-    say(body, { given }) {
-      if (!body.dry_run) return `changed ${nameFields(given)} of ${body.id} (${body.name})`;
-      // cast: as above, the body of a dry run
-      const { events, complete, matched, before, unseen, past } = body as unknown as Awaited<
-        ReturnType<typeof compare>
-      >;
+    follow: async (body: Merchant | CountedPast, { context, id, given }) =>
+      'counted_to' in body ? await compare(context, id, given, body) : body,
+    say(body: Merchant | Compared, { given }) {
+      if (!('past' in body)) return `changed ${nameFields(given)} of ${body.id} (${body.name})`;
+      const { events, complete, matched, before, unseen, past } = body;
       const none = Object.entries(unseen).map(([list, values]) => `\nno event has these ${list}: ${values.join(', ')}`);
       return `of ${events} events of the last ${PREVIEW_DAYS} days${complete ? '' : ' (the newest ones)'} the filter matches ${matched}; today's matches ${before?.matched}${none.join('')}
 ${past.complete ? '' : 'at least '}${past.callbacks} callbacks of past events would follow`;
@@ -156,16 +152,17 @@ ${past.complete ? '' : 'at least '}${past.callbacks} callbacks of past events wo
   });
 }
 
-/** Compares the new filter with today's, of the last events. @param counted what the API counts of past events. */
-async function compare(context: Context, id: string, { filter }: GivenOf<typeof changeMerchant>, counted: object) {
+/** Compares the new filter with today's, of the last events, beside what the API counted of past ones. */
+async function compare(
+  context: Context,
+  id: string,
+  { filter }: GivenOf<typeof changeMerchant>,
+  { dry_run, events_since: _, ...past }: CountedPast,
+) {
   const row = await findMerchant(context.db, id);
   const filters = filtersOf(filter ? { ...row, filter: JSON.stringify(completeFilter(filter)) } : row);
   const { events, complete, matched, before, unseen } = await previewFilter(context, filters, {
     before: filtersOf(row),
   });
-  const { dry_run: _, events_since: __, ...past } = counted as { [name: string]: unknown };
-  return {
-    ...{ dry_run: true, days: PREVIEW_DAYS, events, complete, matched, before, unseen },
-    past: past as { complete: boolean; callbacks: number },
-  };
+  return { dry_run, days: PREVIEW_DAYS, events, complete, matched, before, unseen, past };
 }

@@ -1,6 +1,6 @@
 const DIGIT = /^\p{Nd}$/u;
 const DIGITS_OTHER = /(?![0-9])\p{Nd}/gu;
-const NOT_ASCII = /[^\0-\x7f]/;
+export const NOT_ASCII = /[^\0-\x7f]/;
 
 /** Replaces the digits of all scripts (Arabic, Devanagari, full width) by ASCII digits; other characters stay. */
 export function toAsciiDigits(text: string): string {

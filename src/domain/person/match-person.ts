@@ -3,7 +3,7 @@
 import { decodeHTML } from 'entities';
 import { smallest } from '../lists.ts';
 import { decodeBase64 } from './decode-text.ts';
-import { foldName, limitCombiningMarks, normalizeDocument, toAsciiDigits } from './fold-person.ts';
+import { foldName, limitCombiningMarks, NOT_ASCII, normalizeDocument, toAsciiDigits } from './fold-person.ts';
 
 /** A shorter value occurs in other texts by chance: it matches only the whole text. */
 export const SUBSTRING_CHARS_MIN = 5;
@@ -12,7 +12,6 @@ const PHONE_DIGITS_MIN = 10;
 const ENCODED_MAX = 3;
 /** Escape characters, and non-ASCII characters. */
 const ESCAPED = /[%&+\\\0]|[^ -~\s]/;
-const NOT_ASCII = /[^\0-\x7f]/;
 /** A sentence with fractions, units and ligatures grows by less. */
 const GROWTH_MAX = 2;
 const GROWTH_CHARS_MAX = 100;

@@ -5,6 +5,7 @@ import { limitReads } from '../../database/limit-statement-time.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { findManifest } from '../../manifests/read-manifests.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
+import { month } from '../../operations/fields.ts';
 import { findMonthClose } from '../../reports/plan/find-month-close.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
 import { TILE_WIDTH } from '../../tlog/merkle.ts';
@@ -21,11 +22,7 @@ export const logProofQuerySchema = z.object({
     .regex(/^[1-9]\d{0,14}$/, 'must be a position of the chain')
     .transform(Number)
     .optional(),
-  month: z
-    .string()
-    .regex(/^\d{4}-\d{2}$/, 'must be a month: YYYY-MM')
-    .describe('a closed month')
-    .optional(),
+  month: month.describe('a closed month').optional(),
   merchant_day: z
     .string()
     .max(100)
@@ -78,12 +75,12 @@ async function findAsked(
   query: z.infer<typeof logProofQuerySchema>,
 ): Promise<Pick<Leaf, 'kind' | 'ref'>> {
   const { db } = context;
-  const { seal, month, merchant_day: day, ...rest } = query;
-  if (Object.values({ seal, month, day, ...rest }).filter((value) => value !== undefined).length !== 1)
+  const { seal, month: closed, merchant_day: day, ...rest } = query;
+  if (Object.values({ seal, closed, day, ...rest }).filter((value) => value !== undefined).length !== 1)
     throw refuseField('seal', 'evidence_required');
   if (seal !== undefined) return { kind: 'seal', ref: seal };
-  if (month !== undefined) {
-    const close = await findMonthClose(db, month);
+  if (closed !== undefined) {
+    const close = await findMonthClose(db, closed);
     if (!close) throw refuse('log_leaf_unknown');
     return { kind: 'month', ref: close.seq };
   }

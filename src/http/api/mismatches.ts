@@ -1,14 +1,13 @@
 import type { Router } from 'express';
-import { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { LANGUAGES } from '../../domain/language/language.ts';
 import { decisionFilters, renderDecisionWorkbook } from '../../operations/export-mismatches.ts';
+import { locale } from '../../operations/fields.ts';
 import { getCaller, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { parseQuery } from '../parse-request.ts';
 import { sendTemplate } from './imports/imports.ts';
 
-export const decisionQuerySchema = decisionFilters.extend({ locale: z.enum(LANGUAGES).optional() });
+export const decisionQuerySchema = decisionFilters.extend({ locale: locale.optional() });
 
 /** The open mismatches as a workbook, which comes back as an import of decisions. */
 export function mismatchRoutes(context: Context): Router {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { reportPlatform } from '../../operations/books/reports.ts';
-import { revision } from '../../operations/fields.ts';
+import { locale, revision } from '../../operations/fields.ts';
 import { FILE_FORMATS, type FileFormat } from '../../reports/plan/report-plan.ts';
 import { FORMAT_FACTS } from '../../reports/render/formats/formats.ts';
 import { parseRange } from '../../reports/serve/export-range.ts';
@@ -15,7 +15,7 @@ import { sendRange, sendReport } from '../send-report.ts';
 
 export const reportFileQuerySchema = z.object({
   revision,
-  locale: z.enum(['pt-BR', 'en'], 'must be pt-BR or en').optional(),
+  locale: locale.optional(),
   platform: reportPlatform,
   group: z.enum(['day'], 'must be day').optional().describe('of entries: one posting a day, platform and account'),
 });

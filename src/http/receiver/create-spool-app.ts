@@ -7,9 +7,8 @@ import { createHealthRoutes } from '../check-health.ts';
 import { createBareApp } from '../create-bare-app.ts';
 import { handleErrors, problemOf } from '../send-problem.ts';
 import { respondWithoutReading } from './read-body.ts';
+import { RETRY_AFTER_S } from './receive-webhook.ts';
 import { type FrontedApp, routeWebhooks } from './route-webhooks.ts';
-
-const RETRY_AFTER_S = 5;
 
 /** The app before the database was reached for the first time: webhooks go to the spool, other requests get 503. */
 export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: AbortSignal): FrontedApp {

@@ -14,7 +14,7 @@ import { matchesCidr } from '../connections/match-cidr.ts';
 import { type Problem, problemOf, sendJson, sendProblem } from '../send-problem.ts';
 import { createBodyReader, DISCARD_MS, respondWithoutReading } from './read-body.ts';
 
-const RETRY_AFTER_S = 5;
+export const RETRY_AFTER_S = 5;
 /**
  * `bytesMax`: of all incomplete bodies; the sender of a signed body is unverified until it is complete.
  * `discardMs`: how long the rest of a refused request may take.

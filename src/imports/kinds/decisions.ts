@@ -9,7 +9,7 @@ import { choiceColumn, shownColumn, textColumn } from '../columns.ts';
 import { type DecisionName, decideCase, type GivenDecision } from '../decisions/decide-case.ts';
 import { type Case, readCases } from '../decisions/read-cases.ts';
 import { defineTable } from '../define-table.ts';
-import type { DecidedRow, ImportedRow, ImportFault } from '../import-kind.ts';
+import { type DecidedRow, type ImportedRow, type ImportFault, listRepeated } from '../import-kind.ts';
 import { TABLE_LIMITS } from '../read-table.ts';
 
 /** Rows of a file, and of the workbook that is made for it. */
@@ -84,7 +84,13 @@ export const DECISIONS = defineTable({
     return { value: { id: mismatch ?? '', seen: seen ?? '', decision, which: which ?? '', note } };
   },
   async apply(inner, rows: ImportedRow<GivenDecision>[], { actor, sha256 }) {
-    const repeated = listRepeated(rows);
+    const repeated = listRepeated(
+      rows,
+      ({ id }) => id,
+      ({ number: row }) => ({
+        ...{ row, column: 'mismatch', kind: 'number_repeated' },
+      }),
+    );
     if (repeated.length > 0) return { changed: 0, faults: repeated };
     const cases = await lockCases(inner, rows);
     const [decisions, faults]: [DecidedRow[], ImportFault[]] = [[], []];
@@ -115,14 +121,6 @@ const COLUMN_OF = new Map([
   ['transaction_id', 'which'],
   ['amount', 'which'],
 ]);
-
-/** Which of several decisions about one mismatch is meant is unknown: each is a fault. */
-function listRepeated(rows: ImportedRow<GivenDecision>[]): ImportFault[] {
-  return [...Map.groupBy(rows, ({ value }) => value.id).values()]
-    .filter((group) => group.length > 1)
-    .flat()
-    .map(({ number: row }) => ({ row, column: 'mismatch', kind: 'number_repeated' }));
-}
 
 /**
  * Locks what the decisions are about, and reads it: expected payments, then transactions, then mismatches, each in the order of

@@ -8,7 +8,7 @@ import { isFormula } from '../../reports/render/formats/write-csv.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { choiceColumn, dayColumn, moneyColumn, shownColumn, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
-import type { ImportedRow, ImportFault } from '../import-kind.ts';
+import { type ImportedRow, type ImportFault, listRepeated } from '../import-kind.ts';
 import { LARGE_TABLE_LIMITS } from '../read-table.ts';
 
 /** Rows that are stored together. */
@@ -97,7 +97,13 @@ export const EXPECTED = defineTable({
     return { fault: { column: field, kind: 'refused', value: issue?.message ?? '' } };
   },
   async apply(inner, rows: ImportedRow<Arrival>[], { actor }) {
-    const repeated = listRepeated(rows);
+    const repeated = listRepeated(
+      rows,
+      ({ source, number }) => `${source} ${number}`,
+      ({ number: row }) => ({
+        ...{ row, column: 'number', kind: 'number_repeated' },
+      }),
+    );
     if (repeated.length > 0) return { changed: 0, faults: repeated };
     const outcomes: PutOutcome[] = [];
     for (let from = 0; from < rows.length; from += BATCH) {
@@ -148,13 +154,4 @@ export function guard(text: string): string {
 function unguard(text: string): string {
   const own = text.replace(GUARDED, '');
   return own !== text && isFormula(own) ? text.slice(1) : text;
-}
-
-/** Which of the rows of a key is meant is unknown: each is a fault. */
-function listRepeated(rows: ImportedRow<Arrival>[]): ImportFault[] {
-  const groups = Map.groupBy(rows, ({ value }) => `${value.source} ${value.number}`);
-  return [...groups.values()]
-    .filter((group) => group.length > 1)
-    .flat()
-    .map(({ number: row }) => ({ row, column: 'number', kind: 'number_repeated' }));
 }

@@ -3,7 +3,7 @@ import { cancelExpected } from '../../expected/cancel-expected.ts';
 import { findExpectedOf, findOrders, joinInvoice, NFE_SOURCE } from '../../expected/join-invoice.ts';
 import { type Arrival, isChange, putExpected } from '../../expected/put-expected.ts';
 import { refusal } from '../../texts/refuse.ts';
-import type { ImportedRow, ImportFault, ImportKind, LeftOutRow } from '../import-kind.ts';
+import { type ImportedRow, type ImportFault, type ImportKind, type LeftOutRow, listRepeated } from '../import-kind.ts';
 import type { Cancellation, Invoice } from '../nfe/parse-invoices.ts';
 import { INVOICE_BYTES_MAX, readInvoiceFiles } from '../nfe/read-invoice-files.ts';
 
@@ -19,7 +19,8 @@ export const NFE: ImportKind<Invoice | Cancellation> = {
   read: (_context, bytes) => readInvoiceFiles(bytes),
   async apply(inner, rows, { actor }) {
     const invoices = rows.flatMap(({ value, ...place }) => ('key' in value ? [{ ...place, value }] : []));
-    const repeated = listRepeated(invoices);
+    const toFault = (one: ImportedRow<Invoice>): ImportFault => ({ ...faultAt(one), of: 'invoice', kind: 'repeated' });
+    const repeated = listRepeated(invoices, ({ key }) => key, toFault);
     if (repeated.length > 0) return { changed: 0, faults: repeated };
     let changed = 0;
     const faults: ImportFault[] = [];
@@ -51,15 +52,6 @@ export const NFE: ImportKind<Invoice | Cancellation> = {
     return { changed, faults, leftOut };
   },
 };
-
-/** One invoice in two files: which of them is meant is unknown. */
-function listRepeated(rows: ImportedRow<Invoice>[]): ImportFault[] {
-  const groups = Map.groupBy(rows, ({ value }) => value.key);
-  return [...groups.values()]
-    .filter((group) => group.length > 1)
-    .flat()
-    .map((place) => ({ ...faultAt(place), of: 'invoice', kind: 'repeated' }));
-}
 
 function faultAt({ number: row, file }: Pick<ImportedRow<unknown>, 'number' | 'file'>) {
   return { row, column: null, ...(file === undefined ? {} : { file }) };

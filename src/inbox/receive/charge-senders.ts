@@ -6,8 +6,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-
-const HOUR_MS = 3_600_000;
+import { HOUR_MS } from '../../domain/calendar.ts';
 
 export type Cost = 'shows' | 'garbage_bytes';
 type Charge = { sender: string; cost: Cost; wanted: number; max: number };

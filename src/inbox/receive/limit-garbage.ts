@@ -4,6 +4,7 @@
  * cost no statement. While the database is away, each process counts alone.
  */
 import type { Context } from '../../context.ts';
+import { HOUR_MS } from '../../domain/calendar.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import { chargeSender, findLastHits } from './charge-senders.ts';
 
@@ -18,7 +19,6 @@ export const LARGE_BODY_BYTES = 8 * 1024;
 const SLICES_PER_HOUR = 16;
 /** Bounds how long a body waits for a database that hangs. */
 const QUERY_TIMEOUT_MS = 1_000;
-const HOUR_MS = 3_600_000;
 const SENDERS_KEPT_MAX = 10_000;
 
 /** The bytes that this process may still grant to one sender. */

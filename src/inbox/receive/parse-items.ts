@@ -1,10 +1,10 @@
 import { isObject, readCanonicalJson, readList, readTextOrNumber } from '../../domain/exact-json.ts';
 import { STATUS_BYTES_MAX, TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
+import { isUuid } from '../../domain/ids.ts';
 import { append } from '../../domain/lists.ts';
 import { parseAmount } from '../../domain/money.ts';
 
 export const ITEMS_MAX = 1000;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const PATH = /\/transaction\/([0-9a-f-]{36})(?:$|[/?])/i;
 
 /** A webhook's claims about one transaction: a key for the lookup, and values to compare with the provider's answer. */
@@ -86,7 +86,7 @@ function readId(fields: Record<string, unknown>): string | null {
 }
 
 function readUuid(value: unknown): string | null {
-  return typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : null;
+  return typeof value === 'string' && isUuid(value) ? value.toLowerCase() : null;
 }
 
 /** @param readOther reads a value that is neither a text nor a number. */

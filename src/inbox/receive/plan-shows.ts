@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../domain/calendar.ts';
 import { smallest } from '../../domain/lists.ts';
 /**
  * Decides which items may send a show to the provider, and which wait for the next reading of its list. Only ids and
@@ -23,8 +24,6 @@ export const SENDER_SHOWS_PER_HOUR = 300;
 export const HIT_TTL_MS = 3_600_000;
 /** Known ids of one body beyond the first. The first are fetched at most six times a minute: together below 100 requests. */
 export const KNOWN_SHOWS_PER_MINUTE = 10;
-
-const MINUTE_MS = 60_000;
 
 /** An item, its webhook and its sender, as far as the plan depends on them. */
 export type ShowCandidate = {

@@ -11,6 +11,7 @@ import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { StoredEvent } from '../../domain/sort-history.ts';
+import { SYSTEM_ACTOR } from '../../mismatches/resolve-mismatches.ts';
 import { countUsedSequences, type StoredTransaction } from '../decide/stored-transaction.ts';
 import { sourceColumns } from '../journal/source-columns.ts';
 import type { EntrySource } from '../journal/write-entries.ts';
@@ -18,7 +19,6 @@ import { type LoadedTransaction, NO_MISMATCH } from './load-stored-transactions.
 import { writeCorrection } from './write-correction.ts';
 
 /** The actor of a correction that no person made. */
-const ACTOR = 'confere';
 
 type Corrected = {
   loaded: LoadedTransaction | undefined;
@@ -77,7 +77,7 @@ export async function writeHistoryChange(
   if (!loaded) return;
   if (repositioned.length > 0) await writePositions(trx, loaded.seq, repositioned, source, now);
   if (!isCorrection) return;
-  const correction = { loaded, after, inForceChanged, mismatchSeq: NO_MISMATCH, actor: ACTOR };
+  const correction = { loaded, after, inForceChanged, mismatchSeq: NO_MISMATCH, actor: SYSTEM_ACTOR };
   const content = await writeCorrection(context, trx, correction, now);
   // its time was inferred: the real event expects the webhook
   const seqs = inForceChanged.filter((event) => after.outOfForce.includes(event)).flatMap(({ seq }) => seq ?? []);

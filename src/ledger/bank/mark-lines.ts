@@ -10,6 +10,7 @@ import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { splitList } from '../../domain/lists.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';
+import { SYSTEM_ACTOR } from '../../mismatches/resolve-mismatches.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { type BankAccountFacts, isNotPix, readBankAccounts } from '../stated/bank-accounts.ts';
 import { listCandidates, type OpenEntry, type OpenLine } from './decide-matches.ts';
@@ -21,7 +22,6 @@ const ROWS_AT_ONCE = 500;
 const BY_RULE = 'not_pix_rule';
 /** Undoes a mark that no text explains any more; texts may mark the line again. */
 const UNDO_BY_RULE = 'undo_rule';
-const ACTOR = 'confere';
 
 type By = { actor: string; note: string };
 
@@ -124,7 +124,7 @@ function fits(accounts: ReadonlyMap<string, BankAccountFacts>, account: string, 
 type Written = { line_seq: number; rule: string; undoes_seq?: number };
 
 async function write({ clock }: Context, trx: Transaction<Database>, rows: Written[]): Promise<void> {
-  const about = { entry_seq: null, created_at: clock.now(), actor: ACTOR };
+  const about = { entry_seq: null, created_at: clock.now(), actor: SYSTEM_ACTOR };
   for (const some of splitList(rows, ROWS_AT_ONCE))
     await trx
       .insertInto('bank_matches')

@@ -4,6 +4,7 @@ import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { splitList } from '../../domain/lists.ts';
+import { SYSTEM_ACTOR } from '../../mismatches/resolve-mismatches.ts';
 import { decideMatches, listLineNames, type OpenLine, pairOf, type Rule } from './decide-matches.ts';
 import { textOf } from './identify-lines.ts';
 import { markByTexts } from './mark-lines.ts';
@@ -14,7 +15,6 @@ import { lockMatching, matchOfLine } from './standing-matches.ts';
 const MATCHED_DAYS = 400;
 const ROWS_AT_ONCE = 500;
 /** The actor of matches that the rules make. */
-const ACTOR = 'confere';
 
 /** Lines that became no longer open: by each rule, and those that are nothing of PIX. */
 export type Matched = Record<Rule | 'not_pix', number>;
@@ -34,7 +34,7 @@ export async function matchBankLines(context: Context): Promise<Matched> {
     const entries = [...(await readOpenAdjustments(trx)), ...(await readNamedCashouts(trx, lines))];
     const made = decideMatches(lines, entries, await readUndonePairs(trx));
     for (const { rule } of made) counts[rule]++;
-    const about = { created_at: context.clock.now(), actor: ACTOR };
+    const about = { created_at: context.clock.now(), actor: SYSTEM_ACTOR };
     const rows = made.map(({ lineSeq, entrySeq, rule }) => ({
       ...{ line_seq: lineSeq, entry_seq: entrySeq, rule },
       ...about,

@@ -2,16 +2,17 @@
 import type { Context } from '../../context.ts';
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
-import { type Day, PIX_DAY_MIN } from '../../domain/calendar.ts';
+import { type Day, isDay, PIX_DAY_MIN } from '../../domain/calendar.ts';
 import { isPlatform, PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
 import { refuseField } from '../../texts/refuse.ts';
 
 /** Tolerated clock difference of a client that states a balance of this moment. */
 const CLOCK_AHEAD_MS_MAX = 5_000;
 
-/** @throws ConfereError `invalid_request` for a day that has not begun at the provider, or is before PIX. */
+/** @throws ConfereError `invalid_request` for no day, one that has not begun at the provider, or one before PIX. */
 export function checkDayBegun({ calendar, clock }: Context, day: Day): void {
   const today = calendar.dayOf(clock.now());
+  if (!isDay(day)) throw refuseField('day', 'day_wrong');
   if (day < PIX_DAY_MIN) throw refuseField('day', 'before_pix', { day: PIX_DAY_MIN });
   if (day > today) throw refuseField('day', 'day_to_come', { today });
 }

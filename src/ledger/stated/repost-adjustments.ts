@@ -3,12 +3,12 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
+import { SYSTEM_ACTOR } from '../../mismatches/resolve-mismatches.ts';
 import { lockPolicies } from '../journal/read-policies.ts';
 import { type AdjustmentKind, makeAdjustmentId, writeAdjustment } from './adjust-books.ts';
 
 const BATCH_ROWS = 50;
 /** The actor of adjustments that an opening, and not a person, causes. */
-const ACTOR = 'confere';
 
 /**
  * Adapts a platform's adjustments to its opening. Adjustments dated before the opening are part of its balance and are
@@ -50,7 +50,7 @@ async function reverseIncluded(context: Context, trx: Transaction<Database>, pla
     .execute();
   for (const row of rows) {
     const note = `it is in the balance of the opening ${row.in_force_id}`;
-    const back = { ...factsOf(row), amountCents: -row.amount_cents, note, actor: ACTOR };
+    const back = { ...factsOf(row), amountCents: -row.amount_cents, note, actor: SYSTEM_ACTOR };
     const why = { reverses: { seq: row.seq, entrySeq: row.entry_seq }, openingSeq: row.in_force_seq };
     await writeAdjustment(context, trx, makeAdjustmentId(), back, why);
   }
@@ -78,7 +78,7 @@ async function bookAgain(context: Context, trx: Transaction<Database>, platform:
     .execute();
   for (const row of rows) {
     const note = `the opening that set ${row.first_id} aside was taken back`;
-    const again = { ...factsOf(row), amountCents: -row.amount_cents, note, actor: ACTOR };
+    const again = { ...factsOf(row), amountCents: -row.amount_cents, note, actor: SYSTEM_ACTOR };
     await writeAdjustment(context, trx, makeAdjustmentId(), again, {
       takesBackSeq: row.seq,
       openingSeq: row.opening_seq,

@@ -4,7 +4,7 @@ import { compareStatements, listStatements, storeStatement } from '../../ledger/
 import { defineChange } from '../define-change.ts';
 import { defineList } from '../define-list.ts';
 import { created } from '../describe-operation.ts';
-import { newPlatform, platform, platformFilter, signedAmount } from '../fields.ts';
+import { newPlatform, parsedInstant, platform, platformFilter, signedAmount } from '../fields.ts';
 import { presentWritten } from '../present-row.ts';
 import { statement } from '../rows/ledger.ts';
 
@@ -16,13 +16,13 @@ export const addStatement = defineChange({
   summary: "State the balance that the provider's panel shows at an instant",
   input: z.object({
     platform,
-    at: z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T18:00:00-03:00' }),
+    at: parsedInstant,
     balance: signedAmount,
     new_platform: newPlatform,
   }),
   answers: created('Stated', statement),
-  change: (inner, { at, balance: balanceCents, new_platform, ...rest }, { caller }) =>
-    storeStatement(inner, { ...rest, at: new Date(at), balanceCents, actor: caller.id, newPlatform: new_platform }),
+  change: (inner, { balance: balanceCents, new_platform, ...rest }, { caller }) =>
+    storeStatement(inner, { ...rest, balanceCents, actor: caller.id, newPlatform: new_platform }),
   after: compareStatements,
   answer: async (context, id) => presentWritten((await listStatements(context, 1, undefined, id))[0]),
 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import { mayActAs } from '../../access/roles.ts';
-import { countBackfill } from '../../callbacks/backfill/count-backfill.ts';
+import { type BackfillCount, countBackfill } from '../../callbacks/backfill/count-backfill.ts';
 import { sendWaiting } from '../../callbacks/health/pause-and-resume.ts';
 import { presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { sendTest } from '../../callbacks/manage/send-test.ts';
@@ -18,7 +18,6 @@ import {
 import { checkMerchant, MERCHANT_LIMITS } from '../../merchants/check-merchant.ts';
 import { completeFilter, type FilterInput, parseFilter } from '../../merchants/match-filter.ts';
 import { maskMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
-import { issuePullToken, revokePullToken } from '../../merchants/pull-token.ts';
 import { findMerchant, listMerchants, type MerchantRow } from '../../merchants/read-merchants.ts';
 import { rotateSecret } from '../../merchants/secrets.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
@@ -27,11 +26,11 @@ import { authorizeFilter } from '../authorize-search.ts';
 import { type By, type Change, defineChange } from '../define-change.ts';
 import { defineItem } from '../define-item.ts';
 import { defineList } from '../define-list.ts';
-import { accepted, created, ended, ok } from '../describe-operation.ts';
+import { accepted, created, ok } from '../describe-operation.ts';
 import { filterInput, parsedInstant, text } from '../fields.ts';
 import { presentMerchantTo } from '../mask-texts.ts';
 import { callback } from '../rows/callbacks.ts';
-import { backfillCount, merchant, newMerchant, pullToken, rotatedMerchant } from '../rows/merchants.ts';
+import { backfillCount, merchant, newMerchant, rotatedMerchant } from '../rows/merchants.ts';
 
 const { nameCharsMax, emailCharsMax, rateMax } = MERCHANT_LIMITS;
 const NO_NAME = describe('name_length', { n: nameCharsMax });
@@ -131,13 +130,16 @@ export const changeMerchant = defineChange({
   },
 });
 
+/** The body of a dry run. */
+export type CountedPast = BackfillCount & { dry_run: true; events_since: string };
+
 /** Counts the callbacks of events that the ledger knows that would be enqueued. */
 async function countPast(
   context: Context,
   { caller }: By,
   row: MerchantRow | undefined,
   { filter, eventsSince }: { filter?: FilterInput | undefined; eventsSince: Date },
-): Promise<object> {
+): Promise<CountedPast> {
   // a count reveals whether anything matches the filter: it is a search
   await authorizeFilter(context, caller, filter);
   const done = { actor: caller.id, action: 'merchant.backfill_counted', target: row?.id ?? 'new' };
@@ -201,32 +203,6 @@ export const testMerchant = defineChange({
   answers: accepted('Queued', callback),
   change: (inner, _given, { id }) => sendTest(inner, id),
   answer: async (_context, row) => presentCallback(row),
-});
-
-export const givePullToken = defineChange({
-  ...changed,
-  name: 'merchants.give_pull_token',
-  audit: 'merchant.pull_token_given',
-  route: 'POST /merchants/{id}/pull-token',
-  summary: 'Give it a token for /events',
-  input: z.strictObject({ expires_at: parsedInstant.describe('default: it does not end by itself') }).partial(),
-  answers: ok('Shown this once', pullToken),
-  change: (inner, { expires_at: expiresAt }, { id }) => issuePullToken(inner, id, expiresAt),
-  target: (_token, { id }) => id,
-  answer: async (_context, token, { given, by }) => ({
-    ...{ id: by.id, token, expires_at: given.expires_at?.toISOString() ?? null },
-  }),
-});
-
-export const endPullToken = defineChange({
-  ...changed,
-  name: 'merchants.revoke_pull_token',
-  audit: 'merchant.pull_token_revoked',
-  route: 'DELETE /merchants/{id}/pull-token',
-  chosenBy: 'revoke',
-  summary: 'End its token for /events',
-  answers: ended('Ended'),
-  change: (inner, _given, { id }) => revokePullToken(inner, id),
 });
 
 export const merchants = defineList({

@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
+import { MISMATCH_KINDS, MISMATCH_STATES } from '../../domain/mismatch.ts';
 import { amount, component, day, instant, nullableInstant, nullableText } from './row-fields.ts';
-
-const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
 
 export const mismatch = component('Mismatch', {
   id: z.string(),
-  kind: z.enum(KINDS),
+  kind: z.enum(MISMATCH_KINDS),
   severity: z.enum(['medium', 'high', 'critical']),
   state: z.enum(MISMATCH_STATES),
   day: day.describe('of the payment; of one about none, its own, else that of opened_at'),
@@ -101,7 +99,7 @@ export const numbers = component('Numbers', {
   }),
   mismatches: z.array(
     z.object({
-      kind: z.enum(KINDS),
+      kind: z.enum(MISMATCH_KINDS),
       severity: z.string(),
       unresolved: z.int(),
       acknowledged: z.int(),

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
-import { isFinal, STATUSES } from '../../domain/statuses.ts';
+import { FINAL_STATUSES } from '../../domain/statuses.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { readError, type Said } from '../../texts/messages.ts';
 import { checkBounds, readBounds } from '../windows/learn-bounds.ts';
@@ -15,7 +15,6 @@ const WEEKLY = 'reconcile_quarter';
 /** Limit of old days with an open transaction in one run; those that waited longest come first. */
 const OPEN_DAYS_MAX = 200;
 /** All other statuses are open, unknown ones too. */
-const ENDED = STATUSES.filter(isFinal);
 
 /** The windows left of a run. */
 export type RunPlan = {
@@ -113,7 +112,7 @@ export async function listOpenDays(context: Context, to: Day): Promise<Day[]> {
   const open = await context.db
     .selectFrom('transactions')
     .select(day.as('day'))
-    .where('status', 'not in', ENDED)
+    .where('status', 'not in', FINAL_STATUSES)
     .where('created_wall', '<', `${addDays(to, 1)} 00:00:00`)
     .groupBy(day)
     .execute();

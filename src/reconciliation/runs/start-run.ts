@@ -2,8 +2,8 @@ import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import { addDays, type Day, isDay } from '../../domain/calendar.ts';
 import { createId } from '../../domain/ids.ts';
-import { NO_PLATFORM } from '../../domain/platform.ts';
-import { faultOf, refuseField, refuseFields } from '../../texts/refuse.ts';
+import { isPlatform, NO_PLATFORM, PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
+import { faultOf, refuseFields } from '../../texts/refuse.ts';
 import type { RunHow } from '../windows/run-ref.ts';
 
 const DAYS_MAX = 3700;
@@ -23,12 +23,10 @@ export type RunRequest = {
  * Queues a run of a range of days; a worker claims it.
  * @returns its row number and id.
  * @throws ConfereError `invalid_request` for values that are no days, a range that is reversed, too long or in the future,
- *   and the platform `none`.
+ *   and a platform that can't be read.
  */
 export async function startRun(context: Context, request: RunRequest): Promise<{ seq: number; id: string }> {
-  checkDays(request);
-  checkPlatform(request.platform);
-  checkBegun(request.from, context.calendar.dayOf(context.clock.now()));
+  checkRequest(request, context.calendar.dayOf(context.clock.now()));
   const id = createId('run');
   const result = await context.db
     .insertInto('runs')
@@ -101,21 +99,21 @@ export async function hasActiveRun(context: Context, trigger: string): Promise<b
   return open !== undefined;
 }
 
-/** Checks a range without a database. @throws ConfereError `invalid_request`, with every error by field. */
-export function checkDays({ from, to }: { from: string; to: string }): void {
+/**
+ * Checks what a run is asked to read.
+ * @param today omitted before anything is opened: then days to come are found later.
+ * @throws ConfereError `invalid_request`, with every error by field.
+ */
+export function checkRequest({ from, to, platform }: Pick<RunRequest, 'from' | 'to' | 'platform'>, today?: Day): void {
   const faults = Object.entries({ from, to }).flatMap(([name, day]) =>
     isDay(day) ? [] : [faultOf(name, 'day_wrong')],
   );
   if (faults.length === 0 && to < from) faults.push(faultOf('to', 'to_before_from'));
   if (faults.length === 0 && to > addDays(from, DAYS_MAX)) faults.push(faultOf('to', 'to_too_late', { n: DAYS_MAX }));
+  if (today !== undefined && isDay(from) && from > today) faults.push(faultOf('from', 'day_to_come', { today }));
+  // the provider's list is filtered by a platform's id: it can't select transactions without one
+  if (platform === NO_PLATFORM) faults.push(faultOf('platform', 'platform_not_filtered'));
+  else if (platform !== undefined && !isPlatform(platform))
+    faults.push(faultOf('platform', 'platform_wrong', { n: PLATFORM_CHARS_MAX }));
   if (faults.length > 0) throw refuseFields(faults);
-}
-
-/** The provider's list is filtered by a platform's id: it can't select transactions without one. */
-function checkPlatform(platform: string | undefined): void {
-  if (platform === NO_PLATFORM) throw refuseField('platform', 'platform_not_filtered');
-}
-
-function checkBegun(from: Day, today: Day): void {
-  if (from > today) throw refuseField('from', 'day_to_come', { today });
 }

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { isFinal, STATUSES } from '../../domain/statuses.ts';
+import { FINAL_STATUSES } from '../../domain/statuses.ts';
 import { fetchAndApply } from '../../ledger/apply/fetch-and-apply.ts';
 import { describeError } from '../../log.ts';
 import { transactionsApplied } from '../../metrics/metrics.ts';
@@ -31,7 +31,6 @@ const OLD_ROUND_MS = 5 * ROUND_MS;
 /** How often to search for old ones: they appear at the start, after a backfill, and when they open again. */
 const SCHEDULE_OLD_EVERY_MS = 3_600_000;
 const REFUSED_KEY_MS = 60_000;
-const ENDED = STATUSES.filter(isFinal);
 
 type Open = { seq: number; id: string; status: string; operation: string; createdWall: string };
 
@@ -161,7 +160,7 @@ function selectOpen(db: Reader) {
     .selectFrom('transactions')
     .select(['transactions.seq', 'transactions.id', 'transactions.status', 'transactions.operation'])
     .select('transactions.created_wall as createdWall')
-    .where('transactions.status', 'not in', ENDED);
+    .where('transactions.status', 'not in', FINAL_STATUSES);
 }
 
 function nextOf(context: Context, open: Open, now: Date, schedule: number[]): Date | undefined {

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
-import { isFinal, type Operation, STATUSES } from '../../domain/statuses.ts';
+import { FINAL_STATUSES, type Operation } from '../../domain/statuses.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 
 /** Ids that are read at once, and mismatches that are raised in one transaction. */
@@ -11,9 +11,8 @@ const READ_MAX = 20_000;
 const RAISED_MAX = 500;
 const START_OF_TIME = '0000-01-01 00:00:00';
 /** All other statuses are open, unknown ones too. */
-const ENDED = STATUSES.filter(isFinal);
 
-type Limit = { operation: Operation; ended: string[]; withinMs: number };
+type Limit = { operation: Operation; ended: readonly string[]; withinMs: number };
 type Range = { from: string; to: string };
 type Candidate = { id: string; created_wall: string };
 
@@ -25,8 +24,8 @@ type Candidate = { id: string; created_wall: string };
 export async function watchStuck(context: Context): Promise<void> {
   const { STUCK_CASHOUT, STUCK_CASHIN } = context.config;
   const limits: Limit[] = [
-    { operation: 'cashout', ended: ENDED, withinMs: STUCK_CASHOUT },
-    { operation: 'cashin', ended: [...ENDED, 'pending'], withinMs: STUCK_CASHIN },
+    { operation: 'cashout', ended: FINAL_STATUSES, withinMs: STUCK_CASHOUT },
+    { operation: 'cashin', ended: [...FINAL_STATUSES, 'pending'], withinMs: STUCK_CASHIN },
   ];
   const since = context.calendar.toWallTime(context.webhooksSince);
   const now = context.clock.now();

@@ -1,4 +1,5 @@
 import { addDays } from '../../domain/calendar.ts';
+import { rankSeverity } from '../../domain/mismatch.ts';
 import { maskReceivables } from '../orders/mask-receivables.ts';
 import { type ReceivableScope, readReceivables } from '../orders/read-receivables.ts';
 import { type AnyPlan, spanOf } from '../plan/report-plan.ts';
@@ -60,11 +61,9 @@ export async function writeMismatches(work: ReportWork<AnyPlan>) {
   return { mismatches: await mismatches.end(), openMismatches: await countMismatches(db, scope) };
 }
 
-const SEVERITIES = ['critical', 'high', 'medium'];
-
 /** Orders by what a reader decides first: open ones, the worst, those with more at stake; receipts without an order come last. */
 function compareMismatches(a: ReportedMismatch, b: ReportedMismatch): number {
   const rank = ({ resolvedAt, severity, kind }: ReportedMismatch): number =>
-    Number(resolvedAt !== null) * 8 + Number(kind === 'receipt_unidentified') * 4 + SEVERITIES.indexOf(severity);
+    Number(resolvedAt !== null) * 8 + Number(kind === 'receipt_unidentified') * 4 + rankSeverity(severity);
   return rank(a) - rank(b) || Number((b.stakeCents ?? 0n) - (a.stakeCents ?? 0n));
 }

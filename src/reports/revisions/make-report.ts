@@ -15,10 +15,11 @@ import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
-import { type Day, isDay, PIX_DAY_MIN } from '../../domain/calendar.ts';
+import type { Day } from '../../domain/calendar.ts';
 import { InvariantError } from '../../domain/errors.ts';
 import { VERSION } from '../../domain/version.ts';
-import { refuse, refuseField } from '../../texts/refuse.ts';
+import { checkDayBegun } from '../../ledger/stated/check-stated.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { countWindowEvents, type EventWindow } from '../plan/read-event-window.ts';
 import {
   type Cut,
@@ -58,7 +59,7 @@ const RACES_MAX = 5;
  *   `report_differs` for a workbook that differs from the ledger.
  */
 export async function makeReport(context: Context, day: Day, options: Options = {}): Promise<MadeReport> {
-  assertBegun(context, day);
+  checkDayBegun(context, day);
   return await alertDifferingReport(context, { from: day, to: day, isKept: true }, async () => {
     for (let race = 0; race < RACES_MAX; race++) {
       const made = await tryMake(context, day, options);
@@ -70,13 +71,6 @@ export async function makeReport(context: Context, day: Day, options: Options = 
 
 export function reportsDirectory(context: Pick<Context, 'config'>): string {
   return path.resolve(context.config.DATA_DIR, 'reports');
-}
-
-function assertBegun(context: Context, day: Day): void {
-  const today = context.calendar.dayOf(context.clock.now());
-  if (!isDay(day)) throw refuseField('day', 'day_wrong');
-  if (day < PIX_DAY_MIN) throw refuseField('day', 'before_pix', { day: PIX_DAY_MIN });
-  if (day > today) throw refuseField('day', 'day_to_come', { today });
 }
 
 /** @returns undefined if another process made this revision first. */

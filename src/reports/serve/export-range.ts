@@ -91,7 +91,11 @@ export async function exportRange(
   });
 }
 
-function assertRange(context: Context, { from, to, daysMax = RANGE_DAYS_MAX }: WantedRange): void {
+/** @throws ConfereError `invalid_request` for a range that is reversed, too long or ends in the future. */
+export function assertRange(
+  context: Context,
+  { from, to, daysMax = RANGE_DAYS_MAX }: Pick<WantedRange, 'from' | 'to' | 'daysMax'>,
+): void {
   const days = 1 + (Date.parse(to) - Date.parse(from)) / DAY_MS;
   const today = context.calendar.dayOf(context.clock.now());
   if (days < 1) throw refuseField('range', 'range_reversed', { from, to });

@@ -1,4 +1,4 @@
-import type { WallTime } from '../../domain/calendar.ts';
+import { DAY_MS, type WallTime } from '../../domain/calendar.ts';
 import { escapeMarkup } from '../../domain/language/escape-markup.ts';
 import { showUnseen } from '../../domain/language/show-unseen.ts';
 import { formatAmount } from '../../domain/money.ts';
@@ -17,7 +17,6 @@ export type Cell =
   | { day: string | null; style?: StyleName }
   | undefined;
 
-const DAY_MS = 86_400_000;
 const SECONDS_A_DAY = 86_400;
 /** 1970-01-01 in a spreadsheet's days. */
 const EPOCH_DAYS = 25_569;

@@ -5,7 +5,7 @@ import { type PlacedChart, renderChart } from './render-chart.ts';
 /** A part of the workbook's package. Relations have no type of their own. */
 export type Part = { name: string; text: string; type?: string };
 
-const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
+export const XML_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006/relationships';
 const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const DRAWING = 'http://schemas.openxmlformats.org/drawingml/2006';
@@ -49,12 +49,12 @@ function renderRelations(kind: 'drawing' | 'chart', targets: string[]): string {
   const relations = targets.map(
     (target, index) => `<Relationship Id="rId${index + 1}" Type="${DOCUMENT}/${kind}" Target="${target}"/>`,
   );
-  return `${HEAD}<Relationships xmlns="${PACKAGE}">${relations.join('')}</Relationships>`;
+  return `${XML_HEAD}<Relationships xmlns="${PACKAGE}">${relations.join('')}</Relationships>`;
 }
 
 function renderDrawing(placed: readonly PlacedChart[]): string {
   const namespaces = `xmlns:xdr="${DRAWING}/spreadsheetDrawing" xmlns:a="${DRAWING}/main" xmlns:r="${DOCUMENT}"`;
-  return `${HEAD}<xdr:wsDr ${namespaces}>${placed.map(renderAnchor).join('')}</xdr:wsDr>`;
+  return `${XML_HEAD}<xdr:wsDr ${namespaces}>${placed.map(renderAnchor).join('')}</xdr:wsDr>`;
 }
 
 function renderAnchor({ chart, column, columns, row, rows }: PlacedChart, index: number): string {

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import type { FinishedSheet } from './open-sheet.ts';
 import { quoteTitle, referToCells } from './refer-to-cells.ts';
 import { columnName, escapeText } from './render-cell.ts';
-import { type Part, renderDrawings } from './render-drawings.ts';
+import { type Part, renderDrawings, XML_HEAD } from './render-drawings.ts';
 import { renderStyles } from './render-styles.ts';
 import { openZipEntry, writeZip, type ZipEntry } from './write-zip.ts';
 
@@ -16,7 +16,6 @@ export type WorkbookProperties = {
   madeAt: Date;
 };
 
-const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006';
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -73,21 +72,21 @@ function renderContentTypes(parts: Part[], sheets: FinishedSheet[]): string {
     ...sheets.map((sheet) => [sheet.entry.name, `${TYPES}.worksheet+xml`]),
   ];
   const overrides = typed.map(([name, type]) => `<Override PartName="/${name}" ContentType="${type}"/>`);
-  return `${HEAD}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>${overrides.join('')}</Types>`;
+  return `${XML_HEAD}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>${overrides.join('')}</Types>`;
 }
 
 function renderRelations(): string {
-  return `${HEAD}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/relationships/officeDocument" Target="xl/workbook.xml"/><Relationship Id="rId2" Type="${PACKAGE}/relationships/metadata/core-properties" Target="docProps/core.xml"/><Relationship Id="rId3" Type="${DOCUMENT}/relationships/extended-properties" Target="docProps/app.xml"/></Relationships>`;
+  return `${XML_HEAD}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/relationships/officeDocument" Target="xl/workbook.xml"/><Relationship Id="rId2" Type="${PACKAGE}/relationships/metadata/core-properties" Target="docProps/core.xml"/><Relationship Id="rId3" Type="${DOCUMENT}/relationships/extended-properties" Target="docProps/app.xml"/></Relationships>`;
 }
 
 function renderCore(properties: WorkbookProperties): string {
   const at = properties.madeAt.toISOString().replace(/\.\d+Z$/, 'Z');
-  return `${HEAD}<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><dc:title>${escapeText(properties.title)}</dc:title><dc:subject>${escapeText(properties.subject)}</dc:subject><dc:creator>Confere</dc:creator><cp:keywords>${escapeText(properties.keywords)}</cp:keywords><dc:description>${escapeText(properties.description)}</dc:description><cp:lastModifiedBy>Confere</cp:lastModifiedBy><dcterms:created xsi:type="dcterms:W3CDTF">${at}</dcterms:created><dcterms:modified xsi:type="dcterms:W3CDTF">${at}</dcterms:modified></cp:coreProperties>`;
+  return `${XML_HEAD}<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><dc:title>${escapeText(properties.title)}</dc:title><dc:subject>${escapeText(properties.subject)}</dc:subject><dc:creator>Confere</dc:creator><cp:keywords>${escapeText(properties.keywords)}</cp:keywords><dc:description>${escapeText(properties.description)}</dc:description><cp:lastModifiedBy>Confere</cp:lastModifiedBy><dcterms:created xsi:type="dcterms:W3CDTF">${at}</dcterms:created><dcterms:modified xsi:type="dcterms:W3CDTF">${at}</dcterms:modified></cp:coreProperties>`;
 }
 
 function renderApp(properties: WorkbookProperties): string {
   // AppVersion takes numbers only, so the version stands here
-  return `${HEAD}<Properties xmlns="${DOCUMENT}/extended-properties"><Application>Confere</Application><Company>Confere ${escapeText(properties.version)}</Company></Properties>`;
+  return `${XML_HEAD}<Properties xmlns="${DOCUMENT}/extended-properties"><Application>Confere</Application><Company>Confere ${escapeText(properties.version)}</Company></Properties>`;
 }
 
 function renderWorkbook(sheets: FinishedSheet[]): string {
@@ -103,7 +102,7 @@ function renderWorkbook(sheets: FinishedSheet[]): string {
       : []),
   ]);
   const defined = names.length > 0 ? `<definedNames>${names.join('')}</definedNames>` : '';
-  return `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}/relationships"><workbookPr defaultThemeVersion="124226"/><bookViews><workbookView xWindow="0" yWindow="0" windowWidth="28800" windowHeight="16000" activeTab="0"/></bookViews><sheets>${list.join('')}</sheets>${defined}<calcPr calcId="191029"/></workbook>`;
+  return `${XML_HEAD}<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}/relationships"><workbookPr defaultThemeVersion="124226"/><bookViews><workbookView xWindow="0" yWindow="0" windowWidth="28800" windowHeight="16000" activeTab="0"/></bookViews><sheets>${list.join('')}</sheets>${defined}<calcPr calcId="191029"/></workbook>`;
 }
 
 /** Columns first, as other programs write it. */
@@ -117,5 +116,5 @@ function renderWorkbookRelations(sheets: FinishedSheet[]): string {
     (sheet, index) =>
       `<Relationship Id="rId${index + 1}" Type="${DOCUMENT}/relationships/worksheet" Target="${sheet.entry.name.replace('xl/', '')}"/>`,
   );
-  return `${HEAD}<Relationships xmlns="${PACKAGE}/relationships">${relations.join('')}<Relationship Id="rId${sheets.length + 1}" Type="${DOCUMENT}/relationships/styles" Target="styles.xml"/></Relationships>`;
+  return `${XML_HEAD}<Relationships xmlns="${PACKAGE}/relationships">${relations.join('')}<Relationship Id="rId${sheets.length + 1}" Type="${DOCUMENT}/relationships/styles" Target="styles.xml"/></Relationships>`;
 }

@@ -30,7 +30,6 @@ export const ACCOUNTS_EN = {
   'Somados por dia, plataforma e conta': 'Added up by day, platform and account',
   'Somados ou um por um, cada conta tem o mesmo saldo; os totais de débito e de crédito diferem.':
     'Added up or one by one, each account has the same balance; the totals of debits and credits differ.',
-  'Só os lançamentos se somam por dia.': 'Only accounting entries are added up by day.',
   'Os lançamentos usam o {link} da empresa.': 'Entries use the company’s {link}.',
   'plano de contas': 'chart of accounts',
   'Sem código no plano de contas: {accounts}.': 'Without a code in the chart of accounts: {accounts}.',

@@ -113,7 +113,6 @@ export const BALANCES_EN = {
   'Escolha o tipo.': 'Choose the type.',
   'Um ajuste de zero não muda nada.': 'An adjustment of zero changes nothing.',
   'Escreva por quê.': 'Write why.',
-  'Este instante ainda não chegou.': 'This instant has not come yet.',
   'nova na lista': 'new in the list',
   // the forms in two steps
   'Ver o que muda': 'See what changes',

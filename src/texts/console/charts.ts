@@ -66,6 +66,5 @@ export const CHARTS_EN = {
   'Por hora': 'By hour',
   'por hora': 'by hour',
   'Este dia ainda não começou.': 'This day has not begun.',
-  'Escolha no máximo {n} dias.': 'Choose at most {n} days.',
   'Não há lançamento desta plataforma. Escolha uma da lista.': 'This platform has no entry. Choose one of the list.',
 };

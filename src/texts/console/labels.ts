@@ -94,8 +94,6 @@ export const LABELS_EN = {
   'Escolha o dia e a hora.': 'Choose the day and the time.',
   'Escolha um dia.': 'Choose a day.',
   'No máximo {n} caracteres.': 'At most {n} characters.',
-  'Antes de {day} não havia PIX.': 'There was no PIX before {day}.',
-  'Ainda não começou: no provedor hoje é {today}.': 'It has not begun: today is {today} at the provider.',
   'Nada foi gravado ainda.': 'Nothing is saved yet.',
   '{name}: confira': '{name}: check it',
   'O que você descobriu ou decidiu': 'What you found out or decided',

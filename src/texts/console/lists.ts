@@ -112,9 +112,6 @@ export const LISTS_EN = {
   'Plataforma (opcional)': 'Platform (optional)',
   Iniciar: 'Start',
   'Vem antes do primeiro dia.': 'It is before the first day.',
-  'São mais de {n} dias.': 'These are more than {n} days.',
-  'A lista do provedor não se filtra pelo que não tem plataforma: deixe vazio para ler todas.':
-    'The provider’s list cannot be filtered by what has no platform: leave it empty to read all.',
   // tokens
   'Tokens, os mais novos primeiro': 'Tokens, the newest first',
   'Nenhum token: quem administra cria um com confere tokens create.':

@@ -52,7 +52,6 @@ export const REPORTS_EN = {
   'Fazer os relatórios dos dias escolhidos': 'Make the reports of the chosen days',
   'Um dia em que nada mudou não ganha revisão.': 'A day in which nothing changed gets no revision.',
   'Escolha ao menos um dia.': 'Choose at least one day.',
-  'Um dos dias ainda não começou.': 'One of the days has not begun.',
   'Escolha no máximo {max} dias.': 'Choose {max} days at most.',
   // the month
   'Um por dia do calendário do provedor. Quando um dia muda depois de relatado, sai uma nova revisão; as anteriores ficam.':
@@ -97,8 +96,6 @@ export const REPORTS_EN = {
   'Diário hledger': 'hledger journal',
   'Diário hledger que continua o anterior': 'hledger journal that continues the one before',
   'Escolha o primeiro e o último dia.': 'Choose the first and the last day.',
-  'O primeiro dia vem depois do último.': 'The first day is after the last.',
-  'O último dia ainda não começou.': 'The last day has not begun.',
   // a day
   'Relatório de {day}': 'Report of {day}',
   'Números de {platform}': 'Figures of {platform}',

@@ -2,13 +2,14 @@
  * The evidence of a mismatch in words, for the sheets and the console: `situação: pago`. A field or a code without a word
  * stands as it came, so nothing is hidden. Pure.
  */
+
+import { isDay } from '../../domain/calendar.ts';
 import { describeCode } from '../fill.ts';
 import { formatDay, formatLocalDecimal, formatMoment, type Texts } from './texts.ts';
 
 /** Fields whose text is one of a few. */
 const CODED = new Set(['shown_by', 'passes', 'books']);
 const DECIMAL = /^-?\d+\.\d\d$/;
-const DAY = /^\d{4}-\d\d-\d\d$/;
 const INSTANT = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
 
 /**
@@ -75,7 +76,7 @@ function describeText(name: string, text: string, texts: Texts): string {
   if (CODED.has(name)) return describeCode(texts.evidenceCodes, text);
   if (name === 'reference' || name === 'extra' || name === 'platform') return text;
   if (DECIMAL.test(text)) return formatLocalDecimal(text, texts);
-  if (DAY.test(text)) return formatDay(text);
+  if (isDay(text)) return formatDay(text);
   const [, day, time, offset] = INSTANT.exec(text) ?? [];
   // an offset is that of the provider's clock, as on every sheet
   return day && time ? `${formatMoment(`${day} ${time}`)}${offset === 'Z' ? ' UTC' : ''}` : text;

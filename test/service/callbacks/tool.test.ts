@@ -58,37 +58,22 @@ async function tool(args: string[], variables: Record<string, string> = {}) {
   );
 }
 
+function listenOnce(token: Record<string, string>) {
+  const since = ['--since', '2020-01-01T00:00:00Z', '--once'];
+  return tool(['listen', '--server', url, '--forward', `${shop.url}/local`, ...since], token);
+}
+
 test('listen posts the events to a local address', async () => {
   await env.applyTransaction(['paid']);
   const token = await issuePullToken(env.context, merchant, undefined);
-  const args = [
-    'listen',
-    '--server',
-    url,
-    '--forward',
-    `${shop.url}/local`,
-    '--since',
-    '2020-01-01T00:00:00Z',
-    '--once',
-  ];
-  const { code, out } = await tool(args, { CONFERE_PULL_TOKEN: token });
+  const { code, out } = await listenOnce({ CONFERE_PULL_TOKEN: token });
   expect([code, out]).toEqual([0, expect.stringMatching(/pix\.cashin\.paid {2}msg_\S+ {2}200 in \d+ ms/)]);
   expect(shop.callsTo('/local')).toHaveLength(1);
 });
 
 test('listen takes the token of the portal, which acknowledges nothing and is audited', async () => {
   const token = await createMerchantToken(env.context, merchant);
-  const args = [
-    'listen',
-    '--server',
-    url,
-    '--forward',
-    `${shop.url}/local`,
-    '--since',
-    '2020-01-01T00:00:00Z',
-    '--once',
-  ];
-  const { code, out } = await tool(args, { CONFERE_PORTAL_TOKEN: token });
+  const { code, out } = await listenOnce({ CONFERE_PORTAL_TOKEN: token });
   expect([code, out]).toEqual([0, expect.stringMatching(/pix\.cashin\.paid {2}msg_\S+ {2}200 in \d+ ms/)]);
   expect(await readRow(env.context.db, 'audit', ['action'], { target: 'events' })).toEqual({
     action: 'callbacks.show',

@@ -100,13 +100,18 @@ test.each<[string, string[], RegExp]>([
   expect(existsSync(path.join(home.path, 'data'))).toBe(false);
 });
 
-test('days of a reconciliation that are wrong are wrong use, and no database is started to say so', async () => {
+test('days and a platform of a reconciliation that are wrong are wrong use, and no database is started to say so', async () => {
   const env = { PROVIDER_URL: 'http://127.0.0.1:9', PROVIDER_API_KEY: 'k' };
   const { code, err } = await run(['reconcile', '--from', '2026-02-30', '--to', '2026-02-01'], env);
   expect({ code, err }).toEqual({ code: 2, err: 'confere: from must be a day: YYYY-MM-DD\n' });
   expect((await run(['reconcile', '--from', '2026-02-03', '--to', '2026-02-01'], env)).err).toMatch(
     /to is before from/,
   );
+  const platforms = { none: "none can't be asked", ['x'.repeat(65)]: 'must be the id of a platform: 1 to 64 bytes' };
+  for (const [platform, fault] of Object.entries(platforms)) {
+    const args = ['reconcile', '--from', '2026-02-01', '--to', '2026-02-01', '--platform', platform];
+    expect((await run(args, env)).err, platform).toContain(`platform ${fault}`);
+  }
   expect(existsSync(path.join(home.path, 'data'))).toBe(false);
 });
 

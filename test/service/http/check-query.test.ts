@@ -1,21 +1,12 @@
-import { beforeAll, expect, test } from 'vitest';
-import { createToken } from '../../../src/access/tokens.ts';
+import { expect, test } from 'vitest';
 import { API_OPERATIONS } from '../../../src/http/openapi/operations.ts';
-import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { callApi } from '../../support/call-api.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
+import { issueMerchantTokens } from '../../support/issue-merchant-tokens.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
 const env = closeAfterAll(await openConsoleEnvironment());
-let pullToken = '';
-let portalToken = '';
-
-beforeAll(async () => {
-  const merchant = await env.context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
-  pullToken = await issuePullToken(env.context, merchant.id);
-  const { token } = await createToken(env.context, { name: 'portal', role: 'merchant', merchant: merchant.id });
-  portalToken = token;
-});
+const { pullToken, portalToken } = await issueMerchantTokens(env.context);
 
 const API = API_OPERATIONS.filter(({ path }) => path.startsWith('/api/v1/'));
 const READS = API.filter(({ method }) => method === 'get').map(({ path, query, access }) => ({

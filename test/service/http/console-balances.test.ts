@@ -155,7 +155,7 @@ test('a wrong form comes back as typed, with what is wrong by its field', async 
   expect(rows).toEqual({});
   expect(answer.status).toBe(422);
   for (const [name, fault] of [
-    ['day', 'Ainda não começou'],
+    ['day', 'Este dia ainda não chegou'],
     ['kind', 'Escolha o tipo.'],
     ['amount', 'Escreva um valor como 1.234,56'],
     ['note', 'Escreva por quê.'],

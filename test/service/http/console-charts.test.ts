@@ -49,13 +49,13 @@ test('a platform is chosen by its name, and one that is a document is withheld f
 
 test.each([
   ['/charts?from=2026-02-30', 'Escolha um dia.'],
-  ['/charts?from=2026-01-02&to=2026-01-01', 'O primeiro dia vem depois do último.'],
-  ['/charts?from=2026-01-01&to=2026-04-03', 'Escolha no máximo 92 dias.'],
+  ['/charts?from=2026-01-02&to=2026-01-01', 'Vem depois do último dia.'],
+  ['/charts?from=2026-01-01&to=2026-04-03', 'São mais de 92 dias.'],
   ['/charts?to=2999-01-01', 'Este dia ainda não começou.'],
   ['/charts?platform=unknown', 'Não há lançamento desta plataforma.'],
   ['/charts/hours?day=2999-01-01', 'Este dia ainda não começou.'],
   ['/charts/webhooks?from=x', 'Escolha um dia.'],
-  ['/charts/callbacks?from=2026-01-01&to=2026-04-03', 'Escolha no máximo 92 dias.'],
+  ['/charts/callbacks?from=2026-01-01&to=2026-04-03', 'São mais de 92 dias.'],
 ])('a wrong field of %s keeps the form and says in Portuguese: %s', async (address, fault) => {
   const { get } = await openConsoleSession(env, 'viewer');
   const { status, text, html } = await get(address);

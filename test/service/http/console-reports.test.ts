@@ -138,8 +138,8 @@ test('chosen days are made at once, and the month shows each with its figures', 
 
 test.each([
   [[], 'Escolha ao menos um dia.'],
-  [['2026-02-30'], 'Escolha ao menos um dia.'],
-  [['2099-01-01'], 'Um dos dias ainda não começou.'],
+  [['2026-02-30'], 'Deve ser um dia'],
+  [['2099-01-01'], 'Este dia ainda não chegou'],
 ])('a choice of %s is refused with its reason', async (days, reason) => {
   const answer = await operator.post(
     '/reports',

@@ -1,10 +1,9 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openSession } from '../../../src/access/sessions.ts';
-import { createToken } from '../../../src/access/tokens.ts';
 import { API_OPERATIONS } from '../../../src/http/openapi/operations.ts';
-import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { callApi } from '../../support/call-api.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
+import { issueMerchantTokens } from '../../support/issue-merchant-tokens.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
 /** Names that every plain object has, or that change its prototype. */
@@ -14,15 +13,7 @@ const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueO
 const WORST = NAMES.slice(0, 2);
 
 const env = closeAfterAll(await openConsoleEnvironment());
-let pullToken = '';
-let portalToken = '';
-
-beforeAll(async () => {
-  const merchant = await env.context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
-  pullToken = await issuePullToken(env.context, merchant.id);
-  const { token } = await createToken(env.context, { name: 'portal', role: 'merchant', merchant: merchant.id });
-  portalToken = token;
-});
+const { pullToken, portalToken } = await issueMerchantTokens(env.context);
 
 const CHANGES = API_OPERATIONS.filter(({ method, path }) => method !== 'get' && path.startsWith('/api/v1/'));
 

@@ -76,11 +76,11 @@ async function readExports(like: string): Promise<unknown> {
 
 test.each([
   [[], 'say which day'],
-  [['--day', '2026-02-30'], 'is no day'],
+  [['--day', '2026-02-30'], '--day must be a day: YYYY-MM-DD'],
   [['--day', '2999-01-01'], 'is a day to come'],
-  [['--day', '2026-03-11', '--format', 'parquet'], 'there is no format parquet: --format is xlsx, csv, journal, ofx'],
-  [['--day', '2026-03-11', '--locale', 'fr'], '--locale is'],
-  [['--from', '2026-03-11', '--to', '2026-03-10'], '--from is after --to'],
+  [['--day', '2026-03-11', '--format', 'parquet'], "parquet' is invalid. Allowed choices are xlsx, csv, journal, ofx"],
+  [['--day', '2026-03-11', '--locale', 'fr'], 'Allowed choices are pt-BR, en'],
+  [['--from', '2026-03-11', '--to', '2026-03-10'], 'ends before it begins: 2026-03-11 is after 2026-03-10'],
   [['--from', '2026-01-01', '--to', '2026-04-03'], 'has 93 days: at most 92 are allowed'],
   [['--from', '2026-03-11', '--format', 'journal'], '--from goes with --to'],
   [['--day', '2026-03-11', '--nonsense'], 'unknown option'],

@@ -58,6 +58,11 @@ test('a proof leads from the leaf of a seal to the root of the checkpoint, and t
     expect([wrong, (await get(`/api/v1/log/proof${wrong}`)).status]).toEqual([wrong, 422]);
 });
 
+test('a month that the calendar lacks is no question', async () => {
+  const { status, body } = await get('/api/v1/log/proof?month=2026-13');
+  expect([status, body.toString()]).toEqual([422, expect.stringContaining('month: must be a month: YYYY-MM')]);
+});
+
 test('hashes need a token, unless LOG_PUBLIC; proofs need one always', async () => {
   const open = await serve(await env.replica({ LOG_PUBLIC: 'true' }));
   for (const path of ['/log/checkpoint', '/log/tile/0/000']) {

@@ -2,7 +2,6 @@ import express, { type Request, type RequestHandler, type Response, type Router 
 import { z } from 'zod';
 import { mayActAs } from '../../../access/roles.ts';
 import type { Context } from '../../../context.ts';
-import { LANGUAGES } from '../../../domain/language/language.ts';
 import { importFile, isRepeated, presentOutcome, previewImport } from '../../../imports/import-file.ts';
 import type { Answers } from '../../../imports/import-kind.ts';
 import {
@@ -14,6 +13,7 @@ import {
   isImportKind,
 } from '../../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS, type TemplateFormat } from '../../../imports/render-template.ts';
+import { locale } from '../../../operations/fields.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
@@ -43,7 +43,7 @@ function answerFields() {
   return Object.fromEntries(fields);
 }
 
-export const templateQuerySchema = z.object({ locale: z.enum(LANGUAGES).optional() });
+export const templateQuerySchema = z.object({ locale: locale.optional() });
 
 /** Files that people import. It stands before the parser of JSON: the body is the file itself. @param once what its body passes then. */
 export function importRoutes(context: Context, once: RequestHandler): Router {
@@ -72,9 +72,9 @@ export function importRoutes(context: Context, once: RequestHandler): Router {
 
   router.get('/imports/:kind/:file', requireRole('viewer'), async (request, response) => {
     const kind = readKind(request);
-    const { locale = context.config.REPORT_LOCALE } = parseQuery(request, templateQuerySchema);
+    const { locale: language = context.config.REPORT_LOCALE } = parseQuery(request, templateQuerySchema);
     const format = TEMPLATE_FORMATS.find((one) => request.params.file === `template.${one}`);
-    const template = format && (await renderTemplate(context, kind, format, locale));
+    const template = format && (await renderTemplate(context, kind, format, language));
     if (!format || !template) throw refuse('template_unknown');
     sendTemplate(response, { kind, format, template });
   });

@@ -6,6 +6,7 @@ import { readFeed } from '../../../callbacks/manage/read-feed.ts';
 import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
 import { pullReads } from '../../../metrics/metrics.ts';
+import { PAGE_ITEMS_DEFAULT } from '../../../operations/describe-operation.ts';
 import { instant, wholeNumber } from '../../../operations/fields.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { createPullAdmission } from '../../access/admit-pull.ts';
@@ -17,7 +18,6 @@ import { createRouter } from '../../create-router.ts';
 import { parseQuery } from '../../parse-request.ts';
 
 const LIMIT_MAX = 200;
-const LIMIT_DEFAULT = 50;
 
 export const feedQuerySchema = z.object({
   after: z
@@ -25,7 +25,7 @@ export const feedQuerySchema = z.object({
     .regex(/^\d{1,16}$/, 'must be a next_cursor of an earlier answer')
     .transform(Number)
     .optional(),
-  limit: wholeNumber(1, LIMIT_MAX).default(LIMIT_DEFAULT),
+  limit: wholeNumber(1, LIMIT_MAX).default(PAGE_ITEMS_DEFAULT),
   since: instant
     .transform((text) => new Date(text))
     .optional()

@@ -1,11 +1,11 @@
 /** Fields of the forms that move money, and the texts that people type into them. */
 import type { Context } from '../../../context.ts';
-import { type Day, isDay, PIX_DAY_MIN } from '../../../domain/calendar.ts';
+import type { Day } from '../../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
+import { checkDayBegun } from '../../../ledger/stated/check-stated.ts';
 import { type Label, t, translate } from '../../../texts/translate.ts';
-import { choiceField, type Draft, formatMoneyInput, inputField } from '../parts/fields.ts';
-import { formatDay } from '../parts/format.ts';
+import { choiceField, type Draft, formatMoneyInput, inputField, noteRefusals } from '../parts/fields.ts';
 import { type Html, html } from '../parts/html.ts';
 import { END_OF_TIME, readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { labelPlatform, readNamesInFull } from '../parts/read-platform-names.ts';
@@ -26,12 +26,8 @@ export function readMoney(draft: Draft, name: string): bigint {
 
 /** Reads a day that has begun and notes what is wrong with it. */
 export function readDay(context: Context, draft: Draft): Day {
-  const day = draft.values.day ?? '';
-  const today = context.calendar.dayOf(context.clock.now());
-  if (!isDay(day)) draft.faults.day = t('Escolha um dia.');
-  else if (day < PIX_DAY_MIN) draft.faults.day = t('Antes de {day} não havia PIX.', { day: formatDay(PIX_DAY_MIN) });
-  else if (day > today)
-    draft.faults.day = t('Ainda não começou: no provedor hoje é {today}.', { today: formatDay(today) });
+  const { day = '' } = draft.values;
+  noteRefusals(draft, () => checkDayBegun(context, day));
   return day;
 }
 

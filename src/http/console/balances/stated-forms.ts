@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts';
 import { previewRepost } from '../../../ledger/read/preview-change.ts';
 import { ADJUSTMENT_KINDS } from '../../../ledger/stated/adjust-books.ts';
 import { listBankAccounts, readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
+import { checkInstantPassed } from '../../../ledger/stated/check-stated.ts';
 import { findEqualAdjustments, readNewestAdjustment } from '../../../ledger/stated/find-equal-adjustments.ts';
 import { readLedgerBalance } from '../../../ledger/stated/state-balance.ts';
 import { stateOpening } from '../../../ledger/stated/state-opening.ts';
@@ -18,7 +19,7 @@ import { createRouter } from '../../create-router.ts';
 import { nameWriter } from '../access/name-actors.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
-import { choiceField, type Draft, inputField, noteField, parseWall, readNote } from '../parts/fields.ts';
+import { choiceField, type Draft, inputField, noteField, noteRefusals, parseWall, readNote } from '../parts/fields.ts';
 import { formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
@@ -60,15 +61,14 @@ ${inputField(draft, { name: 'at', label: 'Instante, no relógio do provedor' }, 
 ${moneyField(draft, { name: 'balance', label: 'Saldo no painel, em R$' })}</div>`,
     read(draft) {
       const wall = parseWall(draft.values.at ?? '');
-      const at = wall === undefined ? new Date(0) : calendar.toInstant(wall);
       if (wall === undefined) draft.faults.at = t('Escolha o dia e a hora.');
-      else if (at > clock.now()) draft.faults.at = t('Este instante ainda não chegou.');
-      return { ...readStatedPlatform(draft), at: at.toISOString(), balance: readMoney(draft, 'balance') };
+      const at = wall === undefined ? new Date(0) : calendar.toInstant(wall);
+      noteRefusals(draft, () => checkInstantPassed(context, at));
+      return { ...readStatedPlatform(draft), at, balance: readMoney(draft, 'balance') };
     },
     async preview(stated) {
       const preview = await previewOf(context, addStatement, stated);
-      const { platform, balance } = stated;
-      const at = new Date(stated.at);
+      const { platform, at, balance } = stated;
       const ledger = await readLedgerBalance(context, { platform, at, balance_cents: balance });
       const difference = balance - ledger;
       return html`${facts([

@@ -1,9 +1,9 @@
 /** The fields of the charts' forms: days, and a platform. A wrong field keeps the form and says what is wrong. */
 import type { Request } from 'express';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
-import { SERIES_DAYS_MAX } from '../../../ledger/read/read-money-series.ts';
+import { checkDays } from '../../../ledger/read/read-money-series.ts';
 import { t } from '../../../texts/translate.ts';
-import { type Draft, inputField } from '../parts/fields.ts';
+import { type Draft, inputField, noteRefusals } from '../parts/fields.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { filterForm } from '../parts/page-components.ts';
 import { readQuery } from '../parts/parse-filters.ts';
@@ -29,9 +29,7 @@ export function readPeriod(draft: Draft, today: Day): Period | undefined {
   for (const name of ['from', 'to']) if (!isDay(draft.values[name] ?? '')) draft.faults[name] = t('Escolha um dia.');
   if (hasFaults(draft)) return undefined;
   if (to > today) draft.faults.to = t('Este dia ainda não começou.');
-  else if (from > to) draft.faults.from = t('O primeiro dia vem depois do último.');
-  else if (addDays(from, SERIES_DAYS_MAX) <= to)
-    draft.faults.from = t('Escolha no máximo {n} dias.', { n: SERIES_DAYS_MAX });
+  else noteRefusals(draft, () => checkDays(from, to));
   return hasFaults(draft) ? undefined : { from, to };
 }
 

@@ -4,7 +4,7 @@ import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { readOrderKeys } from '../../../database/read-parties.ts';
 import { isMonth } from '../../../domain/calendar.ts';
-import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
+import { MISMATCH_KINDS, MISMATCH_STATES } from '../../../domain/mismatch.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { MISMATCH_SORTS, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
@@ -34,11 +34,10 @@ import { decisionPages, linkDecisions } from './download-decisions.ts';
 import { explainMismatch, MISMATCH_TITLES } from './explain-mismatch.ts';
 import { handleManyForm } from './handle-mismatches.ts';
 
-const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
 const query = z
   .object({
     state: filterChoice(['all', 'unresolved', ...MISMATCH_STATES]),
-    kind: filterChoice(KINDS),
+    kind: filterChoice(MISMATCH_KINDS),
     severity: filterChoice(['medium', 'high', 'critical']),
     cause: filterText(160),
     transaction_id: filterText(128),

@@ -2,7 +2,7 @@
  * Renders the evidence of a mismatch: one row a fact, as expected and as found, and the difference. Amounts are in R$, times
  * on the provider's clock, transactions are links. Pure.
  */
-import type { Calendar } from '../../../domain/calendar.ts';
+import { type Calendar, isDay } from '../../../domain/calendar.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { language } from '../../../texts/language.ts';
@@ -38,7 +38,6 @@ const TEXTS: Record<string, string> = words({
 const AMOUNTS = new Set(['amount', 'commission', 'balance']);
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
 const WALL = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
-const DAY = /^\d{4}-\d\d-\d\d$/;
 
 type Fields = Record<string, unknown>;
 /** Names and formats for the values of evidence. */
@@ -107,7 +106,7 @@ function describeValue(shown: Shown, name: string, value: unknown): Part {
   if (name === 'platform') return spellPlatform(shown.names, text);
   if (INSTANT.test(text)) return moment(shown.calendar, text);
   if (WALL.test(text)) return formatWallTime(text);
-  if (DAY.test(text)) return dayLink(text);
+  if (isDay(text)) return dayLink(text);
   return html`<span class="id">${TEXTS[text] ?? (name === 'last' ? say(shown.last ?? text) : text)}</span>`;
 }
 

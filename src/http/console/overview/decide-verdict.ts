@@ -4,6 +4,7 @@
  */
 import type { Count } from '../../../callbacks/health/count-undelivered.ts';
 import type { Day } from '../../../domain/calendar.ts';
+import { rankSeverity } from '../../../domain/mismatch.ts';
 import type { PageProgress } from '../../../reconciliation/numbers/read-runs.ts';
 import { plural, t } from '../../../texts/translate.ts';
 import { formatAge, formatBounded, formatCount, formatDay, formatDuration, formatMoney } from '../parts/format.ts';
@@ -70,8 +71,6 @@ export type Verdict = {
   decided: Reason | undefined;
 };
 
-const RANKS = ['critical', 'high', 'medium'];
-
 /** Decides the verdict: `wrong` and `unknown` have every reason against a green one, in order. */
 export function decideVerdict(facts: VerdictFacts): Verdict {
   const wrong = [
@@ -104,7 +103,7 @@ function listUnwritable({ unwritableSince, now }: VerdictFacts): Reason[] {
 function listAlerts({ alerts, alertCount, now }: VerdictFacts): Reason[] {
   const ordered = alerts.toSorted(
     (a, b) =>
-      RANKS.indexOf(a.severity) - RANKS.indexOf(b.severity) ||
+      rankSeverity(a.severity) - rankSeverity(b.severity) ||
       compare(b.cents, a.cents) ||
       compare(a.since.getTime(), b.since.getTime()),
   );

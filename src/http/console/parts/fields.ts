@@ -1,13 +1,25 @@
 /** Fields of forms: each with its label, its hint, and what is wrong with what was typed. */
 import { NOTE_CHARS_MAX } from '../../../access/check-note.ts';
 import { isWallTime, type WallTime } from '../../../domain/calendar.ts';
+import { ConfereError } from '../../../domain/errors.ts';
 import { formatTypedAmount } from '../../../domain/money.ts';
 import { language } from '../../../texts/language.ts';
+import { sayFaults } from '../../../texts/say-refusal.ts';
 import { type Label, t, translate } from '../../../texts/translate.ts';
 import { type Html, html, type Part } from './html.ts';
 
 /** The values that a person typed, by field, and their faults. */
 export type Draft = { values: Record<string, string>; faults: Record<string, string> };
+
+/** Runs the check that the change makes too, and notes what it refuses by field. */
+export function noteRefusals({ faults }: Pick<Draft, 'faults'>, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (!(error instanceof ConfereError) || error.fieldFaults.length === 0) throw error;
+    for (const { field, text } of sayFaults(error)) faults[field] ??= text;
+  }
+}
 
 type Field = { name: string; label: Label; hint?: Label };
 

@@ -2,6 +2,7 @@
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { listPlatformNames } from '../../../database/list-platform-names.ts';
+import { isUuid } from '../../../domain/ids.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
@@ -17,7 +18,6 @@ export type PlatformNames = ReadonlyMap<string, string>;
 
 /** Choices of a platform beyond these are left out; the field takes any id. */
 const CHOICES_MAX = 1_000;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The names of platforms by id, as this caller may see them; without those that are withheld. */
 export async function readPlatformNames(context: Context, response: Response): Promise<PlatformNames> {
@@ -83,5 +83,5 @@ export function platformLink(names: PlatformNames, platform: string | null): Htm
 
 function showId(platform: string): Part {
   if (platform === NO_PLATFORM) return t('Sem plataforma');
-  return UUID.test(platform) ? shortId(platform) : html`<span class="id">${platform}</span>`;
+  return isUuid(platform) ? shortId(platform) : html`<span class="id">${platform}</span>`;
 }

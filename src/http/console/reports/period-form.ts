@@ -1,9 +1,10 @@
 import type { Context } from '../../../context.ts';
-import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
+import { type Day, isDay } from '../../../domain/calendar.ts';
 import { FILE_FORMATS, type FileFormat } from '../../../reports/plan/report-plan.ts';
-import { FORMAT_FACTS } from '../../../reports/render/formats/formats.ts';
-import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
+import { assertGroup } from '../../../reports/render/formats/formats.ts';
+import { assertRange, RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
 import { t, words } from '../../../texts/translate.ts';
+import { type Draft, noteRefusals } from '../parts/fields.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 
 export const FORMAT_WORDS = words<FileFormat>({
@@ -26,11 +27,13 @@ export function isFormat(value: unknown): value is FileFormat {
 export type Period = { from: Day; to: Day; platform: string; format?: FileFormat; group?: 'day' | undefined };
 
 export function findPeriodFault(context: Context, { from, to, format = 'xlsx', group }: Period): string | undefined {
-  if (group && !FORMAT_FACTS[format].canGroup) return t('Só os lançamentos se somam por dia.');
   if (!isDay(from) || !isDay(to)) return t('Escolha o primeiro e o último dia.');
-  if (from > to) return t('O primeiro dia vem depois do último.');
-  if (to > context.calendar.dayOf(context.clock.now())) return t('O último dia ainda não começou.');
-  return addDays(from, RANGE_DAYS_MAX) <= to ? t('Escolha no máximo {max} dias.', { max: RANGE_DAYS_MAX }) : undefined;
+  const faults: Draft['faults'] = {};
+  noteRefusals({ faults }, () => {
+    assertGroup(format, group);
+    assertRange(context, { from, to });
+  });
+  return Object.values(faults)[0];
 }
 
 /** One file over several days. It is made on request and not stored. */

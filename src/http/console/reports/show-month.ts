@@ -1,16 +1,9 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
-import {
-  addMonths,
-  boundsOfMonth,
-  type Day,
-  isDay,
-  type Month,
-  monthOf,
-  PIX_DAY_MIN,
-} from '../../../domain/calendar.ts';
+import { addMonths, boundsOfMonth, type Day, isDay, type Month, monthOf } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
+import { checkDayBegun } from '../../../ledger/stated/check-stated.ts';
 import { makeOneReport } from '../../../operations/books/reports.ts';
 import { makeChange } from '../../../operations/define-change.ts';
 import { startOneRun } from '../../../operations/runs.ts';
@@ -24,6 +17,7 @@ import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { byOf } from '../../mount-operations.ts';
 import { sendRange } from '../../send-report.ts';
+import { type Draft, noteRefusals } from '../parts/fields.ts';
 import { formatDay } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { readFormLines, readQuery } from '../parts/parse-filters.ts';
@@ -50,7 +44,7 @@ export function monthPages(context: Context): Router {
   router.post('/reports', requireRole(...makeOneReport.roles), async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
     const days = [...new Set(readFormLines(request, 'day').split('\n').filter(Boolean))].sort();
-    const fault = findDaysFault(days, today);
+    const fault = findDaysFault(context, days);
     if (fault !== undefined) {
       await sendMonth(context, request, response, { month: monthOf(today), faults: { days: fault } });
       return;
@@ -105,10 +99,11 @@ function readMonth(context: Context, request: Request): Month {
   return month === '' ? monthOf(context.calendar.dayOf(context.clock.now())) : parseMonth(month);
 }
 
-function findDaysFault(days: string[], today: Day): string | undefined {
-  if (days.length === 0 || !days.every(isDay)) return t('Escolha ao menos um dia.');
-  if (days.some((day) => day < PIX_DAY_MIN)) return t('Antes de {day} não havia PIX.', { day: formatDay(PIX_DAY_MIN) });
-  if (days.some((day) => day > today)) return t('Um dos dias ainda não começou.');
+function findDaysFault(context: Context, days: string[]): string | undefined {
+  if (days.length === 0) return t('Escolha ao menos um dia.');
+  const faults: Draft['faults'] = {};
+  for (const day of days) noteRefusals({ faults }, () => checkDayBegun(context, day));
+  if (faults.day !== undefined) return faults.day;
   return days.length > RANGE_DAYS_MAX ? t('Escolha no máximo {max} dias.', { max: RANGE_DAYS_MAX }) : undefined;
 }
 

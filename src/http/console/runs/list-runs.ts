@@ -1,16 +1,17 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
-import { isPlatform, NO_PLATFORM, PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
+import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { makeChange } from '../../../operations/define-change.ts';
 import { runs, startOneRun } from '../../../operations/runs.ts';
 import type { PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
+import { checkRequest } from '../../../reconciliation/runs/start-run.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
 import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
-import { type Draft, filterField, inputField } from '../parts/fields.ts';
+import { type Draft, filterField, inputField, noteRefusals } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, formatDay, moment, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
@@ -19,8 +20,6 @@ import { readPlatformWords } from '../parts/read-platform-names.ts';
 import { sendList } from '../parts/send-list.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts';
-
-const DAYS_MAX = 3700;
 
 /** The list of runs, and the form that starts one for a range of days. */
 export function runListPages(context: Context): Router {
@@ -34,14 +33,14 @@ export function runListPages(context: Context): Router {
   });
 
   router.post('/reconciliations', requireRole(...startOneRun.roles), async (request, response) => {
-    const today = context.calendar.dayOf(context.clock.now());
-    const draft = readDraft(request, today);
+    const [from = '', to = '', platform = ''] = ['from', 'to', 'platform'].map((name) => readFormField(request, name));
+    const given = { from, to, platform: platform || undefined };
+    const draft: Draft = { values: { from, to, platform }, faults: {} };
+    noteRefusals(draft, () => checkRequest(given, context.calendar.dayOf(context.clock.now())));
     if (Object.keys(draft.faults).length > 0) {
       await sendRuns(context, request, response, draft);
       return;
     }
-    const { from = '', to = '', platform } = draft.values;
-    const given = { from, to, platform: platform || undefined };
     const by = { caller: getCaller(response), id: '', via: 'console' } as const;
     const { made } = await makeChange(context, startOneRun, { given, by });
     response.redirect(303, `/reconciliations/${made?.id}?done=started`);
@@ -108,21 +107,4 @@ async function startForm(context: Context, response: Response, draft: Draft): Pr
 ${filterField(draft, { name: 'platform', label: 'Plataforma (opcional)', words, any: 'Todas' })}
 <div class="actions"><button>${t('Iniciar')}</button></div></div>`,
   );
-}
-
-function readDraft(request: Request, today: Day): Draft {
-  const [from, to] = [readFormField(request, 'from') ?? '', readFormField(request, 'to') ?? ''];
-  const platform = readFormField(request, 'platform') ?? '';
-  const faults: Draft['faults'] = {};
-  if (!isDay(from)) faults.from = t('Escolha um dia.');
-  else if (from > today) faults.from = t('Ainda não começou: no provedor hoje é {today}.', { today: formatDay(today) });
-  if (!isDay(to)) faults.to = t('Escolha um dia.');
-  else if (isDay(from) && to < from) faults.to = t('Vem antes do primeiro dia.');
-  else if (isDay(from) && to > addDays(from, DAYS_MAX))
-    faults.to = t('São mais de {n} dias.', { n: formatCount(DAYS_MAX) });
-  if (platform !== '' && !isPlatform(platform))
-    faults.platform = t('No máximo {n} caracteres.', { n: PLATFORM_CHARS_MAX });
-  else if (platform === NO_PLATFORM)
-    faults.platform = t('A lista do provedor não se filtra pelo que não tem plataforma: deixe vazio para ler todas.');
-  return { values: { from, to, platform }, faults };
 }

@@ -22,6 +22,7 @@ import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
 import { fitWindows1252 } from './encode-windows-1252.ts';
 import { openTextBuffer, openTextFile } from './open-text-file.ts';
 import type { FormatWork, Output } from './output.ts';
+import { LINE_END } from './write-csv.ts';
 
 const CHARSET = 'windows-1252';
 /** The limits of the format, in characters. */
@@ -33,7 +34,6 @@ const TRNUID_CHARS_MAX = 36;
 const ACCOUNT_PREFIX_CHARS = 8;
 /** Each statement's transactions are kept in a file of their own until the end; this is how many characters wait in memory. */
 const BUFFER_CHARS_MAX = 16_384;
-const LINE_END = '\r\n';
 
 /** A platform's statement under construction. Balances are in cents. */
 type Statement = { platform: string; file: string; text: string; closing: bigint; held: bigint };

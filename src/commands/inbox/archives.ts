@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { endArchivedBodies } from '../inbox/manage/bring-back-bodies.ts';
-import { print, withContext } from './with-context.ts';
+import { endArchivedBodies } from '../../inbox/manage/bring-back-bodies.ts';
+import { print, withContext } from '../with-context.ts';
 
 /** `confere archives`: ends the archive of webhook bodies that an earlier version kept. */
 export function archivesCommand(program: Command): void {

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { takeResult } from '../access/keyed-steps.ts';
-import type { Context } from '../context.ts';
-import { ConfereError, wrongUse } from '../domain/errors.ts';
-import { QUARANTINE_REASONS } from '../inbox/manage/purge-webhooks.ts';
-import { listWebhooks } from '../inbox/manage/read-webhooks.ts';
-import { COMMAND, makeChange } from '../operations/define-change.ts';
-import { purgeManyWebhooks, reprocessOneWebhook, WEBHOOK_STATES, webhooks } from '../operations/webhooks.ts';
-import { changeCommand, listCommand } from './operation-commands.ts';
+import { takeResult } from '../../access/keyed-steps.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError, wrongUse } from '../../domain/errors.ts';
+import { QUARANTINE_REASONS } from '../../inbox/manage/purge-webhooks.ts';
+import { listWebhooks } from '../../inbox/manage/read-webhooks.ts';
+import { COMMAND, makeChange } from '../../operations/define-change.ts';
+import { purgeManyWebhooks, reprocessOneWebhook, WEBHOOK_STATES, webhooks } from '../../operations/webhooks.ts';
+import { changeCommand, listCommand } from '../operation-commands.ts';
+import { formatTime, print, withContext } from '../with-context.ts';
 import { showWebhookCommand } from './show-webhook.ts';
-import { formatTime, print, withContext } from './with-context.ts';
 
 const PAGE_ROWS = 200;
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { auditShown } from '../access/audit.ts';
-import type { Context } from '../context.ts';
-import { ConfereError } from '../domain/errors.ts';
-import { readStoredBody, type StoredBody } from '../inbox/manage/read-stored-body.ts';
-import { findWebhook } from '../inbox/manage/read-webhooks.ts';
-import { formatTime, print, withContext } from './with-context.ts';
+import { auditShown } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { readStoredBody, type StoredBody } from '../../inbox/manage/read-stored-body.ts';
+import { findWebhook } from '../../inbox/manage/read-webhooks.ts';
+import { formatTime, print, withContext } from '../with-context.ts';
 
 type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
 
