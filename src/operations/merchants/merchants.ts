@@ -26,7 +26,7 @@ import { authorizeFilter } from '../authorize-search.ts';
 import { type By, type Change, defineChange } from '../define-change.ts';
 import { defineItem } from '../define-item.ts';
 import { defineList } from '../define-list.ts';
-import { accepted, created, ok } from '../describe-operation.ts';
+import { accepted, created, ended, ok } from '../describe-operation.ts';
 import { filterInput, parsedInstant, text } from '../fields.ts';
 import { presentMerchantTo } from '../mask-texts.ts';
 import { callback } from '../rows/callbacks.ts';
