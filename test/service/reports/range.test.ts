@@ -2,8 +2,11 @@ import { readdirSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { transact } from '../../../src/database/transact.ts';
 import { type Day, listDays } from '../../../src/domain/calendar.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { storeStatement } from '../../../src/ledger/stated/state-balance.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange, parseRange, type WantedRange } from '../../../src/reports/serve/export-range.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
@@ -175,4 +178,29 @@ test('a month is all its days, a running one those up to today', () => {
   for (const text of ['2026-13', '2026-02-01..2026-02-30', '2026-03-01', '', '..']) {
     expect([text, parseRange(context, text)]).toEqual([text, undefined]);
   }
+});
+
+test('a summary says that its open mismatches are of all days, how many are its own, and of which platforms no balance was stated', async () => {
+  const { context } = books;
+  const raised = ['2026-02-01', MIDDLE, '2026-03-11'].map((scope) => ({ kind: 'closed_day_changed' as const, scope }));
+  await transact(context.db, (trx) => raiseMismatches(trx, raised, context.clock.now()));
+  const own = async (of: Promise<ReadSheet[]>, title: string, label: string) => {
+    const summary = sheetOf(await of, title);
+    expect(lineOf(summary, 'Divergências em aberto, de todos os dias, quando foi feito')).toEqual([]);
+    return lineOf(summary, label)?.[0]?.value;
+  };
+  const [month, period] = ['Resumo do período', 'das quais deste período'];
+  expect(await own(readDay(MIDDLE), 'Resumo', 'das quais deste dia')).toBe(1);
+  expect(
+    await own(
+      read().then(({ sheets }) => sheets),
+      month,
+      period,
+    ),
+  ).toBe(2);
+  const unstated = async () => lineOf(sheetOf((await read()).sheets, month), 'Saldo do provedor')?.[0]?.value;
+  expect(await unstated()).toBe('não informado de 2 de 2 plataformas: nada o compara com o razão');
+  const at = context.calendar.startOfDay(MIDDLE);
+  await storeStatement(context, { platform: PLATFORM_A, at, balanceCents: 1n, actor: 'test' });
+  expect(await unstated()).toBe('não informado de 1 de 2 plataformas: nada o compara com o razão');
 });
