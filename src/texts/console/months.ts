@@ -10,7 +10,7 @@ export const MONTHS_EN = {
   'De {from} a {to}, abre uma divergência de tarifas.': 'From {from} to {to}, one mismatch of fees opens.',
   'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.':
     'From {from} to {to}, {n} mismatches of fees open, one a day and platform.',
-  '{platform}: {n} pagamentos fora do contrato': '{platform}: {n} payments not as the contract says',
+  '{platform}: {n} fora do contrato': '{platform}: {n} not as the contract says',
   'Todos estão na planilha; os de uma plataforma, pelo nome dela acima.':
     'The workbook has all; those of one platform are behind its name above.',
   'O mês nunca foi fechado.': 'The month was never closed.',

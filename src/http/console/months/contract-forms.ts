@@ -121,7 +121,7 @@ async function describeOpened(context: Context, response: Response, stated: Stat
   const list = [...Map.groupBy(opened, ({ platform }) => platform)].map(([platform, own]) => {
     const n = formatCount(own.reduce((sum, one) => sum + one.differing, 0));
     const shown = showPlatform(names, presentPlatform(getCaller(response), { platform }).platform);
-    return html`<li>${tHtml('{platform}: {n} pagamentos fora do contrato', { platform: shown, n })}</li>`;
+    return html`<li>${tHtml('{platform}: {n} fora do contrato', { platform: shown, n })}</li>`;
   });
   return html`<div class="explain bad"><p>${plural(opened.length, 'De {from} a {to}, abre uma divergência de tarifas.', 'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.', days)}</p><ul class="reasons">${list}</ul></div>`;
 }
