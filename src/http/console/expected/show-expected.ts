@@ -100,8 +100,7 @@ async function linkMismatches({ db }: Context, id: string): Promise<Part> {
   );
 }
 
-/** The payments of an order: to those who may, each with a form that undoes the match. */
-export function matchTable(
+function matchTable(
   context: Context,
   response: Response,
   { row, payments }: { row: PresentedExpected; payments: OrderPayments },

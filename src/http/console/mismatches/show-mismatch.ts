@@ -16,11 +16,9 @@ import { plural, t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { nameActors } from '../access/name-actors.ts';
-import { readOrderPayments } from '../expected/describe-expected.ts';
-import { matchTable } from '../expected/show-expected.ts';
-import { formatCount, moment, money, shortId } from '../parts/format.ts';
+import { formatCount, moment, money, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
-import { badge, facts, idText } from '../parts/page-components.ts';
+import { badge, facts, idText, table, transactionLink } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
@@ -51,7 +49,7 @@ ${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mis
 ${mismatch.state !== 'resolved' && hasRole(response, ...mismatchDecisions.resolve.roles) && handleForm(response, mismatch)}
 ${mismatch.state !== 'resolved' && (await renderAssign(context, response, mismatch))}
 <section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, order?.evidence ?? mismatch, names, await readLastPass(context, mismatch))}</section>
-${order && html`<section><h2>${t('Pagamentos')}</h2>${matchTable(context, response, order)}</section>`}
+${order && html`<section><h2>${t('Pagamentos')}</h2>${order.payments}</section>`}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch, { owner, order: orders.get(mismatch.expected_payment_id ?? '')?.number }, await describePayment(context, response, mismatch, names))}</section>
 <section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, response, mismatch)}</section>`;
     sendPage(request, response, { title, body });
@@ -104,13 +102,21 @@ async function readOrder(context: Context, response: Response, mismatch: Present
   const { expected_payment_id: id, state, kind, expected, actual } = mismatch;
   if (id === null) return undefined;
   const row = await oneExpected.read(context, { caller: getCaller(response), id, via: 'console' });
-  const payments = await readOrderPayments(context, response, [row]);
+  const payments = table({
+    caption: 'Pagamentos deste pedido',
+    rows: row.matches,
+    empty: 'Nenhum pagamento até agora.',
+    columns: [
+      { title: 'Pagamento', cell: (one) => transactionLink(one.transaction_id) },
+      { title: 'Valor', cell: (one) => moneyOf(one.amount), align: 'end' },
+    ],
+  });
   const owed = kind === 'paid_after_cancel' ? { state: 'cancelled', amount: '0.00' } : { amount: row.amount };
   const now = {
     expected: { ...(expected as object), ...owed },
     actual: { ...(actual as object), state: row.state, amount: row.paid },
   };
-  return { row, payments, evidence: state === 'resolved' ? undefined : now };
+  return { payments, evidence: state === 'resolved' ? undefined : now };
 }
 
 /** The transaction of a mismatch as this reader may see it: where, when and whose. */
