@@ -182,22 +182,21 @@ test('a month is all its days, a running one those up to today', () => {
 
 test('a summary says that its open mismatches are of all days, how many are its own, and of which platforms no balance was stated', async () => {
   const { context } = books;
-  const raised = ['2026-02-01', MIDDLE, '2026-03-11'].map((scope) => ({ kind: 'closed_day_changed' as const, scope }));
-  await transact(context.db, (trx) => raiseMismatches(trx, raised, context.clock.now()));
-  const own = async (of: Promise<ReadSheet[]>, title: string, label: string) => {
-    const summary = sheetOf(await of, title);
+  const month = 'Resumo do período';
+  const own = async () => {
+    const summary = sheetOf((await read()).sheets, month);
     expect(lineOf(summary, 'Divergências em aberto, de todos os dias, quando foi feito')).toBeDefined();
-    return lineOf(summary, label)?.[0]?.value;
+    return Number(lineOf(summary, 'das quais deste período')?.[0]?.value);
   };
-  const [month, period] = ['Resumo do período', 'das quais deste período'];
-  expect(await own(readDay(MIDDLE), 'Resumo', 'das quais deste dia')).toBe(1);
-  expect(
-    await own(
-      read().then(({ sheets }) => sheets),
-      month,
-      period,
-    ),
-  ).toBe(2);
+  const raise = (...days: Day[]) => {
+    const found = days.map((day) => ({ kind: 'list_unstable' as const, scope: day }));
+    return transact(context.db, (trx) => raiseMismatches(trx, found, context.clock.now()));
+  };
+  await raise('2026-02-01', MIDDLE);
+  const before = await own();
+  await raise('2026-02-02', '2026-03-13', RANGE.from, RANGE.to);
+  expect(await own()).toBe(before + 2);
+  expect(lineOf(sheetOf(await readDay(MIDDLE), 'Resumo'), 'das quais deste dia')?.[0]?.value).toBeGreaterThan(0);
   const unstated = async () => lineOf(sheetOf((await read()).sheets, month), 'Saldo do provedor')?.[0]?.value;
   expect(await unstated()).toBe('não informado de 2 de 2 plataformas: nada o compara com o razão');
   const at = context.calendar.startOfDay(MIDDLE);
