@@ -37,6 +37,9 @@ export const CONSOLE: Record<string, Route> = {
   '/expected': { page: ['orders', 'Pedidos'], showsPersons: true },
   '/expected/undecided': { page: ['orders-undecided', 'A casar'] },
   '/expected/:id': { page: ['order', 'pedido-maria'], showsPersons: true },
+  '/expected/:id/cancel': {
+    ...{ page: ['order-cancel-form', 'Cancelar o pedido'], roles: WRITERS, form: true, showsPersons: true },
+  },
   '/expected/new': { page: ['order-form', 'Novo pedido'], roles: WRITERS, form: true },
   '/expected/export': { showsPersons: true },
   '/balances': { page: ['balances', 'Saldos'] },
@@ -117,7 +120,6 @@ const BUTTONS: Record<string, string> = {
   '/transactions/:id/match': WRITERS,
   '/expected/:id/match': WRITERS,
   '/expected/:id/unmatch': WRITERS,
-  '/expected/:id/cancel': WRITERS,
   '/expected/:id/reopen': WRITERS,
   '/balances/bank/match': ACCOUNTANTS,
   '/balances/imports/columns': ACCOUNTANTS,

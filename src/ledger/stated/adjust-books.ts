@@ -217,13 +217,14 @@ function negate(postings: Posting[]): Posting[] {
   return postings.map(({ account, cents }) => ({ account, cents: -cents }));
 }
 
-/** Lists adjustments as the API shows them, newest first, of one platform or all. @param before list below this row number. */
+/** Lists adjustments as the API shows them, newest first, of one platform or day or all. @param before list below this row number. */
 export async function listAdjustments(
   db: Reader,
   limit: number,
   before: number | undefined,
   id?: string,
   platform?: string,
+  day?: Day,
 ) {
   let query = db
     .selectFrom('adjustments')
@@ -236,6 +237,7 @@ export async function listAdjustments(
   if (before !== undefined) query = query.where('adjustments.seq', '<', before);
   if (id !== undefined) query = query.where('adjustments.id', '=', id);
   if (platform !== undefined) query = query.where('adjustments.platform', '=', platform);
+  if (day !== undefined) query = query.where('adjustments.day', '=', day);
   return (await query.execute()).map((row) => ({
     seq: row.seq,
     id: row.id,

@@ -35,12 +35,16 @@ export type Fees = { rows: FeeRow[]; byHand: { platform: string; cents: bigint }
 
 /**
  * @param given contracts, newest first, in the place of those that are stated.
- * @param max differing payments that are named.
+ * @param max differing payments that are named. @param platform names only those of it.
  */
 export async function readFees(
   db: Reader,
   month: Month,
-  { given, max = DIFFERING_MAX }: { given?: CommissionContract[]; max?: number } = {},
+  {
+    given,
+    max = DIFFERING_MAX,
+    platform,
+  }: { given?: CommissionContract[]; max?: number; platform?: string | undefined } = {},
 ): Promise<Fees> {
   const contracts = given ?? (await readContracts(db));
   const { from, to } = boundsOfMonth(month);
@@ -50,7 +54,8 @@ export async function readFees(
   for (const span of splitDays(contracts, { from, to })) {
     const paid = selectPaid(contracts, platforms, span);
     for (const row of (await sumPaid(paid).execute(db)).rows) add(rows, row);
-    if (payments.length < max) append(payments, (await listDiffering(paid, max).execute(db)).rows.map(toPayment));
+    if (payments.length < max)
+      append(payments, (await listDiffering(paid, max, platform).execute(db)).rows.map(toPayment));
   }
   return {
     rows: [...rows.values()],
@@ -165,9 +170,9 @@ function add(rows: Map<string, FeeRow>, row: Sum): void {
 
 type Listed = { id: string; platform: string; at: string } & Record<'amount' | 'charged' | 'agreed', string | bigint>;
 
-function listDiffering(paid: Paid, max: number) {
+function listDiffering(paid: Paid, max: number, platform: string | undefined) {
   return sql<Listed>`SELECT id, platform, at, amount, charged, agreed FROM (${paid}) AS paid
-    WHERE charged < low OR charged > high ORDER BY at DESC LIMIT ${sql.lit(max)}`;
+    WHERE (charged < low OR charged > high)${platform === undefined ? sql`` : sql` AND BINARY platform = ${platform}`} ORDER BY at DESC LIMIT ${sql.lit(max)}`;
 }
 
 function toPayment({ amount, charged, agreed, ...payment }: Listed): DifferingPayment {

@@ -1,5 +1,6 @@
 /** Movements that the provider's list does not show, as people enter them. */
 import { z } from 'zod';
+import { pickMatch } from '../../ledger/bank/pick-match.ts';
 import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
 import { compareStatements } from '../../ledger/stated/state-balance.ts';
 import { type Change, defineChange } from '../define-change.ts';
@@ -29,10 +30,16 @@ export const addAdjustment = defineChange({
     amount: signedAmount.refine((cents) => cents !== 0n, 'must not be zero'),
     note,
     bank_account: bankAccount.optional().describe('of kind bank: the account that the money went to, or came from'),
+    bank_line: z.string().min(1).optional().describe('a line of the bank’s statement that it is: they are matched'),
     new_platform: newPlatform,
   }),
-  change: (inner, { amount: amountCents, new_platform: newPlatform, bank_account: bankAccount, ...rest }, { caller }) =>
-    adjustBooks(inner, { ...rest, amountCents, bankAccount, newPlatform, actor: caller.id }),
+  refuses: ['bank_line_unknown', 'bank_line_matched', 'bank_line_not_pix'],
+  async change(inner, { amount: amountCents, new_platform: newPlatform, bank_line: line, ...rest }, { caller }) {
+    const { bank_account: bankAccount, ...stated } = rest;
+    const id = await adjustBooks(inner, { ...stated, amountCents, bankAccount, newPlatform, actor: caller.id });
+    if (line !== undefined) await pickMatch(inner, line, { adjustment: id }, { actor: caller.id });
+    return id;
+  },
 });
 
 export const undoAdjustment = defineChange({

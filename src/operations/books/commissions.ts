@@ -4,7 +4,7 @@ import { centsOf } from '../../domain/cents-of.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { listContracts, stateContract, withdrawContract } from '../../ledger/stated/commission-contracts.ts';
-import { type FeeRow, readFees } from '../../ledger/stated/read-fees.ts';
+import { type FeeRow, type Fees, readFees } from '../../ledger/stated/read-fees.ts';
 import { type Change, defineChange } from '../define-change.ts';
 import { defineItem } from '../define-item.ts';
 import { defineList } from '../define-list.ts';
@@ -91,13 +91,18 @@ export const fees = defineItem({
       }),
       total: presentFees(total),
       by_hand: byHand.map(({ cents, ...row }) => ({ ...presentPlatform(caller, row), amount: formatAmount(cents) })),
-      payments: payments.map(({ id, at, amount, charged, agreed }) => ({
-        ...{ transaction_id: id, at, amount: formatAmount(amount), charged: formatAmount(charged) },
-        ...{ agreed: formatAmount(agreed), difference: formatAmount(charged - agreed) },
-      })),
+      payments: presentDiffering(payments),
     };
   },
 });
+
+/** Payments whose commission is not the contract's, as the API shows them. */
+export function presentDiffering(payments: Fees['payments']) {
+  return payments.map(({ id, at, amount, charged, agreed }) => ({
+    ...{ transaction_id: id, at, amount: formatAmount(amount), charged: formatAmount(charged) },
+    ...{ agreed: formatAmount(agreed), difference: formatAmount(charged - agreed) },
+  }));
+}
 
 function presentFees({
   payments,

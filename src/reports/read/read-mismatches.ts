@@ -47,19 +47,32 @@ type Scope = {
   platform: string | undefined;
 };
 
-export type MismatchCount = { kind: string; severity: string; count: number; stakeCents: bigint };
+/** `own`: how many of them concern the days of the file. */
+export type MismatchCount = { kind: string; severity: string; count: number; own: number; stakeCents: bigint };
 
-/** Counts all mismatches that were not resolved at the cut, and sums what is at stake, by kind and severity. */
-export async function countMismatches(db: Reader, scope: Scope): Promise<MismatchCount[]> {
+/**
+ * Counts all mismatches that were not resolved at the cut, and sums what is at stake, by kind and severity.
+ * @param days of the file.
+ */
+export async function countMismatches(
+  db: Reader,
+  scope: Scope,
+  days: { from: Day; to: Day },
+): Promise<MismatchCount[]> {
+  const opened = asOfChange<Date>('opened_at');
   const rows = await selectAsOfCut(db, scope, [])
     .select(['mismatches.kind', 'mismatches.severity', (eb) => eb.fn.countAll<number>().as('count')])
     .select(sql<bigint>`CAST(COALESCE(SUM(${stakeAtCut()}), 0) AS SIGNED)`.as('stake_cents'))
+    .select(
+      sql<string>`SUM(COALESCE(${concernedDay(scope.eventSeq)} BETWEEN ${days.from} AND ${days.to},
+        ${opened} >= ${scope.from} AND ${opened} < ${scope.to}))`.as('own'),
+    )
     .where('change.state', '!=', 'resolved')
     .groupBy(['mismatches.kind', 'mismatches.severity'])
     .execute();
-  return rows.map(({ kind, severity, count, stake_cents: stakeCents }) => ({
+  return rows.map(({ kind, severity, count, own, stake_cents: stakeCents }) => ({
     ...{ kind, severity, stakeCents },
-    count: Number(count),
+    ...{ count: Number(count), own: Number(own) },
   }));
 }
 

@@ -58,7 +58,7 @@ export async function writeMismatches(work: ReportWork<AnyPlan>) {
   const scope = { from, to, changeSeq, eventSeq, versionSeq: orders?.versionSeq, platform: plan.platform };
   const found = (await readMismatches(db, scope)).sort(compareMismatches);
   for (const row of plan.masked ? await maskReportedMismatches(db, found) : found) mismatches.add(row);
-  return { mismatches: await mismatches.end(), openMismatches: await countMismatches(db, scope) };
+  return { mismatches: await mismatches.end(), openMismatches: await countMismatches(db, scope, days) };
 }
 
 /** Orders by what a reader decides first: open ones, the worst, those with more at stake; receipts without an order come last. */

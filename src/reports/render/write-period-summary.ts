@@ -3,6 +3,7 @@ import { fill } from '../../texts/fill.ts';
 import { formatMoment, type Texts } from '../../texts/reports/texts.ts';
 import { type ClosedMonth, type RangeDay, type RangePlan, spanOf } from '../plan/report-plan.ts';
 import type { DayRow } from '../read/list-day-rows.ts';
+import { platformAccountSegment } from '../read/read-accounts.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import { formatPeriod } from './report-work.ts';
@@ -56,12 +57,15 @@ function listFacts(summary: Summary<RangePlan>): Fact[] {
   const words = texts.period;
   const ended = plan.days.filter((day) => day.state !== 'partial');
   const isWhole = ended.length > 0 && ended.every((day) => day.proven);
-  const days: Fact = [words.proven, { text: describeProven(plan.days, texts), style: isWhole ? 'good' : 'bad' }];
+  const days: Fact[] = [
+    [words.proven, { text: describeProven(plan.days, texts), style: isWhole ? 'good' : 'bad' }],
+    ...listUnstated(summary),
+  ];
   // a closed month is final: the state of its days says nothing more
   if (plan.close)
     return [
       [words.monthClosed, { text: describeClose(summary, plan.close, words.monthClosedText), style: 'good' }],
-      days,
+      ...days,
     ];
   const { from, to } = spanOf(plan);
   const month = boundsOfMonth(monthOf(from));
@@ -71,9 +75,17 @@ function listFacts(summary: Summary<RangePlan>): Fact[] {
       : []),
     [words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) }],
     ['', { text: words[plan.state], style: 'hint' }],
-    days,
+    ...days,
     [words.notStored, { text: words.notStoredText }],
   ];
+}
+
+/** Says of how many platforms no balance of the provider was stated in the days: nothing compares theirs with the ledger. */
+function listUnstated({ texts, platforms, statements }: Summary<RangePlan>): Fact[] {
+  const stated = new Set(statements.map(({ platform }) => platformAccountSegment(platform)));
+  const count = [...platforms.keys()].filter((segment) => !stated.has(segment)).length;
+  const { providerBalance, unstated } = texts.period;
+  return count === 0 ? [] : [[providerBalance, { text: fill(unstated, { count, all: platforms.size }), style: 'bad' }]];
 }
 
 /** As on the first page of the console: of the days that ended, those that were read or counted after their end. */

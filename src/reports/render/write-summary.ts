@@ -95,7 +95,7 @@ function addHeader(sheet: SheetWriter, heads: string[]): void {
 /** Writes the open mismatches by kind: how many, and what is at stake. */
 export function writeMismatches(
   sheet: SheetWriter,
-  { texts, mismatches, tables }: Summary<AnyPlan>,
+  { plan, texts, mismatches, tables }: Summary<AnyPlan>,
   columns: number,
 ): void {
   const words = texts.summary;
@@ -128,6 +128,11 @@ export function writeMismatches(
       { text: describeCode(texts.mismatchKinds, kind), style: 'muted' },
     ]);
   }
+  const own = mismatches.reduce((sum, one) => sum + one.own, 0);
+  sheet.addRow([
+    { text: 'days' in plan ? texts.period.ownOfPeriod : texts.period.ownOfDay, style: 'label' },
+    { count: own },
+  ]);
   if (tables.mismatches.rows < MISMATCHES_MAX) return;
   sheet.addRow([
     {

@@ -23,7 +23,7 @@ export const EN_SAY: Record<Exclude<AlertKind, MismatchKind> | 'mismatches', Say
   baseline_mismatches: (facts, as) => {
     const titles = EN_TEXTS as Record<string, AlertText>;
     const list = Object.entries(facts.kinds ?? {}).map(([kind, count]) => `${count} × ${titles[kind]?.title ?? kind}`);
-    return `${facts.count} mismatches from before webhooks were received${stakeOf(facts, as)}: ${list.join(', ')}`;
+    return `${facts.count} mismatches about payments and days from before webhooks were received${stakeOf(facts, as)}: ${list.join(', ')}`;
   },
   callback_failed: ({ merchant, merchantName, count }) =>
     `merchant ${[merchantName, merchant].filter(Boolean).join(' ')} accepted ${count} callbacks on no attempt in the last 24 h`,

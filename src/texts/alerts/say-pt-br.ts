@@ -23,7 +23,7 @@ export const PT_BR_SAY: typeof EN_SAY = {
   baseline_mismatches: (facts, as) => {
     const titles = PT_BR_TEXTS as Record<string, AlertText>;
     const list = Object.entries(facts.kinds ?? {}).map(([kind, count]) => `${count} × ${titles[kind]?.title ?? kind}`);
-    return `${facts.count} divergências de antes de o Confere receber webhooks${stakeOf(facts, as)}: ${list.join(', ')}`;
+    return `${facts.count} divergências sobre pagamentos e dias de antes de o Confere receber webhooks${stakeOf(facts, as)}: ${list.join(', ')}`;
   },
   callback_failed: (facts) =>
     `${merchantOf(facts)} não aceitou ${facts.count} callbacks em tentativa alguma nas últimas 24 h`,

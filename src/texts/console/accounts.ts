@@ -3,6 +3,10 @@ export const ACCOUNTS_EN = {
   'Plano de contas': 'Chart of accounts',
   'As contas da empresa que os lançamentos contábeis usam no lugar das contas do razão.':
     'The company’s accounts, which accounting entries use in place of the ledger’s accounts.',
+  ativo: 'asset',
+  passivo: 'liability',
+  'patrimônio líquido': 'equity',
+  despesa: 'expense',
   'Contas com movimento e sem linha: {accounts}.': 'Accounts with entries and without a row: {accounts}.',
   'Contas mapeadas': 'Mapped accounts',
   'Nenhuma conta está mapeada até agora.': 'No account is mapped yet.',

@@ -80,8 +80,8 @@ export const BALANCES_EN = {
     'Contract stated: it holds for the payments of its days.',
   'Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.':
     'Of the payments paid in the month, with their commission of now. The difference counts those that a contract covers.',
-  'A diferença inclui o arredondamento de cada pagamento; a divergência de tarifas fora do contrato não: podem diferir por centavos.':
-    'The difference includes the rounding of each payment; the mismatch of commissions that are not the contract’s does not: they may differ by cents.',
+  'O contrato dá frações de centavo, e o provedor arredonda cada uma para cima ou para baixo: um centavo de diferença num pagamento não é erro e não abre divergência. A coluna Diferença soma também esses centavos.':
+    'The contract gives fractions of a cent, and the provider rounds each up or down: a cent of difference in a payment is no error and opens no mismatch. The column Difference adds these cents too.',
   'Tarifas por plataforma e operação': 'Fees by platform and operation',
   'Nada foi pago neste mês.': 'Nothing was paid in this month.',
   Cobrado: 'Charged',

@@ -108,8 +108,13 @@ export const BANK_EN = {
   Casadas: 'Matched',
   'Linhas de {from} a {to}': 'Lines of {from} to {to}',
   'Período: {from} a {to}': 'Period: {from} to {to}',
-  'Nada no razão tem este valor. Se o dinheiro veio do provedor ou foi para ele, lance primeiro o ajuste: depois a linha casa com ele.':
-    'Nothing in the ledger has this amount. If the money came from the provider or went to it, enter the adjustment first: then the line is matched with it.',
+  'Nada no razão tem este valor. Se o dinheiro veio do provedor ou foi para ele, lance o ajuste: a linha casa com ele no mesmo passo.':
+    'Nothing in the ledger has this amount. If the money came from the provider or went to it, enter the adjustment: the line is matched with it in the same step.',
+  'A linha do extrato casa com este ajuste e sai do que está em aberto.':
+    'The line of the statement is matched with this adjustment, and is open no more.',
+  'Linhas como esta voltam? {link}: o Confere marca sozinho as linhas desta conta cujo texto começa com o que você disser, ou o contém.':
+    'Do lines like this one come back? {link}: Confere marks by itself the lines of this account whose text begins with what you say, or contains it.',
+  'Dê uma regra à conta': 'Give the account a rule',
   'Lançar o saque': 'Enter the withdrawal',
   'Lançar o depósito': 'Enter the deposit',
   'Não diz': 'Not said',

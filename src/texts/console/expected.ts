@@ -67,6 +67,14 @@ export const EXPECTED_EN = {
   'nenhum pagamento é achado': 'no payment is found',
   Reabrir: 'Reopen',
   'Cancelar o pedido': 'Cancel the order',
+  'O pedido deixa de ser esperado. Cancelar não devolve nada do que já foi pago; dá para reabrir.':
+    'The order is no longer expected. Cancelling returns nothing of what is paid already; it can be reopened.',
+  'Divergência em aberto: {link}. Um operador pode aceitá-la ali, dizendo por quê.':
+    'Open mismatch: {link}. An operator may accept it there, saying why.',
+  'Estado depois': 'State afterwards',
+  'Um pagamento que ainda chegar abre uma divergência.': 'A payment that still arrives opens a mismatch.',
+  'Abre a divergência “{title}”: devolva o pagamento, ou reabra o pedido.':
+    'It opens the mismatch “{title}”: return the payment, or reopen the order.',
   'Casado com': 'Matched with',
   'Separado de': 'Separated from',
   'à mão': 'by hand',

@@ -6,6 +6,13 @@ export const MONTHS_EN = {
   Fechado: 'Closed',
   'Mês fechado': 'Month closed',
   'Fechamentos e reaberturas': 'Closings and reopenings',
+  'De {from} a {to}, nenhuma divergência de tarifas abre.': 'From {from} to {to}, no mismatch of fees opens.',
+  'De {from} a {to}, abre uma divergência de tarifas.': 'From {from} to {to}, one mismatch of fees opens.',
+  'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.':
+    'From {from} to {to}, {n} mismatches of fees open, one a day and platform.',
+  '{platform}: {n} fora do contrato': '{platform}: {n} not as the contract says',
+  'Todos estão na planilha; os de uma plataforma, pelo nome dela acima.':
+    'The workbook has all; those of one platform are behind its name above.',
   'O mês nunca foi fechado.': 'The month was never closed.',
   'As cifras deste mês não mudam mais. O que o Confere ainda souber dele aparece na planilha do mês seguinte, em Ajustes de meses anteriores.':
     'The figures of this month do not change any more. What Confere still learns of it is in the workbook of the next month, in Changes of earlier months.',

@@ -114,7 +114,8 @@ export const PAGES_EN = {
   '{n} vezes': '{n} times',
   'Base inicial': 'Baseline',
   'Só as da base inicial': 'Only those of the baseline',
-  'sim: é de antes de os webhooks serem devidos': 'yes: it is from before webhooks were due',
+  'sim: é sobre pagamentos ou dias de antes de o Confere receber webhooks':
+    'yes: it is about payments or days from before webhooks were received',
   'por {actor}': 'by {actor}',
   'outra evidência': 'other evidence',
   'Escreva o que você descobriu ou decidiu.': 'Write what you found out or decided.',

@@ -63,8 +63,9 @@ export const REPORTS_EN = {
   'de {month}': '{month}',
   Ver: 'Show',
   'Dia a dia': 'Day by day',
-  'Como no Resumo da última revisão de cada dia, em reais. Em aberto: as divergências de todos os dias quando ela foi feita.':
-    'As on the Summary of each day’s newest revision, in reais. Open: the mismatches of all days when it was made.',
+  'Ajustes deste dia': 'Adjustments of this day',
+  'Como no Resumo da última revisão de cada dia, em reais. A página do dia tem as suas divergências.':
+    'As on the Summary of each day’s newest revision, in reais. The page of a day has its mismatches.',
   'Os dias do mês, em reais': 'The days of the month, in reais',
   'Nada foi lançado até o fim deste mês.': 'Nothing was posted until the end of this month.',
   'Escolher {day}': 'Choose {day}',
@@ -101,7 +102,6 @@ export const REPORTS_EN = {
   'Números de {platform}': 'Figures of {platform}',
   'Saldo no razão agora': 'Balance in the ledger now',
   'Saldo final no razão agora': 'Closing balance in the ledger now',
-  'Divergências em aberto, de todos os dias, quando foi feito': 'Open mismatches, of all days, when it was made',
   'Nada foi lançado neste dia.': 'Nothing was posted on this day.',
   Revisões: 'Revisions',
   'Revisão {revision}': 'Revision {revision}',

@@ -222,7 +222,7 @@ export const EN: Texts = {
     receiptsAmount: 'Receipts (R$)',
     paymentsCount: 'Payments',
     paymentsAmount: 'Payments (R$)',
-    openMismatches: 'Open mismatches',
+    openMismatches: 'Open mismatches, of all days, when it was made',
     mismatchesCut: 'The sheet {sheet} shows the oldest {max}; the others are in the API and the console.',
     noMismatches: 'No open mismatch',
     rows: 'rows',

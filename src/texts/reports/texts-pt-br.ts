@@ -221,7 +221,7 @@ export const PT_BR = {
     receiptsAmount: 'Recebimentos (R$)',
     paymentsCount: 'Pagamentos',
     paymentsAmount: 'Pagamentos (R$)',
-    openMismatches: 'Divergências em aberto',
+    openMismatches: 'Divergências em aberto, de todos os dias, quando foi feito',
     mismatchesCut: 'A planilha {sheet} mostra as {max} mais antigas; as outras estão na API e no console.',
     noMismatches: 'Nenhuma divergência em aberto',
     rows: 'linhas',

@@ -79,6 +79,30 @@ test('totals keep the filters of the page, and so do their links and the file', 
   expect(masked.bytes.toString()).not.toContain('Ana Prado');
 });
 
+test('an order is cancelled in two steps: the preview says the state that follows', async () => {
+  await put('cancel-1', { due_day: addDays(env.today, 1), references: ['cancel-1'] });
+  await put('cancel-2', { due_day: addDays(env.today, 1) });
+  await applyObservations(env.context, [
+    observeNow(env.context, makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), reference: 'cancel-1' })),
+  ]);
+  await decideAll(env.context);
+  for (const [number, after] of [
+    ['cancel-1', 'Estado depois Pago depois de cancelado Abre a divergência “Pedido cancelado foi pago”'],
+    ['cancel-2', 'Estado depois Cancelado Um pagamento que ainda chegar abre uma divergência.'],
+  ]) {
+    const { html } = await operator.get(`/expected?number=${number}`);
+    const [page = ''] = /\/expected\/ep_[^"]+/.exec(html) ?? [];
+    const address = `${page}/cancel`;
+    expect((await operator.get(page)).html).toContain(`href="${address}"`);
+    const preview = await operator.post(address, {});
+    expect([preview.status, preview.text]).toEqual([200, expect.stringContaining(after ?? '')]);
+    expect((await operator.get(page)).text).toContain('Cancelar o pedido');
+    expect((await operator.confirm(address, preview)).to).toBe(`${page}?done=expected_put`);
+    await decideAll(env.context);
+    expect((await operator.get(page)).text).toContain('Reabrir');
+  }
+});
+
 test('a payment of no order is matched on its own page, or opens a new order', async () => {
   await put('own-1', { due_day: addDays(env.today, 5) });
   const make = async (): Promise<string> => {
@@ -124,6 +148,25 @@ test('mismatches of orders name the number, and say the evidence in Portuguese',
   expect(text).toContain('Pedido pago mais de uma vez');
   expect(text).toContain('Pedido named-1');
   expect(text).toContain('Estado do pedido Pago');
+});
+
+test('an order that is short leads to its mismatch, which shows its state, what was paid, and by which payments', async () => {
+  await put('short-1', { due_day: addDays(env.today, 1), references: ['short-1'] });
+  const id = randomUUID();
+  await applyObservations(env.context, [
+    observeNow(
+      env.context,
+      makeShownTransaction(['pending@1', 'paid@2'], { id, reference: 'short-1', amount: '9.00' }),
+    ),
+  ]);
+  await decideAll(env.context);
+  const [page = ''] = /\/expected\/ep_[^"]+/.exec((await operator.get('/expected?number=short-1')).html) ?? [];
+  const order = await operator.get(page);
+  expect(order.text).toContain('Divergência em aberto: Valor diferente do esperado . Um operador pode aceitá-la ali');
+  const [address = ''] = /\/mismatches\/mm_[^"]+/.exec(order.html) ?? [];
+  const { text, html } = await operator.get(address);
+  expect(text).toContain('Estado do pedido Pago Pago a menos outra Valor R$ 10,00 R$ 9,00 -R$ 1,00');
+  expect(html).toContain(`href="/transactions/${id}"`);
 });
 
 test('the preview of a new order says that its number is taken, and what it would change', async () => {

@@ -7,6 +7,7 @@ import { formatAmount, formatMoney } from '../../../src/domain/money.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { previewChange } from '../../../src/ledger/read/preview-change.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { checkCommissions } from '../../../src/ledger/stated/compare-charges.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { readFees } from '../../../src/ledger/stated/read-fees.ts';
 import { readUnproven } from '../../../src/reconciliation/numbers/read-coverage.ts';
@@ -585,7 +586,22 @@ test('an accountant states a contract, and Tarifas says what the month was charg
     const cut = sheetOf(await readWorkbook(made), 'Pagamentos fora do contrato').rows[0]?.[1]?.value;
     expect(cut).toContain(`Aqui estão 1 de ${total.differing}.`);
   });
-  expect((await get('viewer', `/balances/fees?month=${month}`)).text).toContain('A diferença inclui o arredondamento');
+  expect((await get('viewer', `/balances/fees?month=${month}`)).text).toContain(
+    'arredonda cada uma para cima ou para baixo',
+  );
+  const [own] = rows.filter((row) => Number(row.differing) > 0 && row.platform !== 'none');
+  const { html } = await get('accountant', `/balances/fees?month=${month}`);
+  // only what was charged above the contract is red
+  expect(html).not.toMatch(/negative">[^<]*<\/span><br><span class="hint">cobrado a menos/);
+  expect(html).not.toMatch(/"money">[^<]*<\/span><br><span class="hint">cobrado a mais/);
+  const ofPlatform = `/balances/fees?month=${month}&platform=${own?.platform}`;
+  expect(html).toContain(`<a href="${ofPlatform.replace('&', '&amp;')}#differing">`);
+  const named = (await get('accountant', ofPlatform)).html.split('id="differing"')[1] ?? '';
+  expect(named).toContain('Só a plataforma');
+  const ofOwn = rows.filter(({ platform }) => platform === own?.platform);
+  expect(named.match(/href="\/transactions\/[^"?]+"/g)?.length).toBe(
+    ofOwn.reduce((all, { differing }) => all + Number(differing), 0),
+  );
   const paidBefore = transactionOf('cashin', 1_000n, [['paid', `${addDays(`${month}-01`, -1)} 10:00:00`]]);
   await applyTransactions(env.context, [paidBefore]);
   const again = await post('accountant', address, typed);
@@ -607,4 +623,12 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   );
   expect((await get('accountant', `/balances/fees?month=${month}`)).text).toContain('Retirado');
   expect((await post('accountant', undo, {})).status).toBe(422);
+  const day = await get('accountant', `/reports/${month}-01`);
+  expect(day.text).toMatch(/Ajustes deste dia .*Loja Centro .*-R\$ 19,90 mensalidade/);
+  const dearer = await post('accountant', address, { ...typed, fixed: '9,00' });
+  const [, opened = ''] = /abrem? (uma|\d+) divergências? de tarifas/.exec(dearer.text) ?? [];
+  expect(dearer.text).toMatch(/: \d+ fora do contrato/);
+  await confirm('accountant', address, dearer);
+  const { raised } = await checkCommissions(env.context, { from: `${month}-01`, to: env.today });
+  expect(opened === 'uma' ? 1 : Number(opened)).toBe(raised);
 });

@@ -254,7 +254,22 @@ test('a line without a candidate leads to the form of the adjustment that it sho
     const [kind, size] = amount === '12.34' ? ['bank_out', '12,34'] : ['bank_in', '5,67'];
     for (const part of [`"${kind}" selected`, '"341/4-1" selected', `value="${size}"`, `value="${day}"`])
       expect([amount, part, form.includes(part)]).toEqual([amount, part, true]);
+    const given = {
+      platform: String(env.paid.platform),
+      day,
+      kind,
+      bank_account: '341/4-1',
+      bank_line: id,
+      note: 'saque',
+    };
+    const other = await session.post('/balances/adjustments/new', { ...given, amount: '99,00' });
+    expect(other.status).toBe(422);
+    const sent = await session.post('/balances/adjustments/new', { ...given, amount: size });
+    expect(sent.text).toContain('A linha do extrato casa com este ajuste');
+    // back to the bank's page, where the line is not open any more
+    expect((await session.confirm('/balances/adjustments/new', sent)).to).toBe(`${PAGE}?done=adjusted`);
   }
+  expect((await env.api('accountant', 'GET', '/bank/lines?state=open&account=341/4-1')).json.lines).toEqual([]);
 });
 
 test('a line is marked as nothing of PIX and an account gets its name and texts, by each door, audited', async () => {
@@ -283,6 +298,9 @@ test('a line is marked as nothing of PIX and an account gets its name and texts,
 
   const session = await openConsoleSession(env, 'accountant');
   const mark = `${PAGE}/lines/${line2}/mark`;
+  expect((await session.get(mark)).html).toContain(
+    `<a href="${PAGE}/accounts/${encodeURIComponent(account)}">Dê uma regra à conta</a>`,
+  );
   expect((await session.post(mark, { note: '' })).text).toContain('Escreva por quê.');
   const asked = await session.post(mark, { note: 'tarifa do banco' });
   expect(await session.confirm(mark, asked)).toMatchObject({ status: 303, to: `${PAGE}?done=bank_saved` });
@@ -300,6 +318,8 @@ test('a line is marked as nothing of PIX and an account gets its name and texts,
   expect(adjusting).toContain('Só para Saque ou Depósito.');
   const chart = await session.get('/reports/accounts');
   expect(chart.text).not.toContain('Assets:');
+  for (const nature of ['ativo', 'passivo', 'patrimônio líquido', 'despesa'])
+    expect(chart.html).toContain(`<span class="hint">${nature}</span>`);
   expect(chart.text).toContain('Saldo inicial só é usada num arquivo');
   expect((await session.get('/reports')).text).toContain('cada conta tem o mesmo saldo');
   expect((await list('not_pix')).map(({ id }) => id).sort()).toEqual([line1, line3]);

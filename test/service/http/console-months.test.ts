@@ -80,6 +80,8 @@ test('the page of a month lists what keeps it open, each with a link to where it
       kind === 'webhook_contradiction',
     ]);
   expect(page.text).toMatch(new RegExp(`R\\$ 100,00 · ${DOCUMENT} · 10/10/2025`));
+  expect(page.html).toMatch(/<a href="\/mismatches\/mm_[^"]+"><span class="money">R\$ 100,00/);
+  expect(page.html).not.toContain('>mm_');
   expect(page.text).toContain('O mês não pode ser fechado:');
   expect(page.html).toContain(
     '<a href="/reports/2025-10-01">01/10/2025 não foi lido nem contado no provedor depois do seu fim.</a>',

@@ -293,6 +293,8 @@ test('the page of a day names the open mismatches of all days apart from its own
   expect(text).toContain('Divergências em aberto, de todos os dias, quando foi feito 1 ');
   expect(text).toContain('Divergências deste dia Nenhuma está em aberto neste dia.');
   expect(text).toContain('Em aberto, de todos os dias');
+  // of a day it would say nothing: it was the same on each
+  expect((await get(`/reports?month=${yesterday.slice(0, 7)}`)).html).not.toContain('data-label="Em aberto"');
 });
 
 test('everything is the same once it is sealed', async () => {

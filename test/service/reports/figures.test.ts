@@ -90,9 +90,10 @@ function figuresOf(sheets: ReadSheet[]): Record<string, unknown> {
     name,
     labels.reduce((sum, line) => sum + at(line), 0n),
   ]);
-  const from = summary.rows.findIndex((row) => row[0]?.value === 'Divergências em aberto');
+  const from = summary.rows.findIndex((row) => row[0]?.value === PT_BR.summary.openMismatches);
   const to = summary.rows.findIndex((row, index) => index > from && row[0] === null);
-  const counts = summary.rows.slice(from + 2, to).map((row) => Number(row[1]?.value ?? 0));
+  // the last line says how many are of the day
+  const counts = summary.rows.slice(from + 2, to - 1).map((row) => Number(row[1]?.value ?? 0));
   return { ...Object.fromEntries(lines), open_mismatches: counts.reduce((sum, one) => sum + one, 0) };
 }
 

@@ -178,14 +178,15 @@ test('Resumo counts every open mismatch, also those beyond the limit of the shee
   for (const table of ['mismatches', 'mismatch_changes']) await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
   const until = { changeSeq: count, eventSeq: 0, versionSeq: undefined };
   const scope = { from: new Date(0), to: new Date(0), ...until, platform: undefined };
+  const days = { from: DAY, to: DAY };
   expect(await readMismatches(db, scope)).toHaveLength(MISMATCHES_MAX);
-  const counts = await countMismatches(db, scope);
+  const counts = await countMismatches(db, scope, days);
   expect(counts.sort((a, b) => a.count - b.count)).toEqual([
-    { kind: 'webhook_contradiction', severity: 'critical', count: 3, stakeCents: 0n },
-    { kind: 'stuck', severity: 'critical', count: 7, stakeCents: 0n },
-    { kind: 'stuck', severity: 'medium', count: count - 10, stakeCents: 0n },
+    { kind: 'webhook_contradiction', severity: 'critical', count: 3, own: 0, stakeCents: 0n },
+    { kind: 'stuck', severity: 'critical', count: 7, own: 0, stakeCents: 0n },
+    { kind: 'stuck', severity: 'medium', count: count - 10, own: 0, stakeCents: 0n },
   ]);
-  expect(await countMismatches(db, { ...scope, changeSeq: 3 })).toHaveLength(1);
+  expect(await countMismatches(db, { ...scope, changeSeq: 3 }, days)).toHaveLength(1);
   await makeReport(books.context, DAY);
   const { file } = await openReport(books.context, { day: DAY, format: 'xlsx' });
   const summary = await readValues(file, 'Resumo');

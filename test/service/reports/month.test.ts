@@ -9,6 +9,7 @@ import { parseSignedAmount } from '../../../src/domain/money.ts';
 import { setAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import type { FileFormat } from '../../../src/reports/plan/report-plan.ts';
 import { exportRange } from '../../../src/reports/serve/export-range.ts';
+import { PT_BR } from '../../../src/texts/reports/texts-pt-br.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openServedEnvironment } from '../../support/open-served-environment.ts';
 import { numRuns } from '../../support/property.ts';
@@ -88,7 +89,7 @@ function compareDay(sheets: ReadSheet[], books: Books, of: { day: Day; isFirst: 
   expect(paidAt).toEqual(expect.arrayContaining(edges));
   const changes = books.events.filter((one) => one.day === day).reduce((sum, one) => sum + one.count, 0);
   const from = summary.rows.findIndex((row) => row[0]?.value === 'Mudanças de situação no dia');
-  const to = summary.rows.findIndex((row) => row[0]?.value === 'Divergências em aberto');
+  const to = summary.rows.findIndex((row) => row[0]?.value === PT_BR.summary.openMismatches);
   const counted = summary.rows.slice(from + 2, to).reduce((sum, row) => sum + Number(row[1]?.value ?? 0), 0);
   expect([day, counted]).toEqual([day, changes]);
   return at('Saldo final', 'all');

@@ -2,8 +2,11 @@ import { readdirSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { transact } from '../../../src/database/transact.ts';
 import { type Day, listDays } from '../../../src/domain/calendar.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { storeStatement } from '../../../src/ledger/stated/state-balance.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange, parseRange, type WantedRange } from '../../../src/reports/serve/export-range.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
@@ -175,4 +178,28 @@ test('a month is all its days, a running one those up to today', () => {
   for (const text of ['2026-13', '2026-02-01..2026-02-30', '2026-03-01', '', '..']) {
     expect([text, parseRange(context, text)]).toEqual([text, undefined]);
   }
+});
+
+test('a summary says that its open mismatches are of all days, how many are its own, and of which platforms no balance was stated', async () => {
+  const { context } = books;
+  const month = 'Resumo do período';
+  const own = async () => {
+    const summary = sheetOf((await read()).sheets, month);
+    expect(lineOf(summary, 'Divergências em aberto, de todos os dias, quando foi feito')).toBeDefined();
+    return Number(lineOf(summary, 'das quais deste período')?.[0]?.value);
+  };
+  const raise = (...days: Day[]) => {
+    const found = days.map((day) => ({ kind: 'list_unstable' as const, scope: day }));
+    return transact(context.db, (trx) => raiseMismatches(trx, found, context.clock.now()));
+  };
+  await raise('2026-02-01', MIDDLE);
+  const before = await own();
+  await raise('2026-02-02', '2026-03-13', RANGE.from, RANGE.to);
+  expect(await own()).toBe(before + 2);
+  expect(lineOf(sheetOf(await readDay(MIDDLE), 'Resumo'), 'das quais deste dia')?.[0]?.value).toBeGreaterThan(0);
+  const unstated = async () => lineOf(sheetOf((await read()).sheets, month), 'Saldo do provedor')?.[0]?.value;
+  expect(await unstated()).toBe('não informado de 2 de 2 plataformas: nada o compara com o razão');
+  const at = context.calendar.startOfDay(MIDDLE);
+  await storeStatement(context, { platform: PLATFORM_A, at, balanceCents: 1n, actor: 'test' });
+  expect(await unstated()).toBe('não informado de 1 de 2 plataformas: nada o compara com o razão');
 });

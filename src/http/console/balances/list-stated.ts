@@ -112,7 +112,8 @@ function statementTable(context: Context, rows: RowOf<typeof statements>[], { na
   });
 }
 
-function adjustmentTable(
+/** Adjustments, each with its reason and who entered it. */
+export function adjustmentTable(
   context: Context,
   rows: RowOf<typeof adjustments>[],
   { names, nameOf, response }: Shown,

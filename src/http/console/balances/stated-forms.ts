@@ -23,11 +23,12 @@ import { choiceField, type Draft, inputField, noteField, noteRefusals, parseWall
 import { formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
+import { readFormField } from '../parts/parse-filters.ts';
 import { readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { renderEffects, renderPreview } from '../parts/render-preview.ts';
 import { ADJUSTMENT_WORDS } from '../parts/words.ts';
-import { ADJUSTMENT_MEANINGS, LISTS, nameAdjustment } from './describe-stated.ts';
+import { ADJUSTMENT_MEANINGS, BANK, LISTS, nameAdjustment } from './describe-stated.ts';
 import { explainEarlyAdjustment, explainEarlyOpening } from './explain-early-day.ts';
 import { moneyField, platformFields, readDay, readMoney, readStatedPlatform } from './form-fields.ts';
 
@@ -93,19 +94,22 @@ ${await renderPreview(context, preview)}`;
 
 type Adjusted = GivenOf<typeof addAdjustment>;
 
-function adjustmentForm(context: Context): TwoStepForm<Adjusted> {
+function adjustmentForm(context: Context): TwoStepForm<Adjusted, { isOfLine: boolean }> {
   return {
     ...ofChange(addAdjustment),
     address: '/balances/adjustments/new',
     title: 'Lançar um ajuste',
     lead: 'Um movimento que a lista do provedor não mostra. Entra no começo do dia.',
-    list: LISTS.adjustments,
-    names: ['platform', 'other_platform', 'day', 'direction', 'kind', 'amount', 'bank_account', 'note'],
-    find: nothing,
+    list: ({ isOfLine }) => {
+      const { address, title } = isOfLine ? BANK : LISTS.adjustments;
+      return { address, title: t(title) };
+    },
+    names: ['platform', 'other_platform', 'day', 'direction', 'kind', 'amount', 'bank_account', 'bank_line', 'note'],
+    find: async (request) => ({ isOfLine: readFormField(request, 'bank_line') !== undefined }),
     fields: async (draft) => html`<div class="fields">${await platformFields(context, draft)}
 ${dayField(context, draft)}
 ${choiceField(draft, { name: 'kind', label: 'Tipo', words: wordsOf(draft.values.direction), any: 'Escolha' })}
-${moneyField(draft, { name: 'amount', label: 'Valor, em R$' })}${await bankAccountField(context, draft)}</div><input type="hidden" name="direction" value="${draft.values.direction ?? ''}">
+${moneyField(draft, { name: 'amount', label: 'Valor, em R$' })}${await bankAccountField(context, draft)}</div>${['direction', 'bank_line'].map((name) => html`<input type="hidden" name="${name}" value="${draft.values[name] ?? ''}">`)}
 ${noteField(draft, 'Por quê')}`,
     read(draft) {
       const code = Object.keys(wordsOf(draft.values.direction)).find((one) => one === draft.values.kind);
@@ -117,11 +121,12 @@ ${noteField(draft, 'Por quê')}`,
       if (amount === 0n) draft.faults.amount ??= t('Um ajuste de zero não muda nada.');
       const note = readNote(draft);
       const to = draft.values.bank_account || undefined;
-      const stated = { kind: kind ?? 'other', amount, note, bank_account: to } as const;
+      const line = draft.values.bank_line || undefined;
+      const stated = { kind: kind ?? 'other', amount, note, bank_account: to, bank_line: line } as const;
       return { ...readStatedPlatform(draft), day: readDay(context, draft), ...stated };
     },
     async preview(adjustment) {
-      const { day, kind, amount, note, bank_account: to } = adjustment;
+      const { day, kind, amount, note, bank_account: to, bank_line: line } = adjustment;
       const preview = await previewOf(context, addAdjustment, adjustment);
       return html`${facts([
         ['Plataforma', await describePlatform(context, adjustment)],
@@ -130,7 +135,7 @@ ${noteField(draft, 'Por quê')}`,
         ['Valor', money(amount)],
         ['Conta no banco', to && ((await readBankAccounts(context.db)).get(to)?.name ?? to)],
         ['Por quê', note],
-      ])}<p class="explain">${describeCode(ADJUSTMENT_MEANINGS, codeAdjustment(kind, amount))}</p>${await explainEqual(context, adjustment)}${await explainEarlyAdjustment(context, day)}${await renderPreview(context, preview)}`;
+      ])}<p class="explain">${describeCode(ADJUSTMENT_MEANINGS, codeAdjustment(kind, amount))}</p>${line && html`<p class="explain">${t('A linha do extrato casa com este ajuste e sai do que está em aberto.')}</p>`}${await explainEqual(context, adjustment)}${await explainEarlyAdjustment(context, day)}${await renderPreview(context, preview)}`;
     },
     // an adjustment that somebody entered since the preview may be the same one
     basis: async (inner) => String(await readNewestAdjustment(inner.db)),

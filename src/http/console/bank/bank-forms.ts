@@ -15,10 +15,11 @@ import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
 import { choiceField, type Draft, formatMoneyInput, inputField, noteField, readNote } from '../parts/fields.ts';
 import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { buttonLink, facts } from '../parts/page-components.ts';
 import { accountForm } from './account-form.ts';
 import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS, showAccount } from './describe-bank.ts';
+import { addressOfAccount } from './render-sums.ts';
 
 type Match = Awaited<ReturnType<typeof listBankMatches>>[number];
 type Picked = GivenOf<typeof matchBankLine>;
@@ -66,13 +67,13 @@ ${inputField(draft, { name: 'transaction', label: 'Ou o id de um saque por PIX' 
 }
 
 /** Where a line without a candidate leads: the form of the adjustment that it shows, filled in. */
-function offerEntry({ account, day, amount }: BankLine): Html {
+function offerEntry({ id, account, day, amount }: BankLine): Html {
   const cents = parseSum(amount) ?? 0n;
   const kind = cents < 0n ? 'bank_in' : 'bank_out';
   const size = formatMoneyInput(cents < 0n ? -cents : cents);
-  const search = new URLSearchParams({ kind, day, amount: size, bank_account: account });
+  const search = new URLSearchParams({ kind, day, amount: size, bank_account: account, bank_line: id });
   const address = `${LISTS.adjustments.address}/new?${search.toString()}`;
-  return html`<div class="explain"><p>${t('Nada no razão tem este valor. Se o dinheiro veio do provedor ou foi para ele, lance primeiro o ajuste: depois a linha casa com ele.')}</p>
+  return html`<div class="explain"><p>${t('Nada no razão tem este valor. Se o dinheiro veio do provedor ou foi para ele, lance o ajuste: a linha casa com ele no mesmo passo.')}</p>
 <p class="actions">${buttonLink(address, cents < 0n ? t('Lançar o depósito') : t('Lançar o saque'))}</p></div>`;
 }
 
@@ -91,6 +92,8 @@ function markForm(context: Context): TwoStepForm<{ note: string }, BankLine> {
     address: `${BANK_LISTS.lines.address}/:id/mark`,
     title: 'Não é do PIX',
     lead: 'A linha sai do que está em aberto e continua na lista, até que alguém o desfaça.',
+    above: async ({ account }) =>
+      html`<p class="hint">${tHtml('Linhas como esta voltam? {link}: o Confere marca sozinho as linhas desta conta cujo texto começa com o que você disser, ou o contém.', { link: html`<a href="${addressOfAccount(account)}">${t('Dê uma regra à conta')}</a>` })}</p>`,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { OF_EXPECTED_PAYMENTS } from '../../../domain/mismatch.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { readStateReason } from '../../../expected/describe-state.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
@@ -11,12 +12,15 @@ import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { nameActors } from '../access/name-actors.ts';
-import { serveAction } from '../forms/serve-action.ts';
+import { serveButton } from '../forms/serve-button.ts';
+import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
 import { moment, moneyOf } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
-import { badge, facts, idText, say, table, transactionLink } from '../parts/page-components.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
+import { badge, buttonLink, facts, idText, say, table, transactionLink } from '../parts/page-components.ts';
+import { readFormField } from '../parts/parse-filters.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { STATUS_WORDS } from '../parts/words.ts';
+import { cancelForm } from './cancel-order.ts';
 import {
   candidateTable,
   describeFacts,
@@ -30,6 +34,8 @@ import {
 } from './describe-expected.ts';
 import { storyTable } from './render-story.ts';
 
+const reader = (fields: string[]) => (request: Request) =>
+  Object.fromEntries(fields.map((name) => [name, readFormField(request, name)]));
 const NOTE = ['note'];
 const PAIR = ['transaction_id', 'note'];
 
@@ -38,10 +44,10 @@ export function expectedPages(context: Context): Router {
   const router = createRouter();
   const to = (id: string): string => `${EXPECTED.address}/${id}`;
   router.use([
-    serveAction(context, matchOne, { address: `${EXPECTED.address}/:id/match`, fields: PAIR, to }),
-    serveAction(context, unmatchOne, { address: `${EXPECTED.address}/:id/unmatch`, fields: PAIR, to }),
-    serveAction(context, cancelOne, { address: `${EXPECTED.address}/:id/cancel`, fields: [], to }),
-    serveAction(context, reopenOne, { address: `${EXPECTED.address}/:id/reopen`, fields: NOTE, to }),
+    serveButton(context, matchOne, { address: `${EXPECTED.address}/:id/match`, to, read: reader(PAIR) }),
+    serveButton(context, unmatchOne, { address: `${EXPECTED.address}/:id/unmatch`, to, read: reader(PAIR) }),
+    cancelForm(context),
+    serveButton(context, reopenOne, { address: `${EXPECTED.address}/:id/reopen`, to, read: reader(NOTE) }),
   ]);
   router.get(`${EXPECTED.address}/:id`, async (request: Request<{ id: string }>, response) => {
     const { id } = request.params;
@@ -57,7 +63,7 @@ export function expectedPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
 <div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
 ${!row.decided && html`<p class="hint">${t('Acaba de mudar: recarregue em um segundo.')}</p>`}
-${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}
+${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}${await linkMismatches(context, id)}
 ${facts([
   ['Valor', moneyOf(row.amount)],
   ['Pago', moneyOf(row.paid)],
@@ -77,6 +83,21 @@ ${renderActions(response, row)}
     sendPage(request, response, { title: row.number, body });
   });
   return router;
+}
+
+/** The unresolved mismatches of an order, and who may accept one. */
+async function linkMismatches({ db }: Context, id: string): Promise<Part> {
+  const rows = await db
+    .selectFrom('mismatches')
+    .select(['id', 'kind'])
+    .where('kind', 'in', OF_EXPECTED_PAYMENTS)
+    .where('scope', '=', id)
+    .where('state', 'in', ['open', 'acknowledged'])
+    .execute();
+  return rows.map(
+    (row) =>
+      html`<p class="explain">${tHtml('Divergência em aberto: {link}. Um operador pode aceitá-la ali, dizendo por quê.', { link: html`<a href="/mismatches/${row.id}">${describeCode(MISMATCH_TITLES, row.kind)}</a>` })}</p>`,
+  );
 }
 
 function matchTable(
@@ -119,7 +140,7 @@ function renderActions(response: Response, row: PresentedExpected): Part {
   if (!hasRole(response, ...cancelOne.roles)) return undefined;
   if (isCancelled(row))
     return html`<section class="act">${noteForm(response, `${EXPECTED.address}/${id}/reopen`, t('Reabrir'))}</section>`;
-  return html`<section class="act">${postForm(response, `${EXPECTED.address}/${id}/cancel`, html`<button class="secondary">${t('Cancelar o pedido')}</button>`)}</section>`;
+  return html`<section class="act"><p class="actions">${buttonLink(`${EXPECTED.address}/${id}/cancel`, t('Cancelar o pedido'))}</p></section>`;
 }
 
 function noteForm(response: Response, address: string, button: string, hidden: [string, string][] = []): Html {

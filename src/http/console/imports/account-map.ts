@@ -33,6 +33,13 @@ const FIELD_WORDS = words({
   cost_center: 'Centro de custo',
   history: 'Histórico',
 });
+/** The natures of the ledger's accounts, by the first part of their names. */
+const NATURES: Record<string, string> = words({
+  Assets: 'ativo',
+  Liabilities: 'passivo',
+  Equity: 'patrimônio líquido',
+  Expenses: 'despesa',
+});
 const FIELDS = Object.keys(FIELD_WORDS) as (keyof typeof FIELD_WORDS)[];
 
 /** The rows of the form, and what is wrong with them by `<field>_<row>`. */
@@ -125,7 +132,7 @@ function accountTable(names: PlatformNames, given: MappedAccount[], faults: Fill
       {
         title: 'Conta do razão',
         cell: ({ row, index }) =>
-          html`<b title="${row.account}">${describeCode(ACCOUNT_WORDS, row.account)}</b>${faults && html`${hidden('account', index, row.account)}${hidden('platform', index, row.platform)}${faultOf(faults, `account_${index}`)}${faultOf(faults, `platform_${index}`)}`}`,
+          html`<b title="${row.account}">${describeCode(ACCOUNT_WORDS, row.account)}</b> <span class="hint">${NATURES[row.account.split(':')[0] ?? '']}</span>${faults && html`${hidden('account', index, row.account)}${hidden('platform', index, row.platform)}${faultOf(faults, `account_${index}`)}${faultOf(faults, `platform_${index}`)}`}`,
       },
       {
         title: 'Plataforma',

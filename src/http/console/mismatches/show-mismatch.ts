@@ -7,6 +7,7 @@ import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { describeTransaction } from '../../../ledger/read/describe-transaction.ts';
 import { findMismatch, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { presentTransactionTo } from '../../../operations/books/transactions.ts';
+import { oneExpected } from '../../../operations/expected.ts';
 import { assignOneMismatch, mismatchDecisions, showMismatch } from '../../../operations/mismatches.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { readError, type Said } from '../../../texts/messages.ts';
@@ -15,9 +16,9 @@ import { plural, t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { nameActors } from '../access/name-actors.ts';
-import { formatCount, moment, money, shortId } from '../parts/format.ts';
+import { formatCount, moment, money, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
-import { badge, facts, idText } from '../parts/page-components.ts';
+import { badge, facts, idText, table, transactionLink } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
@@ -38,6 +39,7 @@ export function mismatchPages(context: Context): Router {
     const { title, meaning, todo } = explainMismatch(mismatch);
     const names = await readPlatformNames(context, response);
     const orders = await readOrderNumbers(context, response, [mismatch]);
+    const order = await readOrder(context, response, mismatch);
     const owner = nameOwner(mismatch, await readOwnerNames(context, [mismatch]));
     const body = html`<p class="crumb"><a href="/mismatches">${t('Divergências')}</a></p>
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
@@ -46,7 +48,8 @@ export function mismatchPages(context: Context): Router {
 ${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mismatch, names))}
 ${mismatch.state !== 'resolved' && hasRole(response, ...mismatchDecisions.resolve.roles) && handleForm(response, mismatch)}
 ${mismatch.state !== 'resolved' && (await renderAssign(context, response, mismatch))}
-<section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, mismatch, names, await readLastPass(context, mismatch))}</section>
+<section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, order?.evidence ?? mismatch, names, await readLastPass(context, mismatch))}</section>
+${order && html`<section><h2>${t('Pagamentos')}</h2>${order.payments}</section>`}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, mismatch, { owner, order: orders.get(mismatch.expected_payment_id ?? '')?.number }, await describePayment(context, response, mismatch, names))}</section>
 <section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, response, mismatch)}</section>`;
     sendPage(request, response, { title, body });
@@ -90,8 +93,30 @@ function renderFacts(
     ['Como acabou', mismatch.resolution && describeCode(RESOLUTION_WORDS, mismatch.resolution)],
     ['Observação', mismatch.note],
     ['Reaberta', mismatch.reopened > 0 && plural(mismatch.reopened, '{n} vez', '{n} vezes')],
-    ['Base inicial', mismatch.baseline && t('sim: é de antes de os webhooks serem devidos')],
+    ['Base inicial', mismatch.baseline && t('sim: é sobre pagamentos ou dias de antes de o Confere receber webhooks')],
   ]);
+}
+
+/** Reads the order of a mismatch, with its payments, and what its state and payments are now beside what was expected. */
+async function readOrder(context: Context, response: Response, mismatch: PresentedMismatch) {
+  const { expected_payment_id: id, state, kind, expected, actual } = mismatch;
+  if (id === null) return undefined;
+  const row = await oneExpected.read(context, { caller: getCaller(response), id, via: 'console' });
+  const payments = table({
+    caption: 'Pagamentos deste pedido',
+    rows: row.matches,
+    empty: 'Nenhum pagamento até agora.',
+    columns: [
+      { title: 'Pagamento', cell: (one) => transactionLink(one.transaction_id) },
+      { title: 'Valor', cell: (one) => moneyOf(one.amount), align: 'end' },
+    ],
+  });
+  const owed = kind === 'paid_after_cancel' ? { state: 'cancelled', amount: '0.00' } : { amount: row.amount };
+  const now = {
+    expected: { ...(expected as object), ...owed },
+    actual: { ...(actual as object), state: row.state, amount: row.paid },
+  };
+  return { payments, evidence: state === 'resolved' ? undefined : now };
 }
 
 /** The transaction of a mismatch as this reader may see it: where, when and whose. */

@@ -1,23 +1,33 @@
+import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays, addMonths, type Day, monthOf } from '../../../domain/calendar.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
+import { readContracts } from '../../../ledger/journal/read-contracts.ts';
+import { previewChange } from '../../../ledger/read/preview-change.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
 import { compareSpan } from '../../../ledger/stated/compare-charges.ts';
-import { type Fees, readFees } from '../../../ledger/stated/read-fees.ts';
+import { type Fees, readFees, sumDifferences } from '../../../ledger/stated/read-fees.ts';
 import { addCommission, undoCommission } from '../../../operations/books/commissions.ts';
 import type { AnyChange, By, GivenOf } from '../../../operations/define-change.ts';
+import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { refuse } from '../../../texts/refuse.ts';
-import { t } from '../../../texts/translate.ts';
+import { plural, t } from '../../../texts/translate.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { FEES } from '../balances/describe-stated.ts';
 import { moneyField, readMoney } from '../balances/form-fields.ts';
 import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
 import { choiceField, dayField, formatMoneyInput, inputField } from '../parts/fields.ts';
-import { formatDay, money, moneyOf } from '../parts/format.ts';
+import { formatCount, formatDay, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
-import { readBookedPlatformWords, readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
+import {
+  readBookedPlatformWords,
+  readNamesInFull,
+  readPlatformNames,
+  showPlatform,
+} from '../parts/read-platform-names.ts';
 import { renderAlerts } from '../parts/render-preview.ts';
 import { OPERATION_WORDS } from '../parts/words.ts';
 import { nameMonth } from '../reports/month.ts';
@@ -81,7 +91,8 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
       const of = OPERATIONS.find((one) => one === operation) ?? 'cashin';
       return { platform: platform || null, operation: of, fixed, basis_points: Number(points), from, to: to || null };
     },
-    async preview(stated, platforms) {
+    async preview(stated, platforms, response) {
+      const opens = await describeOpened(context, response, stated);
       const compared = await renderCompared(context, addCommission, stated);
       const month = addMonths(monthOf(context.calendar.dayOf(context.clock.now())), -1);
       const contract = {
@@ -100,11 +111,41 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
         ['Parte do valor, em %', formatMoneyInput(BigInt(stated.basis_points))],
         ['De', formatDay(stated.from)],
         ['Até', stated.to && formatDay(stated.to)],
-      ])}<p class="explain">${would.payments === 0 ? t('{month} não teve pagamentos que este contrato cobre: não há o que comparar.', { month: nameMonth(month) }) : tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>${compared}`;
+      ])}<p class="explain">${would.payments === 0 ? t('{month} não teve pagamentos que este contrato cobre: não há o que comparar.', { month: nameMonth(month) }) : tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>${opens}${compared}`;
     },
     landing: ({ from }) => landOn(context, from),
     done: 'contract_stated',
   };
+}
+
+/** Days of a contract that a preview compares, the newest. */
+const COMPARED_DAYS_MAX = 92;
+
+/** Says the mismatches that a contract opens: one for each day and platform whose charges are not those of the contracts. */
+async function describeOpened(context: Context, response: Response, stated: Stated): Promise<Html> {
+  const today = context.calendar.dayOf(context.clock.now());
+  const to = stated.to !== null && stated.to < today ? stated.to : today;
+  const [, from = to] = [stated.from, addDays(to, 1 - COMPARED_DAYS_MAX)].sort();
+  const span = { from, to };
+  const read = async ({ db }: Context) =>
+    span.from > to ? [] : await sumDifferences(db, await readContracts(db), span);
+  const before = new Map((await read(context)).map((one) => [`${one.day} ${one.platform}`, one.differing]));
+  let after: Awaited<ReturnType<typeof read>> = [];
+  await previewChange(context, async (inner) => {
+    await addCommission.change(inner, stated, { caller: { id: 'preview', role: 'admin' }, id: '' });
+    after = await read(inner);
+  });
+  const opened = after.filter(({ day, platform, differing }) => differing > 0 && !before.get(`${day} ${platform}`));
+  const days = { from: formatDay(span.from), to: formatDay(to) };
+  if (opened.length === 0)
+    return html`<p class="explain">${t('De {from} a {to}, nenhuma divergência de tarifas abre.', days)}</p>`;
+  const names = await readPlatformNames(context, response);
+  const list = [...Map.groupBy(opened, ({ platform }) => platform)].map(([platform, own]) => {
+    const n = formatCount(own.reduce((sum, one) => sum + one.differing, 0));
+    const shown = showPlatform(names, presentPlatform(getCaller(response), { platform }).platform);
+    return html`<li>${tHtml('{platform}: {n} fora do contrato', { platform: shown, n })}</li>`;
+  });
+  return html`<div class="explain bad"><p>${plural(opened.length, 'De {from} a {to}, abre uma divergência de tarifas.', 'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.', days)}</p><ul class="reasons">${list}</ul></div>`;
 }
 
 function sumOf({ rows }: Fees, { platform, operation }: Stated) {

@@ -7,7 +7,8 @@ import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
 import { nameOwner, readOwnerNames } from '../mismatches/assign-mismatch.ts';
 import { linkWorkbook } from '../mismatches/download-decisions.ts';
-import { formatCount, formatDay, formatWallTime, moment, money, moneyOf, shortId } from '../parts/format.ts';
+import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
+import { formatCount, formatDay, formatWallTime, moment, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { MISMATCH_MEANINGS } from '../parts/words.ts';
 import { nameMonth } from '../reports/month.ts';
@@ -39,7 +40,7 @@ export function refusalList(of: Explaining, refusals: Refusal[]): Part {
   const groups = Map.groupBy(refusals, (one) => (one.code === 'mismatch_open' ? one.kind : one));
   return html`<ul class="reasons">${[...groups.values()].map(
     (alike) =>
-      html`<li>${alike.length > 1 ? explainMismatches(of, alike) : alike.map((one) => html`<a href="${linkRefusal(one)}">${explainRefusal(of, one)}</a>${describePayment(of, one)}`)}</li>`,
+      html`<li>${alike.length > 1 ? explainMismatches(of, alike) : alike.map((one) => html`<a href="${linkRefusal(one)}">${explainRefusal(of, one)}</a> ${describePayment(of, one)}${describeOwner(of, one)}`)}</li>`,
   )}</ul>`;
 }
 
@@ -52,17 +53,22 @@ function explainMismatches(of: Explaining, alike: Refusal[]): Part {
     meaning: describeCode(MISMATCH_MEANINGS, one.kind),
   });
   // exactly those of the month: a filter by kind has others too
-  return html`${said}<ul>${alike.map((each) => each.code === 'mismatch_open' && html`<li><a href="${linkRefusal(each)}">${shortId(each.mismatchId)}</a>${describePayment(of, each)}</li>`)}</ul>`;
+  return html`${said}<ul>${alike.map((each) => each.code === 'mismatch_open' && html`<li><a href="${linkRefusal(each)}">${describePayment(of, each) ?? describeCode(MISMATCH_TITLES, each.kind)}</a>${describeOwner(of, each)}</li>`)}</ul>`;
 }
 
-/** The payment of a mismatch: amount, platform and when it was created; and who decides it. */
-function describePayment({ transactions, showPlatform, owners }: Explaining, refusal: Refusal): Part {
+/** The payment of a mismatch: amount, platform and when it was created. */
+function describePayment({ transactions, showPlatform }: Explaining, refusal: Refusal): Html | undefined {
   if (refusal.code !== 'mismatch_open') return undefined;
   const found = transactions.get(refusal.transactionId ?? '');
-  const payment =
+  return (
     found &&
-    html` ${money(found.amount_cents)}${found.platform && html` · ${showPlatform(found.platform)}`} · ${formatWallTime(found.created_wall)}`;
-  return html`${payment} · ${t('Quem decide')}: <b>${nameOwner(refusal, owners)}</b>`;
+    html`${money(found.amount_cents)}${found.platform && html` · ${showPlatform(found.platform)}`} · ${formatWallTime(found.created_wall)}`
+  );
+}
+
+function describeOwner({ owners }: Explaining, refusal: Refusal): Part {
+  if (refusal.code !== 'mismatch_open') return undefined;
+  return html` · ${t('Quem decide')}: <b>${nameOwner(refusal, owners)}</b>`;
 }
 
 /** Links to just the mismatches that keep a month open, in the list and as a workbook; nothing without one. */

@@ -3,8 +3,17 @@ import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
 import { type Day, monthOf } from '../../../domain/calendar.ts';
 import { formatAmount, parseSum } from '../../../domain/money.ts';
+import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
-import { addCommission, fees, type PresentedFees, undoCommission } from '../../../operations/books/commissions.ts';
+import { readFees } from '../../../ledger/stated/read-fees.ts';
+import {
+  addCommission,
+  fees,
+  type PresentedFees,
+  presentDiffering,
+  undoCommission,
+} from '../../../operations/books/commissions.ts';
+import { authorizePlatform } from '../../../operations/choose-platform.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { FEE_COLUMNS, type FeeColumn } from '../../../reports/serve/export-fees.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -17,11 +26,11 @@ import { nameActors } from '../access/name-actors.ts';
 import { balanceTabs, FEES } from '../balances/describe-stated.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { formatMoneyInput, inputField } from '../parts/fields.ts';
-import { formatCount, formatDay, formatWallTime, moment, moneyOf } from '../parts/format.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { formatCount, formatDay, formatMoney, formatWallTime, moment, moneyOf } from '../parts/format.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { buttonLink, filterForm, table, transactionLink } from '../parts/page-components.ts';
 import { readQuery } from '../parts/parse-filters.ts';
-import { type PlatformNames, platformLink, readPlatformNames } from '../parts/read-platform-names.ts';
+import { type PlatformNames, platformLink, readPlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { OPERATION_WORDS } from '../parts/words.ts';
 import { nameMonth, parseMonth } from '../reports/month.ts';
@@ -29,6 +38,8 @@ import { contractForm, withdrawalForm } from './contract-forms.ts';
 import { sendFees } from './send-fees.ts';
 
 const CONTRACTS_SHOWN = 50;
+/** Payments out of contract of one platform; the file has all. */
+const LISTED_MAX = 5_000;
 
 /** The page of a month's fees, and the forms that state and withdraw a contract. */
 export function feePages(context: Context): Router {
@@ -48,7 +59,14 @@ async function send(context: Context, request: Request, response: Response): Pro
     return;
   }
   const shown = await fees.read(context, by, { month });
-  const { payments, total } = shown;
+  const { total } = shown;
+  const platform = readQuery(request, 'platform') || undefined;
+  authorizePlatform(by.caller, platform);
+  const payments =
+    platform === undefined
+      ? shown.payments
+      : presentDiffering((await readFees(context.db, month, { max: LISTED_MAX, platform })).payments);
+  const address = `${FEES.address}?month=${month}`;
   const names = await readPlatformNames(context, response);
   const field = inputField(
     { values: { month }, faults: {} },
@@ -58,11 +76,11 @@ async function send(context: Context, request: Request, response: Response): Pro
   const body = html`<h1>${t(FEES.title)}</h1>${balanceTabs(response, FEES.address)}
 ${filterForm(FEES.address, field, false)}
 <section><h2>${nameMonth(month)}</h2>${feeTable(shown, names)}
-<p class="hint">${t('Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.')} ${t('A diferença inclui o arredondamento de cada pagamento; a divergência de tarifas fora do contrato não: podem diferir por centavos.')}</p>
-${renderDownloads(`${FEES.address}?month=${month}`)}
+<p class="hint">${t('Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.')} ${t('O contrato dá frações de centavo, e o provedor arredonda cada uma para cima ou para baixo: um centavo de diferença num pagamento não é erro e não abre divergência. A coluna Diferença soma também esses centavos.')}</p>
+${renderDownloads(address)}
 ${hasRole(response, ...addCommission.roles) && html`<p class="actions">${buttonLink(`${FEES.address}/new`, t('Informar um contrato'))}</p>`}</section>
 <section><h2>${t('Contratos informados')}</h2>${await contractTable(context, response, names)}</section>
-<section><h2>${t('Pagamentos fora do contrato')}</h2>${differingTable(shown)}${total.differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(total.differing) })}</p>`}</section>`;
+<section id="differing"><h2>${t('Pagamentos fora do contrato')}</h2>${platform !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: showPlatform(names, platform) })} <a href="${address}">${t('Todas')}</a></p>`}${differingTable({ payments, total })}${total.differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(total.differing) })} ${t('Todos estão na planilha; os de uma plataforma, pelo nome dela acima.')}</p>${renderDownloads(address)}`}</section>`;
   sendPage(request, response, { title: `${t(FEES.title)} · ${nameMonth(month)}`, body });
 }
 
@@ -73,13 +91,16 @@ function renderDownloads(address: string): Html {
 type Shown = Omit<PresentedFees['total'], 'charged'> & { head: Html; operation: string; charged: string };
 
 /** The fees of payments, and those entered by people, which no contract covers; with their sum. */
-function feeTable({ rows, total, by_hand: byHand }: PresentedFees, names: PlatformNames): Html {
+function feeTable({ month, rows, total, by_hand: byHand }: PresentedFees, names: PlatformNames): Html {
   const nothing = { payments: 0, covered: '0.00', agreed: '0.00', difference: '0.00', differing: 0, uncovered: 0 };
   const charged = [total.charged, ...byHand.map(({ amount }) => amount)];
   const shown: Shown[] = [
     ...rows.map((row) => ({
       ...row,
-      head: platformLink(names, row.platform),
+      head:
+        row.differing > 0 && row.platform !== WITHHELD
+          ? html`<a href="${FEES.address}?month=${month}&amp;platform=${encodeURIComponent(row.platform)}#differing">${showPlatform(names, row.platform)}</a>`
+          : platformLink(names, row.platform),
       operation: describeCode(OPERATION_WORDS, row.operation),
     })),
     ...byHand.map(({ platform, amount }) => ({
@@ -105,7 +126,9 @@ function feeTable({ rows, total, by_hand: byHand }: PresentedFees, names: Platfo
 function showDifference(amount: string | null, differing: number): Html {
   const cents = parseSum(amount ?? '') ?? 0n;
   const said = differing === 0 ? t('arredondamento') : cents > 0n ? t('cobrado a mais') : t('cobrado a menos');
-  return html`${moneyOf(amount)}${cents !== 0n && html`<br><span class="hint">${said}</span>`}`;
+  if (cents === 0n) return moneyOf(amount);
+  // more than agreed is what harms the reader
+  return html`<span class="money${cents > 0n && differing > 0 && ' negative'}">${formatMoney(cents)}</span><br><span class="hint">${said}</span>`;
 }
 
 const FEE_TITLES = wordsBy(FEE_COLUMNS, (name) => textsOf(language()).columns[name]);
@@ -129,7 +152,7 @@ function isCovered({ payments, uncovered }: { payments: number; uncovered: numbe
   return uncovered < payments;
 }
 
-function differingTable({ payments, total }: PresentedFees): Html {
+function differingTable({ payments, total }: Pick<PresentedFees, 'payments' | 'total'>): Html {
   return table({
     caption: 'Pagamentos fora do contrato',
     rows: payments,

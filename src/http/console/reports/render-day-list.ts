@@ -3,7 +3,7 @@ import { makeOneReport } from '../../../operations/books/reports.ts';
 import { type ListedFigures, listFigures } from '../../../reports/read/report-figures.ts';
 import type { ReportDay } from '../../../reports/serve/list-report-days.ts';
 import { plural, t, words } from '../../../texts/translate.ts';
-import { EMPTY_VALUE, formatCount, formatDay, formatMoney } from '../parts/format.ts';
+import { EMPTY_VALUE, formatDay, formatMoney } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, dayLink } from '../parts/page-components.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
@@ -32,7 +32,7 @@ const MOVEMENTS = ['receipts', 'commissions', 'payments', 'refundsMade', 'refund
 export function renderDayList(response: Response, days: ReportDay[], { query }: { query: string }): Html {
   if (days.length === 0) return html`<p class="empty">${t('Nada foi lançado até o fim deste mês.')}</p>`;
   const mayMake = hasRole(response, ...makeOneReport.roles);
-  const heads = [...COLUMNS.map((name) => TITLES[name]), t('Em aberto')];
+  const heads = COLUMNS.map((name) => TITLES[name]);
   const list = html`<div class="sheet"><table role="table" class="ledger"><caption class="unseen">${t('Os dias do mês, em reais')}</caption>
 <thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">${t('Dia')}</th>${heads.map(
     (title) => html`<th role="columnheader" scope="col" class="end">${title}</th>`,
@@ -56,9 +56,8 @@ function renderDay(day: ReportDay, { mayMake, query }: { mayMake: boolean; query
   return html`<tbody role="rowgroup"><tr role="row"><th role="rowheader" scope="row" rowspan="2">${chosen}<span>${dayLink(date, query)}${
     newest !== undefined && html` <span class="hint">${`r${newest}`}</span>`
   }<br>${badge(DAY_STATE_WORDS, state)}</span></th>
-${figures ? COLUMNS.map((name) => cell(TITLES[name], figureOf(figures, name))) : renderUnmade(day)}
-${cell(t('Em aberto'), figures ? formatCount(figures.openMismatches) : EMPTY_VALUE)}</tr>
-<tr role="row" class="why"><td role="cell" colspan="${COLUMNS.length + 1}">${explainDay(day).sentence}${
+${figures ? COLUMNS.map((name) => cell(TITLES[name], figureOf(figures, name))) : renderUnmade(day)}</tr>
+<tr role="row" class="why"><td role="cell" colspan="${COLUMNS.length}">${explainDay(day).sentence}${
     !figures && html` ${revisions.length > 0 && sayNoFigures()} ${t('O saldo é o do razão agora.')}`
   }</td></tr></tbody>`;
 }
@@ -100,7 +99,7 @@ function renderSums(days: ReportDay[]): Html | undefined {
       const isWhole = found.every((one) => one.bank !== undefined);
       return cell(TITLES[name], name === 'adjustments' && isWhole ? withBank(amount, bank) : amount);
     },
-  )}${cell(t('Em aberto'), EMPTY_VALUE)}</tr></tfoot>`;
+  )}</tr></tfoot>`;
 }
 
 function cell(title: string, value: Part): Html {

@@ -2,8 +2,10 @@ import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day, isDay, monthOf } from '../../../domain/calendar.ts';
+import { listAdjustments } from '../../../ledger/stated/adjust-books.ts';
+import { adjustments } from '../../../operations/books/adjustments.ts';
 import { makeOneReport } from '../../../operations/books/reports.ts';
-import { readList } from '../../../operations/define-list.ts';
+import { readList, withhold } from '../../../operations/define-list.ts';
 import { mismatches } from '../../../operations/mismatches.ts';
 import { startOneRun } from '../../../operations/runs.ts';
 import { FORMATS, type Format } from '../../../reports/plan/report-plan.ts';
@@ -16,9 +18,12 @@ import { language } from '../../../texts/language.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { textsOf } from '../../../texts/reports/texts.ts';
 import { t, words } from '../../../texts/translate.ts';
-import { auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { auditPersonalAccess, auditShownTransactions, canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { sendReport } from '../../send-report.ts';
+import { nameActors } from '../access/name-actors.ts';
+import { LISTS } from '../balances/describe-stated.ts';
+import { adjustmentTable } from '../balances/list-stated.ts';
 import { mismatchTable } from '../mismatches/list-mismatches.ts';
 import { EMPTY_VALUE, formatBounded, formatCount, formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
@@ -35,6 +40,7 @@ import { platformQuery, readReportPlatform, renderReportPlatform } from './repor
 
 const FILE = /^(\d{4}-\d\d-\d\d)-r([1-9]\d{0,6})\.([a-z-]+)$/;
 const MISMATCHES_SHOWN_MAX = 50;
+const ADJUSTMENTS_SHOWN_MAX = 200;
 const YES_NO = words({ yes: 'Sim', no: 'Não' });
 
 /** The page of a day: its figures, its state, its revisions with their files, its mismatches. And the files themselves. */
@@ -69,6 +75,7 @@ async function sendDay(context: Context, request: Request, response: Response, d
 ${renderState(response, shown)}
 ${field && html`<form class="filters" method="get" action="/reports/${day}">${field}<div class="actions"><button class="secondary">${t('Ver')}</button></div></form>`}
 <section><h2${label !== undefined && html` class="as-written"`}>${label === undefined ? t('Números') : t('Números de {platform}', { platform: label })}</h2>${renderFigures(shown)}</section>
+${await renderAdjustments(reading, response, day, platform)}
 <section><h2>${t('Revisões')}</h2>${revisionTable(context, shown, platform)}</section>
 ${changes.html}
 <section><h2>${t('Divergências deste dia')}</h2>${await renderMismatches(reading, response, day, platform)}</section>`;
@@ -119,7 +126,7 @@ function renderFigures({ figures, ledger, revisions, state }: ReportDay): Html {
   return html`<dl class="sums">${FIGURE_LINES.map((name) => line(nameLine(name), money(figures[name]), isSum(name)))}
 ${ADJUSTED.map((name) => line(textsOf(language()).summary[name], moneyOr(figures[name])))}
 ${moved && line(t('Saldo final no razão agora'), money(ledger.closing))}
-${line(t('Divergências em aberto, de todos os dias, quando foi feito'), formatCount(figures.openMismatches))}</dl>`;
+${line(textsOf(language()).summary.openMismatches, formatCount(figures.openMismatches))}</dl>`;
 }
 
 function moneyOr(cents: bigint | undefined): Html {
@@ -206,6 +213,27 @@ async function compare(
     via: 'console',
   });
   return renderComparison(context, response, wanted, comparison, await readPlatformNames(context, response));
+}
+
+/** The adjustments of the day; nothing where there are none. */
+async function renderAdjustments(
+  context: Context,
+  response: Response,
+  day: Day,
+  platform: string | undefined,
+): Promise<Part> {
+  const found = await listAdjustments(context.db, ADJUSTMENTS_SHOWN_MAX, undefined, undefined, platform, day);
+  if (found.length === 0) return undefined;
+  await auditPersonalAccess(context, response, 'adjustments.list', 'notes', 'console');
+  const rows = found.map((row) => withhold(adjustments, row, getCaller(response)));
+  const nameOf = await nameActors(
+    context,
+    response,
+    rows.map((row) => row.created_by),
+  );
+  const names = await readPlatformNames(context, response);
+  const isCut = found.length === ADJUSTMENTS_SHOWN_MAX;
+  return html`<section><h2>${t('Ajustes deste dia')}</h2>${adjustmentTable(context, rows, { names, nameOf, response })}${isCut && html`<p class="hint"><a href="${LISTS.adjustments.address}">${t('Aqui estão {count}.', { count: formatCount(rows.length) })}</a></p>`}</section>`;
 }
 
 /** The open mismatches that concern the day, with their number, which leads to just these in the list. */

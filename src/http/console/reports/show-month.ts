@@ -129,7 +129,7 @@ ${label !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platfor
 ${renderCalendar(days, { today, query })}
 ${bounds.from <= today && downloads({ ...period, from: bounds.from, to: last })}${renderMissing(response, listed)}</section>
 ${renderOutdated(context, listed, query)}
-<section><h2>${t('Dia a dia')}</h2><p class="hint">${t('Como no Resumo da última revisão de cada dia, em reais. Em aberto: as divergências de todos os dias quando ela foi feita.')}</p>
+<section><h2>${t('Dia a dia')}</h2><p class="hint">${t('Como no Resumo da última revisão de cada dia, em reais. A página do dia tem as suas divergências.')}</p>
 ${faults.days !== undefined && html`<p class="fault" role="alert">${faults.days}</p>`}
 ${renderDayList(response, listed, { query })}</section>
 <section class="act" id="period"><h2>${t('Baixar um período')}</h2>${renderPeriodForm(context, period, faults.period)}</section>`;

@@ -1,0 +1,55 @@
+import type { Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { parseSum } from '../../../domain/money.ts';
+import { chooseState } from '../../../expected/decide/decide-state.ts';
+import { listExpected, type PresentedExpected } from '../../../expected/list-expected.ts';
+import { cancelOne, oneExpected } from '../../../operations/expected.ts';
+import { t } from '../../../texts/translate.ts';
+import { getCaller } from '../../access/authorize.ts';
+import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
+import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
+import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
+import { moneyOf } from '../parts/format.ts';
+import { html } from '../parts/html.ts';
+import { facts } from '../parts/page-components.ts';
+import { describeFacts, EXPECTED, isCancelled, stateBadge } from './describe-expected.ts';
+
+/** The form that cancels an order. Its preview says the state that follows: cancelling returns no payment. */
+export function cancelForm(context: Context): Router {
+  const form: TwoStepForm<undefined, PresentedExpected> = {
+    ...ofChange(cancelOne),
+    address: `${EXPECTED.address}/:id/cancel`,
+    title: 'Cancelar o pedido',
+    lead: 'O pedido deixa de ser esperado. Cancelar não devolve nada do que já foi pago; dá para reabrir.',
+    section: EXPECTED,
+    list: ({ id, number }) => ({ address: `${EXPECTED.address}/${id}`, title: number }),
+    names: [],
+    find: ({ params: { id } }, response) =>
+      oneExpected.read(context, { caller: getCaller(response), id, via: 'console' }),
+    isOpen: async (order) => !isCancelled(order),
+    fields: async (_draft, order) => describeFacts(order),
+    read: () => undefined,
+    async preview(_given, order) {
+      await previewOf(context, cancelOne, undefined, order.id);
+      const ended = { amountCents: 0n, isCancelled: true, isOver: false, lacks: 0 };
+      const state = chooseState(ended, { settledCents: parseSum(order.paid) ?? 0n, returnedCents: 0n, parts: 0 });
+      const title = MISMATCH_TITLES.paid_after_cancel ?? '';
+      const follows =
+        state === 'cancelled'
+          ? t('Um pagamento que ainda chegar abre uma divergência.')
+          : t('Abre a divergência “{title}”: devolva o pagamento, ou reabra o pedido.', { title });
+      return html`${facts([
+        ['Número', order.number],
+        ['Pago', moneyOf(order.paid)],
+        ['Estado depois', stateBadge(state)],
+      ])}<p class="explain${state !== 'cancelled' && ' bad'}">${follows}</p>`;
+    },
+    // what was paid decides what follows
+    basis: async (inner, { id }) => {
+      const [order] = await listExpected(inner, 1, undefined, { id });
+      return order ? `${order.state} ${order.paid}` : '';
+    },
+    done: 'expected_put',
+  };
+  return serveTwoStepForm(context, form);
+}
