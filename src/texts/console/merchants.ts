@@ -147,8 +147,8 @@ export const MERCHANTS_EN = {
     'All attempts of the callbacks created since {at}, and those of up to {n} older ones that are not delivered.',
   'Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.':
     'An estimate, from up to {n} callbacks of each hour and from those that wait or failed: 0 % does not mean that none was accepted.',
-  'Último erro e última entrega: entre os {n} callbacks mais novos e os que esperam.':
-    'Last error and last delivery: among the {n} newest callbacks and those that wait.',
+  'Última entrega: pode haver uma mais nova, de um callback reenviado.':
+    'Last delivery: there may be a newer one, of a callback that was sent again.',
   'Testes e exemplos não contam aqui: a lista de callbacks os mostra.':
     'Tests and examples do not count here: the list of callbacks shows them.',
   'Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou reativa este lojista.':

@@ -1,12 +1,6 @@
 import { UNDELIVERED, type Undelivered } from '../../../callbacks/health/count-undelivered.ts';
 import { PROBE_EVERY_MS } from '../../../callbacks/health/merchant-health.ts';
-import {
-  type Delivery,
-  type FailedAttempt,
-  NEWEST_MAX,
-  OLDER_MAX,
-  SAMPLE_MAX,
-} from '../../../callbacks/manage/read-delivery.ts';
+import { type Delivery, type FailedAttempt, OLDER_MAX, SAMPLE_MAX } from '../../../callbacks/manage/read-delivery.ts';
 import type { Hold } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
@@ -58,7 +52,7 @@ ${facts([
       ? html`${formatAge(lastSuccessAt, now)} <span class="hint">${moment(context.calendar, lastSuccessAt)}</span>`
       : t('nenhuma'),
   ],
-])}<p class="hint">${t('Último erro e última entrega: entre os {n} callbacks mais novos e os que esperam.', { n: formatCount(NEWEST_MAX) })} ${t('Testes e exemplos não contam aqui: a lista de callbacks os mostra.')}</p></section>
+])}<p class="hint">${t('Última entrega: pode haver uma mais nova, de um callback reenviado.')} ${t('Testes e exemplos não contam aqui: a lista de callbacks os mostra.')}</p></section>
 <section><h2>${t('As últimas 24 horas')}</h2>${renderHours(context, delivery)}</section>`;
 }
 
