@@ -107,6 +107,6 @@ function renderHours({ calendar }: Clocked, { hours, allSince }: Delivery): Html
   if (hours.every((hour) => hour.attempts === 0))
     return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
   const points = hours.map((hour) => ({ ...placeHourOf(calendar, hour.start), figures: hour }));
-  return html`${renderAttemptChart(points, 'Hora')}
+  return html`${renderAttemptChart(points, { slotTitle: 'Hora', isEstimate: allSince === undefined })}
 <p class="hint">${allSince ? tHtml('Todas as tentativas dos callbacks criados desde {at}, e as de até {n} mais antigos não entregues.', { at: moment(calendar, allSince), n: formatCount(OLDER_MAX) }) : t('Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.', { n: SAMPLE_MAX })}</p>`;
 }
