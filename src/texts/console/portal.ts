@@ -29,6 +29,8 @@ export const PORTAL_EN = {
     '{address}: the secret before it also signs until {at}; until then there is no rotation. If it is urgent, ask the operators.',
   'As mensagens de pedidos (pix.expected.…) estão desligadas. Peça à operação que as ligue: sem elas, o seu sistema só sabe de um pedido quando pergunta.':
     'Messages about orders (pix.expected.…) are off. Ask the operators to turn them on: without them, your system learns of an order only when it asks.',
+  'o do endereço de produção': 'that of the production address',
+  'o do endereço de teste': 'that of the test address',
   'As mensagens de pedidos (pix.expected.…) vêm dos pedidos de todas as origens que cabem no filtro, também das que este token não lê. Para receber menos, filtre por um começo de referência: vale para o número e as referências do pedido.':
     'Messages about orders (pix.expected.…) come for orders of every source that fit the filter, also of those that this token does not read. To receive fewer, filter by a beginning of the reference: it applies to the number and the references of the order.',
   'De qual endereço': 'Of which address',

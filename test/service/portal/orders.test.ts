@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
+import { describeParts } from '../../../src/callbacks/manage/replay.ts';
 import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
@@ -236,6 +237,25 @@ it('shows what a change changed: the filter, which secret, the amount of an orde
     await env.timers.advance(1_000);
     const headers = { authorization: `Bearer ${by?.token ?? ''}`, 'content-type': 'application/json' };
     const init = { method, headers, ...(method === 'GET' ? {} : { body: JSON.stringify(body) }) };
+  // the parts of a replay are one change, of another replay another
+  const parts = [
+    describeParts({ from: new Date(range.from), to: new Date(range.to) }),
+    describeParts({ from: new Date(range.from), to: new Date(range.to) }),
+  ];
+  for (const count of [1000, 1000, 664])
+    await audit(env.context, { ...done, action: 'callbacks.replayed', detail: parts[0]?.(count) ?? '' });
+  await audit(env.context, { ...done, action: 'callbacks.replayed', detail: parts[1]?.(1000) ?? '' });
+  const after = (await none?.get('/portal/history'))?.text ?? '';
+  expect([...after.matchAll(/: ([\d.]+) callbacks</g)].map(([, count]) => count)).toEqual(['1.000', '2.664', '7']);
+  const pages = async (cursor: string) =>
+    (await (
+      await fetch(`${env.url}/api/v1/portal/changes?limit=2${cursor}`, {
+        headers: { authorization: `Bearer ${none?.token}` },
+      })
+    ).json()) as { changes: { count: number | null }[]; next_cursor: string };
+  const { changes, next_cursor: next } = await pages('');
+  expect(changes.map(({ count }) => count)).toEqual([1000, 2664]);
+  expect((await pages(`&cursor=${next}`)).changes[0]).toMatchObject({ count: 7 });
     return (await fetch(`${env.url}/api/v1${path}`, init)).json() as Promise<Record<string, unknown>>;
   };
   const at = '/expected-payments/both/a-history';
@@ -263,7 +283,7 @@ it('shows what a change changed: the filter, which secret, the amount of an orde
   ]);
   const page = (await ana?.get('/portal/history'))?.text ?? '';
   expect(page).toMatch(
-    /segredo trocado[\s\S]*Endereço[\s\S]*tudo → operações: Entrada; referência começa com: 1 valor/,
+    /segredo trocado[\s\S]*o do endereço de produção[\s\S]*tudo → operações: Entrada; referência começa com: 1 valor/,
   );
   expect(page).toMatch(
     /both\/a-history<\/a>[\s\S]*o cliente voltou[\s\S]*R\$ 31,00<\/span> → <span class="money">R\$ 25,02/,

@@ -10,7 +10,7 @@ import { parsePage } from '../../parse-page.ts';
 import { ADDRESS_WORDS } from '../merchants/decide-address.ts';
 import { describeSummary } from '../merchants/render-filter.ts';
 import { type Draft, filterField } from '../parts/fields.ts';
-import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, formatCount, moment, moneyOf, shortId } from '../parts/format.ts';
 import { html, type Part } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { filterChoice, isFiltered, readFilters } from '../parts/parse-filters.ts';
@@ -94,8 +94,13 @@ function describeWho({ by, token_name: name }: OwnChange): Part {
 function describeRange(calendar: PortalContext['calendar'], { range, count, fields: names }: OwnChange): Part {
   if (names.length > 0) return html`<code>${names.join(', ')}</code>`;
   if (range === null) return undefined;
-  return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}: ${t('{n} callbacks', { n: count ?? 0 })}`;
+  return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}: ${t('{n} callbacks', { n: formatCount(count ?? 0) })}`;
 }
+
+const SECRET_WORDS: Record<string, string> = words({
+  url: 'o do endereço de produção',
+  test_url: 'o do endereço de teste',
+});
 
 function describeDetails({ kind, effects, value, old_value: old, filter, callback, types, ...order }: OwnChange): Part {
   if (types !== null)
@@ -104,8 +109,10 @@ function describeDetails({ kind, effects, value, old_value: old, filter, callbac
   if (callback !== null) return html`<a href="${CALLBACKS.address}/${callback}">${shortId(callback)}</a>`;
   if (filter !== null)
     return html`${describeSummary(filter.before)} → ${describeSummary(filter.after)} <a href="/portal/filter">${t('o filtro de agora')}</a>`;
-  const addresses =
-    (value ?? old) !== null && html` <span class="id">${old ?? EMPTY_VALUE} → ${value ?? EMPTY_VALUE}</span>`;
+  if (order.action === 'merchant.secret_rotated') return kind === null ? EMPTY_VALUE : describeCode(SECRET_WORDS, kind);
+  // the audit has the host that did not answer alone
+  const from = order.action !== 'merchant.address_unanswered' && html`${old ?? EMPTY_VALUE} → `;
+  const addresses = (value ?? old) !== null && html` <span class="id">${from}${value ?? EMPTY_VALUE}</span>`;
   if (kind === null && addresses === false) return EMPTY_VALUE;
   const did = effects.map((effect) => describeCode(EFFECT_WORDS, effect)).join('; ');
   return html`${kind !== null && describeCode(ADDRESS_WORDS, kind)}${addresses}${did !== '' && html` <span class="hint">${did}</span>`}`;
