@@ -159,6 +159,7 @@ export const PORTAL_EN = {
   'envios pausados': 'deliveries paused',
   'envios reativados': 'deliveries resumed',
   'teste ou exemplo enviado': 'test or example sent',
+  '1 callback': '1 callback',
   'callback enviado de novo': 'callback sent again',
   'período reenviado': 'range sent again',
   '{n} callbacks': '{n} callbacks',

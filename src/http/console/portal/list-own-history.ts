@@ -3,14 +3,14 @@ import { z } from 'zod';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { OWN_ACTIONS, type OwnAction, type OwnChange } from '../../../portal/read-own-history.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { type Label, t, words } from '../../../texts/translate.ts';
+import { type Label, plural, t, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
 import { ADDRESS_WORDS } from '../merchants/decide-address.ts';
 import { describeSummary } from '../merchants/render-filter.ts';
 import { type Draft, filterField } from '../parts/fields.ts';
-import { EMPTY_VALUE, formatCount, moment, moneyOf, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { html, type Part } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { filterChoice, isFiltered, readFilters } from '../parts/parse-filters.ts';
@@ -94,7 +94,7 @@ function describeWho({ by, token_name: name }: OwnChange): Part {
 function describeRange(calendar: PortalContext['calendar'], { range, count, fields: names }: OwnChange): Part {
   if (names.length > 0) return html`<code>${names.join(', ')}</code>`;
   if (range === null) return undefined;
-  return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}: ${t('{n} callbacks', { n: formatCount(count ?? 0) })}`;
+  return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}: ${plural(count ?? 0, '1 callback', '{n} callbacks')}`;
 }
 
 const SECRET_WORDS: Record<string, string> = words({
