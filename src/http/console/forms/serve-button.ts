@@ -12,16 +12,20 @@ import { admit, byOf } from '../../mount-operations.ts';
 export function serveButton<Made>(
   context: Context,
   change: AnyChange<undefined, Made> | AnyChange<unknown, Made>,
-  button: { address: string; to: string | ((id: string, made: Made) => string); read?: (request: Request) => unknown },
+  button: {
+    address: string;
+    to: string | ((id: string, made: Made, followed: unknown) => string);
+    read?: (request: Request) => unknown;
+  },
 ): Router {
   const router = createRouter();
   const { address, to, read } = button;
   router.post(address, admit([change]), async (request: Request<{ id: string }>, response) => {
     const by = byOf(change, request, response, true);
     const given = read && change.input ? parseInput(read(request), change.input) : undefined;
-    const { made } = await makeChange<unknown, Made>(context, change, { given, by });
+    const { made, followed } = await makeChange<unknown, Made>(context, change, { given, by });
     context.wakeUps.alerts.notify();
-    response.redirect(303, typeof to === 'string' ? to : to(by.id, made as Made));
+    response.redirect(303, typeof to === 'string' ? to : to(by.id, made as Made, followed));
   });
   return router;
 }
