@@ -2,8 +2,6 @@
 export const PORTAL_EN = {
   'Cole o token do portal, que a operação lhe deu. Ele começa com cfm_.':
     'Paste the portal token that the operators gave you. It begins with cfm_.',
-  'Este token é de um lojista: ele abre o portal, em /portal.':
-    'This token is a merchant’s: it opens the portal, at /portal.',
   'Todos os callbacks': 'All callbacks',
   'Referência, E2E, pedido': 'Reference, E2E, order or id',
   Testes: 'Tests',
@@ -29,10 +27,10 @@ export const PORTAL_EN = {
     '{address}: the secret before it also signs until {at}; until then there is no rotation. If it is urgent, ask the operators.',
   'As mensagens de pedidos (pix.expected.…) estão desligadas. Peça à operação que as ligue: sem elas, o seu sistema só sabe de um pedido quando pergunta.':
     'Messages about orders (pix.expected.…) are off. Ask the operators to turn them on: without them, your system learns of an order only when it asks.',
-  'o do endereço de produção': 'that of the production address',
-  'o do endereço de teste': 'that of the test address',
   'As mensagens de pedidos (pix.expected.…) vêm dos pedidos de todas as origens que cabem no filtro, também das que este token não lê. Para receber menos, filtre por um começo de referência: vale para o número e as referências do pedido.':
     'Messages about orders (pix.expected.…) come for orders of every source that fit the filter, also of those that this token does not read. To receive fewer, filter by a beginning of the reference: it applies to the number and the references of the order.',
+  'o do endereço de produção': 'that of the production address',
+  'o do endereço de teste': 'that of the test address',
   'De qual endereço': 'Of which address',
   'Já guardei': 'I have kept it',
   // orders
@@ -159,9 +157,9 @@ export const PORTAL_EN = {
   'envios pausados': 'deliveries paused',
   'envios reativados': 'deliveries resumed',
   'teste ou exemplo enviado': 'test or example sent',
-  '1 callback': '1 callback',
   'callback enviado de novo': 'callback sent again',
   'período reenviado': 'range sent again',
+  '1 callback': '1 callback',
   '{n} callbacks': '{n} callbacks',
   'token de busca criado': 'pull token made',
   'token de busca revogado': 'pull token revoked',
