@@ -91,7 +91,7 @@ export const MERCHANTS_EN = {
     'Today’s filter accepts {n} of them: the new one adds <b>{gained}</b> and removes <b>{lost}</b>.',
   'Com os dados atuais de cada transação.': 'By what the ledger knows today of each transaction.',
   'Exemplos, os mais novos primeiro': 'Examples, the newest first',
-  'Nenhum evento muda de destino.': 'No event changes its destination.',
+  'Nenhum destes eventos muda de destino.': 'None of these events changes its destination.',
   'Nenhum destes eventos seria enviado.': 'None of these events would be sent.',
   entra: 'added',
   aceita: 'accepted',
@@ -173,6 +173,8 @@ export const MERCHANTS_EN = {
   'Última busca': 'Last fetch',
   'Desativado porque': 'Disabled because',
   'Eventos anteriores': 'Past events',
+  'O que falta ao lojista desde {since}, também mudanças de pedidos. Abaixo comparam-se só os filtros, pelos eventos de transações dos últimos {days} dias.':
+    'What the merchant lacks since {since}, changes of orders too. Below, only the filters are compared, by the events of transactions of the last {days} days.',
   '{n} callbacks a enfileirar': '{n} callbacks to enqueue',
   'mais de {n} callbacks a enfileirar': 'more than {n} callbacks to enqueue',
   '{state}: {callbacks} callbacks de {transactions} transações':

@@ -69,7 +69,7 @@ export function renderFilterPreview(preview: FilterPreview, links = true): Html 
 ${table({
   caption: 'Exemplos, os mais novos primeiro',
   rows: examples,
-  empty: before ? 'Nenhum evento muda de destino.' : 'Nenhum destes eventos seria enviado.',
+  empty: before ? 'Nenhum destes eventos muda de destino.' : 'Nenhum destes eventos seria enviado.',
   columns: [
     {
       title: 'Transação',
