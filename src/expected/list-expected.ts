@@ -96,6 +96,7 @@ export async function listExpected(
       late_days: countLateDays(said, today),
       matches: matched,
       candidates: (candidates.get(row.seq) ?? []).slice(0, CANDIDATES_SHOWN_MAX),
+      disputed: (candidates.get(row.seq) ?? []).some(({ reason }) => reason === 'not_unique'),
       ...{ version: row.version, decided, matched_to: matchedTo, created_at: row.created_at.toISOString() },
     };
   });

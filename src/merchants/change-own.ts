@@ -10,15 +10,22 @@ import { completeFilter, type FilterInput, isWithin, type MerchantFilter, parseF
 import { findMerchant, type MerchantRow } from './read-merchants.ts';
 import { startBackfill } from './start-backfill.ts';
 
+/** Columns of a closed breaker. Since when it fails stays: closing it again and again must delay no report. */
+const CLOSED = { failures: 0, breaker_opened_at: null, probe_at: null };
+
 /**
  * Pauses an enabled merchant, or enables one that paused itself, was disabled by its failures, or is behind an open breaker.
  * @throws ConfereError `conflict` if it is not enabled, or if operators paused it.
  */
 export async function setOwnState(context: Context, id: string, state: 'enabled' | 'paused'): Promise<MerchantRow> {
   return await transact(context.db, async (trx) => {
-    const { state: now, paused_by: by } = await lockMerchant(trx, id);
+    const { state: now, paused_by: by, breaker_opened_at: opened } = await lockMerchant(trx, id);
     if (state === 'paused' && now !== 'enabled') throw refuse('merchant_already', { state: now });
     if (state === 'enabled' && now === 'paused' && by !== 'merchant') throw refuse('merchant_paused_by_operators');
+    if (state === now) {
+      if (opened !== null) await trx.updateTable('merchants').set(CLOSED).where('id', '=', id).execute();
+      return await findMerchant(trx, id);
+    }
     return await setMerchantState({ ...context, db: trx }, id, state, 'merchant');
   });
 }
@@ -62,7 +69,7 @@ export async function setOwnFilter(
 export async function lockMerchant(trx: Transaction<Database>, id: string) {
   const row = await trx
     .selectFrom('merchants')
-    .select(['seq', 'state', 'paused_by', 'own_filter', 'events_since'])
+    .select(['seq', 'state', 'paused_by', 'breaker_opened_at', 'own_filter', 'events_since'])
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .forUpdate()

@@ -15,7 +15,7 @@ import { type FeedPage, readFeed } from '../callbacks/manage/read-feed.ts';
 import { readMessage } from '../callbacks/manage/read-message.ts';
 import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../callbacks/manage/read-own-callbacks.ts';
 import { findHold } from '../callbacks/manage/redeliver.ts';
-import { findFirstFailed, type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
+import { describeParts, findFirstFailed, type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
 import { renderRows } from '../callbacks/render/render-bodies.ts';
 import { type Example, readExample } from '../callbacks/render/render-examples.ts';
 import type { Context } from '../context.ts';
@@ -135,8 +135,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
 
     /** Sends a range again, each part of it in a transaction of its own. @throws ConfereError `conflict`. */
     replay: (range: OwnRange): Promise<number> => {
-      const { from, to } = range;
-      const detailOf = (count: number) => JSON.stringify({ from, to, count });
+      const detailOf = describeParts(range);
       const inParts = auditParts(context, (count) => describe('callbacks.replayed', id, detailOf(count)));
       return replay(context, { ...range, merchant: id, dryRun: false }, inParts);
     },

@@ -23,6 +23,8 @@ export type OwnAction = (typeof OWN_ACTIONS)[number];
 /** Words of a change's detail that say what it did. */
 export const ADDRESS_EFFECTS = [...ADDRESS_DECISIONS, 'unconfirmed', 'removed'] as const;
 const MAILED_LINK = 'mailed-link';
+/** Rows beyond a page: a replay is recorded in parts of 1,000 callbacks, and shown as one change. */
+const PARTS_MAX = 200;
 
 type Row = {
   seq: number;
@@ -61,9 +63,10 @@ export async function readOwnHistory(
   const from = after === undefined ? undefined : await findCursor(db, after, { own, merchant });
   const older = from ? sql`AND (at < ${from.at} OR (at = ${from.at} AND seq < ${from.seq}))` : sql``;
   const actions = action === undefined ? OWN_ACTIONS : [action];
+  const rowsMax = limit + PARTS_MAX;
   const newest = (condition: ReturnType<typeof sql>) =>
     sql`(SELECT seq, id, at, actor, action, target, detail FROM audit WHERE ${condition} AND id IS NOT NULL ${older}
-      ORDER BY at DESC, seq DESC LIMIT ${sql.lit(limit + 1)})`;
+      ORDER BY at DESC, seq DESC LIMIT ${sql.lit(rowsMax)})`;
   const onTarget = (targets: string[]) =>
     targets.length === 0 ? [] : [newest(sql`target IN (${sql.join(targets)}) AND action IN (${sql.join(actions)})`)];
   const selects = [
@@ -72,8 +75,9 @@ export async function readOwnHistory(
     ...onTarget(asked.map(({ target }) => target)),
   ];
   const { rows } = await sql<Row>`SELECT * FROM (${sql.join(selects, sql` UNION `)}) changes
-    ORDER BY at DESC, seq DESC LIMIT ${sql.lit(limit + 1)}`.execute(db);
-  const shown = rows.slice(0, limit);
+    ORDER BY at DESC, seq DESC LIMIT ${sql.lit(rowsMax)}`.execute(db);
+  const replays = groupReplays(rows);
+  const shown = replays.slice(0, limit).flatMap(([row, ...parts]) => (row ? [{ ...row, parts }] : []));
   const names = new Map(tokens.map(({ id, name }) => [id, name]));
   const about = await readAbout(db, merchant.seq, shown);
   const orders = await readOrders(db, shown, new Set(own));
@@ -89,8 +93,24 @@ export async function readOwnHistory(
       ...presentAbout(row, about),
       ...presentOrder(row, orders, names),
     })),
-    next: rows.length > limit ? shown.at(-1)?.id : undefined,
+    next: replays.length > limit || rows.length === rowsMax ? replays.slice(0, limit).at(-1)?.at(-1)?.id : undefined,
   };
+}
+
+/** Groups the parts of each replay, the newest first. */
+function groupReplays(rows: Row[]): Row[][] {
+  const groups: Row[][] = [];
+  for (const row of rows) {
+    const last = groups.at(-1);
+    const id = replayOf(row);
+    if (id !== undefined && last?.[0] && replayOf(last[0]) === id) last.push(row);
+    else groups.push([row]);
+  }
+  return groups;
+}
+
+function replayOf({ action, detail }: Row): string | undefined {
+  return action === 'callbacks.replayed' ? (parseDetail(detail) as { replay?: string } | null)?.replay : undefined;
 }
 
 async function findCursor(db: Reader, id: string, { own, merchant }: { own: string[]; merchant: { id: string } }) {
@@ -211,22 +231,26 @@ async function readOrders(db: Reader, rows: Row[], own: ReadonlySet<string>) {
   return { keys: new Map(keys.map(({ id, ...key }) => [id, key] as const)), versions, notes };
 }
 
-function presentOrder({ action, actor, target, at, detail }: Row, orders: Orders, own: ReadonlyMap<string, string>) {
+function presentOrder(
+  { action, actor, target, at, detail, parts }: Row & { parts: Row[] },
+  orders: Orders,
+  own: ReadonlyMap<string, string>,
+) {
   // the change and its audit row are one transaction: the newest that was made before the row
   const isOf = (one: { id: string; actor: string; created_at: Date }) =>
     one.id === target && one.actor === actor && one.created_at <= at;
   const sent = action === 'expected.put' ? orders.versions.find(isOf) : undefined;
   const mayShowOld = sent && sent.old_cents !== null && own.has(sent.old_actor ?? '');
-  const many =
-    action === 'expected.put' || action === 'callbacks.replayed'
-      ? (parseDetail(detail) as { count: number } | null)
-      : null;
+  const isMany = action === 'expected.put' || action === 'callbacks.replayed';
+  const counts = [detail, ...parts.map((one) => one.detail)].flatMap(
+    (one) => (isMany ? (parseDetail(one) as { count: number } | null)?.count : undefined) ?? [],
+  );
   return {
     ...{ source: orders.keys.get(target)?.source ?? null, number: orders.keys.get(target)?.number ?? null },
     version: sent?.version ?? null,
     amount: sent ? formatAmount(sent.amount_cents) : null,
     old_amount: mayShowOld ? formatAmount(sent.old_cents ?? 0n) : null,
-    count: many?.count ?? null,
+    count: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count),
     note: action === 'expected.reopen' ? (orders.notes.find(isOf)?.note ?? null) : null,
   };
 }

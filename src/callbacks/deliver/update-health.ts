@@ -28,7 +28,9 @@ export async function updateHealth(trx: Transaction<Database>, attempts: Attempt
     const isGone = list.some(
       ({ callback, response }) => response.errorClass === 'gone' && callback.source !== TEST_SOURCE,
     );
-    const set = changeMerchant(row, health, { isGone, now });
+    const last = list.findLast(({ callback, response }) => callback.source !== TEST_SOURCE && isFailure(response));
+    const failed = last && { last_failed_callback: last.callback.seq };
+    const set = { ...changeMerchant(row, health, { isGone, now }), ...failed };
     await trx.updateTable('merchants').set(set).where('seq', '=', row.seq).execute();
     after.set(row.seq, { holdsBack: holdsBack({ ...row, ...set }), failingSince: health.failingSince });
   }

@@ -30,7 +30,8 @@ export async function pauseAndResume(context: Context, ramps: Ramps): Promise<{ 
     }
     if (merchant.has_undue === 1) await startSending(context, merchant.seq);
     const holds = holdsBack(merchant) || Boolean(merchant.is_restored);
-    const drains = !holds && merchant.failing_since === null && merchant.has_held === 1;
+    // no failures: it has recovered, or its breaker was closed
+    const drains = !holds && merchant.failures === 0 && merchant.has_held === 1;
     if (holds && merchant.has_due === 1) await hold(context, merchant.seq);
     if (!drains) {
       ramps.delete(merchant.seq);
@@ -51,15 +52,19 @@ async function readMerchants(context: Context) {
   const undue = sql`c.state = 'pending' AND c.next_attempt_at IS NULL`;
   return context.db
     .selectFrom('merchants')
-    .select(['seq', 'url', 'state', 'deleted_at', 'breaker_opened_at', 'failing_since', 'warned_at', 'recovered_at'])
+    .select(['seq', 'url', 'state', 'deleted_at', 'breaker_opened_at', 'failures'])
+    .select(['failing_since', 'warned_at', 'recovered_at'])
     .select([has(due).as('has_due'), has(undue).as('has_undue'), has(sql`c.state = 'held'`).as('has_held')])
     .select(awaitsConfirmation().as('is_restored'))
     .execute();
 }
 
-/** Makes due at once what failed and waits for a later attempt. What waits for an earlier message follows it. */
-export async function sendWaiting(context: Context, { seq, url }: { seq: number; url: string | null }): Promise<void> {
-  if (url === null) return;
+/** Makes due at once what failed and waits for a later attempt. What waits for an earlier message follows it. @returns how many. */
+export async function sendWaiting(
+  context: Context,
+  { seq, url }: { seq: number; url: string | null },
+): Promise<number> {
+  if (url === null) return 0;
   const now = context.clock.now();
   const waits = sql<boolean>`merchant_seq = ${seq} AND state = 'pending' AND first_failed_at IS NOT NULL
     AND next_attempt_at > ${now} AND (lease_until IS NULL OR lease_until < ${now})`;
@@ -78,6 +83,7 @@ export async function sendWaiting(context: Context, { seq, url }: { seq: number;
       .limit(HOLD_ROWS)
       .execute();
   context.wakeUps.callbacks.notify();
+  return Number(count);
 }
 
 async function hold(context: Context, merchantSeq: number): Promise<void> {

@@ -14,12 +14,14 @@ const QUARTERS = 4;
 const QUARTER_MAX = 12;
 /** Callbacks of an hour whose attempts are read: enough for rates and percentiles. */
 export const SAMPLE_MAX = QUARTERS * QUARTER_MAX;
-/** Undelivered callbacks of each state, the newest delivered ones, and of the newest ones those that failed. */
+/** Undelivered callbacks of each state, and the newest delivered ones. */
 const LIST_MAX = 50;
 /** Undelivered callbacks before `allSince` whose attempts count too. */
 export const OLDER_MAX = UNDELIVERED.length * LIST_MAX;
-/** The newest callbacks among which the last error is sought; of a merchant that has no more in 24 hours, all attempts are counted. */
-export const NEWEST_MAX = 1_000;
+/** The newest callbacks; of a merchant that has no more in 24 hours, all attempts are counted. */
+const NEWEST_MAX = 1_000;
+/** The newest attempts to all merchants, among which the last delivery is sought: a replayed callback may be old. */
+const RECENT_MAX = 2_000;
 /** Counts end here, so that a long queue does not slow the page down. */
 const COUNT_MAX = 10_000;
 const ANSWER_CHARS_MAX = 300;
@@ -39,8 +41,8 @@ export type Delivery = {
   hours: AttemptSlot[];
   /** Undefined: the hours are of a sample of at most SAMPLE_MAX callbacks of each, and of those that wait or failed last. */
   allSince: Date | undefined;
-  /** This and the next: of the NEWEST_MAX newest callbacks and of those that wait. No index has the times of attempts. */
   lastFailure: FailedAttempt | undefined;
+  /** There may be a later one, of a replayed callback: no index has the times of attempts, and no success is worth a statement. */
   lastSuccessAt: Date | undefined;
   nextAttemptAt: Date | undefined;
 };
@@ -94,11 +96,11 @@ async function findAllSince({ db }: Context, merchantSeq: number, starts: Date[]
 }
 
 function newestOf(merchantSeq: number): RawBuilder<unknown> {
-  return sql`SELECT seq, created_at, attempts, state FROM callbacks
+  return sql`SELECT seq, created_at FROM callbacks
     WHERE merchant_seq = ${merchantSeq} ORDER BY created_at DESC LIMIT ${sql.lit(NEWEST_MAX)}`;
 }
 
-/** Attempts since the first hour, the oldest first: of callbacks created in each hour, of the newest ones, and of what is undelivered. */
+/** Attempts since the first hour, the oldest first: of callbacks created in each hour, of what is undelivered, and the last ones. */
 async function readAttempts(
   { db }: Context,
   merchantSeq: number,
@@ -122,10 +124,12 @@ async function readAttempts(
   // by callbacks_due, whose entries of one state and time are in the order of the rows
   const delivered = sql`(SELECT seq FROM callbacks WHERE merchant_seq = ${merchantSeq} AND state = 'delivered'
     AND next_attempt_at IS NULL ORDER BY seq DESC LIMIT ${limit})`;
-  const failed = sql`(SELECT seq FROM (${newestOf(merchantSeq)}) newest
-    WHERE attempts > (state = 'delivered') ORDER BY created_at DESC LIMIT ${limit})`;
+  const succeeded = sql`(SELECT callbacks.seq FROM (SELECT seq, callback_seq, error_class FROM callback_attempts
+    ORDER BY seq DESC LIMIT ${sql.lit(RECENT_MAX)}) recent STRAIGHT_JOIN callbacks ON callbacks.seq = recent.callback_seq
+    WHERE merchant_seq = ${merchantSeq} AND error_class IS NULL AND ${IS_NO_TEST} ORDER BY recent.seq DESC LIMIT 1)`;
+  const failed = sql`(SELECT last_failed_callback AS seq FROM merchants WHERE seq = ${merchantSeq})`;
   const { rows } = await sql<Attempt>`SELECT callback_seq, number, started_at, duration_ms, response_status, error_class
-    FROM (${sql.join([...hours, ...undelivered, delivered, failed], sql` UNION `)}) sample
+    FROM (${sql.join([...hours, ...undelivered, delivered, succeeded, failed], sql` UNION `)}) sample
     JOIN callback_attempts ON callback_seq = sample.seq JOIN callbacks ON callbacks.seq = sample.seq
     WHERE ${IS_NO_TEST} AND started_at >= ${starts[0]} ORDER BY started_at`.execute(db);
   return rows;

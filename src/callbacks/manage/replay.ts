@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
@@ -29,6 +30,12 @@ export type ReplayRequest = {
   tests?: 'only' | undefined;
   dryRun: boolean;
 };
+
+/** Returns what the audit says of each part of one replay, by its count: the parts share an id. */
+export function describeParts({ from, to }: Pick<ReplayRequest, 'from' | 'to'>): (count: number) => string {
+  const id = randomUUID();
+  return (count) => JSON.stringify({ from, to, count, replay: id });
+}
 
 /** A part of a replay: how many callbacks, and the number of its last row; undefined in the last part. */
 export type ReplayedPart = { count: number; last?: number | undefined };

@@ -95,6 +95,8 @@ const signedAmount = z.string().regex(/^-?\d+\.\d{2}$/);
 export const REASON_CODE_MEANS =
   'a stable name of the reason; unpaid_candidates and not_proven_candidates: there is a payment that may be its own, so ask for no other yet';
 
+export const DISPUTED_MEANS = 'as of now: a payment fits this one and others, so it counts for none';
+
 /** The expected payment of a message, as of its change. */
 export const expectedPaymentSchema = z.object({
   id: z.string().describe('the same in every message about it'),
@@ -126,6 +128,7 @@ export const expectedPaymentSchema = z.object({
   difference: signedAmount.describe('paid − amount'),
   matches: z.array(z.object({ transaction_id: z.string(), amount, rule: z.string() })),
   current_state: state.describe('what we know now'),
+  disputed: z.boolean().describe(DISPUTED_MEANS),
 });
 
 /** Body of a callback about a change of an expected payment's state. */

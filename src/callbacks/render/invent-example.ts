@@ -64,7 +64,7 @@ function inventOrder(state: string, at: string): object {
     matches: [...settled, ...returned].map((cents, index) => ({
       ...{ transaction_id: `${NOTHING.slice(0, -1)}${index}`, amount: formatAmount(cents), rule: 'reference' },
     })),
-    current_state: state,
+    ...{ current_state: state, disputed: false },
   };
 }
 

@@ -17,7 +17,7 @@ type Subject = { seq: number; transactionSeq: number | null; sequence: number };
 
 /**
  * Renders the bodies of changes of expected payments from the row of each change, with its version and its matches as of then. Only
- * `current_state` is of now. Texts that were erased are null.
+ * `current_state` and `disputed` are of now. Texts that were erased are null.
  * @returns bodies by the callback's row number, the same object for all merchants of a change.
  */
 export async function renderExpected(db: Reader, callbacks: Subject[]): Promise<Map<number, object>> {
@@ -65,7 +65,7 @@ function renderChange(row: Change, { keys, matches }: Related): object {
         matches: matches.map((one) => ({
           ...{ transaction_id: one.transactionId, amount: formatAmount(one.amountCents), rule: one.rule },
         })),
-        current_state: row.current_state,
+        ...{ current_state: row.current_state, disputed: Number(row.disputed) === 1 },
       },
     },
   };
@@ -85,6 +85,10 @@ async function readChanges(db: Reader, callbacks: Subject[]) {
     .select(['head.id', 'source', 'number', 'operation', 'head.created_at', 'created_day'])
     .select(['head.state as current_state', 'facts.seq as version_seq', 'facts.amount_cents', 'facts.platform'])
     .select(['facts.issued_day', 'facts.due_day', 'valid_until', 'invoice_key', 'facts.revised_at'])
+    .select(
+      sql<number>`EXISTS (SELECT 1 FROM expected_candidates
+        WHERE expected_seq = head.seq AND reason = 'not_unique')`.as('disputed'),
+    )
     .select(['texts.document', 'texts.name', 'texts.description', 'texts.extra'])
     .where(sql<boolean>`(change.expected_seq, change.sequence) IN (${sql.join(pairs)})`)
     .execute();

@@ -36,6 +36,8 @@ export type CallbackTables = {
     failing_since: Optional<Date>;
     breaker_opened_at: Optional<Date>;
     probe_at: Optional<Date>;
+    /** The row number of the callback whose attempt failed last; tests do not count. */
+    last_failed_callback: Optional<number>;
     warned_at: Optional<Date>;
     recovered_at: Optional<Date>;
     last_position: Generated<number>;

@@ -5,7 +5,7 @@ import { seesPersons } from '../../access/tokens.ts';
 import { presentAttempt, presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES, findCallback, listAttempts, listCallbacks } from '../../callbacks/manage/read-callbacks.ts';
 import { redeliver } from '../../callbacks/manage/redeliver.ts';
-import { assertReplays, replay } from '../../callbacks/manage/replay.ts';
+import { assertReplays, describeParts, replay } from '../../callbacks/manage/replay.ts';
 import type { Context } from '../../context.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { authorizeFilter } from '../authorize-search.ts';
@@ -80,8 +80,9 @@ export const replayCallbacks = defineChange({
   async after(context, made, { merchant, from, to, ...range }, { caller, via }) {
     if (made === undefined) return undefined;
     // a range may be long: each part is its own transaction
+    const detailOf = describeParts({ from, to });
     const inParts = auditParts(context, (count) => {
-      const detail = [...(via ? [via] : []), JSON.stringify({ from, to, count })].join(' ');
+      const detail = [...(via ? [via] : []), detailOf(count)].join(' ');
       return { actor: caller.id, action: 'callbacks.replayed', target: merchant, detail };
     });
     return await replay(context, { ...range, merchant, from, to, dryRun: false }, inParts);

@@ -175,7 +175,13 @@ export const resumeOwn = defineOwnChange({
   summary: 'Resume, and close the circuit breaker: all that waits is sent now; 409 if operators paused it',
   answers: ok('Enabled', ownMerchant),
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).setState('enabled'),
-  after: async (context, made, _given, by) => made && (await scopeOf(by).changesIn(context).sendWaiting()),
+  /** How many were made due; undefined where the merchant got nothing before. */
+  async after(context, made, _given, by) {
+    if (!made) return undefined;
+    const { changesIn, hold } = scopeOf(by);
+    const sent = await changesIn(context).sendWaiting();
+    return hold === undefined ? sent : undefined;
+  },
   answer: async (_context, row) => presentOwnMerchant(row),
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REASON_CODE_MEANS } from '../../callbacks/render/event-schema.ts';
+import { DISPUTED_MEANS, REASON_CODE_MEANS } from '../../callbacks/render/event-schema.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
 import { amount, component, day, instant, nullableInstant, nullableText } from './row-fields.ts';
@@ -44,6 +44,7 @@ export const expectedPayment = component('ExpectedPayment', {
   candidates: z
     .array(z.object({ transaction_id: z.string(), amount, rule, reason: z.string() }))
     .describe('at most 20; reason: not_unique, undone (by a person) or pending (not paid yet)'),
+  disputed: z.boolean().describe(DISPUTED_MEANS),
   competing: competing
     .optional()
     .describe(

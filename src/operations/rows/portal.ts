@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import { NEWEST_MAX, OLDER_MAX, SAMPLE_MAX } from '../../callbacks/manage/read-delivery.ts';
+import { OLDER_MAX, SAMPLE_MAX } from '../../callbacks/manage/read-delivery.ts';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
 import { ADDRESS_KINDS } from '../../portal/address-changes.ts';
 import { ADDRESS_EFFECTS, OWN_ACTIONS } from '../../portal/read-own-history.ts';
 import { attempt, deliveryFields } from './callbacks.ts';
 import { amount, component, instant, nullableInstant, nullableText } from './row-fields.ts';
-
-const LAST = `in the last 24 hours, of the ${NEWEST_MAX} newest callbacks and of those that wait`;
 
 const ownCallbackFields = {
   id: z.string().describe('the webhook-id'),
@@ -68,14 +66,14 @@ export const ownHealth = component('OwnHealth', {
   undelivered: z
     .object({ pending: z.int(), held: z.int(), failed: z.int() })
     .describe('here, and in all below, without tests and examples; 10001 stands for more than 10000'),
-  last_success_at: nullableInstant.describe(LAST),
+  last_success_at: nullableInstant.describe('in the last 24 hours; there may be a later one, of a replayed callback'),
   last_failure: z
     .object({
       ...{ at: instant, callback: z.string(), response_status: z.int().nullable(), error_class: z.string() },
       response_body: nullableText.describe('its first 300 characters'),
     })
     .nullable()
-    .describe(LAST),
+    .describe('the last failed attempt, in the last 24 hours'),
   all_since: nullableInstant.describe(
     `hours have all attempts of the callbacks created since then, and of up to ${OLDER_MAX} older undelivered ones; null: an estimate`,
   ),

@@ -81,7 +81,7 @@ export const EXPECTED_EN = {
   'não está mais pago': 'it is no longer paid',
   'casado de novo de outro modo': 'matched again in another way',
   'conta para outro pedido': 'it counts for another order',
-  'serve a mais de um pedido': 'it fits more than one order',
+  'em disputa: serve a mais de um pedido': 'in dispute: it fits more than one order',
   'o pedido ou o pagamento mudou': 'the order or the payment changed',
   'a referência ou o id E2E era também de {orders}': 'its reference or E2E id was also that of {orders}',
   'O que aconteceu com o pedido': 'What became of the order',

@@ -93,7 +93,7 @@ export const MERCHANTS_EN = {
     'Today’s filter accepts {n} of them: the new one adds <b>{gained}</b> and removes <b>{lost}</b>.',
   'Com os dados atuais de cada transação.': 'By what the ledger knows today of each transaction.',
   'Exemplos, os mais novos primeiro': 'Examples, the newest first',
-  'Nenhum evento muda de destino.': 'No event changes its destination.',
+  'Nenhum destes eventos muda de destino.': 'None of these events changes its destination.',
   'Nenhum destes eventos seria enviado.': 'None of these events would be sent.',
   entra: 'added',
   aceita: 'accepted',
@@ -149,8 +149,8 @@ export const MERCHANTS_EN = {
     'All attempts of the callbacks created since {at}, and those of up to {n} older ones that are not delivered.',
   'Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.':
     'An estimate, from up to {n} callbacks of each hour and from those that wait or failed: 0 % does not mean that none was accepted.',
-  'Último erro e última entrega: entre os {n} callbacks mais novos e os que esperam.':
-    'Last error and last delivery: among the {n} newest callbacks and those that wait.',
+  'Última entrega: pode haver uma mais nova, de um callback reenviado.':
+    'Last delivery: there may be a newer one, of a callback that was sent again.',
   'Testes e exemplos não contam aqui: a lista de callbacks os mostra.':
     'Tests and examples do not count here: the list of callbacks shows them.',
   'Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou reativa este lojista.':
@@ -175,6 +175,8 @@ export const MERCHANTS_EN = {
   'Última busca': 'Last fetch',
   'Desativado porque': 'Disabled because',
   'Eventos anteriores': 'Past events',
+  'O que falta ao lojista desde {since}, também mudanças de pedidos. Abaixo comparam-se só os filtros, pelos eventos de transações dos últimos {days} dias.':
+    'What the merchant lacks since {since}, changes of orders too. Below, only the filters are compared, by the events of transactions of the last {days} days.',
   '{n} callbacks a enfileirar': '{n} callbacks to enqueue',
   'mais de {n} callbacks a enfileirar': 'more than {n} callbacks to enqueue',
   '{state}: {callbacks} callbacks de {transactions} transações':

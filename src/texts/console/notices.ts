@@ -40,6 +40,8 @@ export const NOTICES_EN = {
     'The month is reopened: its workbook shows the figures of now.',
   'Lojista ativo: o que estava retido será entregue, do mais antigo ao mais novo.':
     'The merchant is active: what was held will be delivered, the oldest first.',
+  'Enviando agora uma mensagem que esperava.': 'Sending one message that waited now.',
+  'Enviando agora {n} mensagens que esperavam.': 'Sending {n} messages that waited now.',
   'Lojista em pausa: os callbacks ficam retidos até que seja reativado.':
     'The merchant is paused: callbacks are held until it is enabled again.',
   'Callback de teste na fila: esta página se atualiza até o resultado.':

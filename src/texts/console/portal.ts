@@ -2,8 +2,6 @@
 export const PORTAL_EN = {
   'Cole o token do portal, que a operação lhe deu. Ele começa com cfm_.':
     'Paste the portal token that the operators gave you. It begins with cfm_.',
-  'Este token é de um lojista: ele abre o portal, em /portal.':
-    'This token is a merchant’s: it opens the portal, at /portal.',
   'Todos os callbacks': 'All callbacks',
   'Referência, E2E, pedido': 'Reference, E2E, order or id',
   Testes: 'Tests',
@@ -33,6 +31,8 @@ export const PORTAL_EN = {
     'Messages about orders (pix.expected.…) are off. Ask the operators to turn them on: without them, your system learns of an order only when it asks.',
   'As mensagens de pedidos (pix.expected.…) vêm dos pedidos de todas as origens que cabem no filtro, também das que este token não lê. Para receber menos, filtre por um começo de referência: vale para o número e as referências do pedido.':
     'Messages about orders (pix.expected.…) come for orders of every source that fit the filter, also of those that this token does not read. To receive fewer, filter by a beginning of the reference: it applies to the number and the references of the order.',
+  'o do endereço de produção': 'that of the production address',
+  'o do endereço de teste': 'that of the test address',
   'De qual endereço': 'Of which address',
   'Já guardei': 'I have kept it',
   // orders

@@ -5,6 +5,7 @@ import { readDelivery } from '../../../src/callbacks/manage/read-delivery.ts';
 import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
 import { readCallbackMetrics } from '../../../src/callbacks/queue/read-callback-metrics.ts';
 import { setMerchantState } from '../../../src/merchants/change-merchants.ts';
+import { setOwnState } from '../../../src/merchants/change-own.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { type Behaviour, openMerchantServer } from '../../support/open-merchant-server.ts';
@@ -134,6 +135,24 @@ test('an open breaker holds callbacks; one probe is sent, and its success lets a
   await env.timers.advance(PROBE_EVERY_MS);
   await env.advanceUntil('all delivered', async () => (await statesOf(env)).every((state) => state === 'delivered'));
   expect(await findMerchant(env.context.db, merchant.id)).toMatchObject({ failures: 0, failing_since: null });
+});
+
+test('a merchant that closes its breaker gets what was held, and has failed for as long as before until it accepts one', async () => {
+  await using env = await openCallbackEnvironment();
+  await using shop = await openMerchantServer();
+  const { context } = env;
+  const { merchant } = await env.addMerchant(`${shop.url}/a`);
+  await env.applyTransactions(20, ['paid']);
+  const since = ago(env, HOUR_MS);
+  const probe_at = new Date(context.clock.now().getTime() + HOUR_MS);
+  const open = { failures: 12, failing_since: since, breaker_opened_at: since, probe_at };
+  await context.db.updateTable('merchants').set(open).execute();
+  await env.deliver();
+  await env.advanceUntil('all held', async () => (await statesOf(env)).every((state) => state === 'held'));
+  const closed = await setOwnState(context, merchant.id, 'enabled');
+  expect(closed).toMatchObject({ failures: 0, failing_since: since, breaker_opened_at: null });
+  await env.advanceUntil('all delivered', async () => (await statesOf(env)).every((state) => state === 'delivered'));
+  expect(await findMerchant(context.db, merchant.id)).toMatchObject({ failures: 0, failing_since: null });
 });
 
 test('half an hour without a success is reported once, and five days disable the merchant', async () => {

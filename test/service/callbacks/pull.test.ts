@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { CONDITION_STEPS } from '../../../jobs/watch-conditions.ts';
 import { readPullMetrics } from '../../../src/callbacks/health/read-pull-metrics.ts';
@@ -68,6 +71,38 @@ test('a merchant without a URL fetches its events, and the cursor that it asks f
   expect((await readPullMetrics(env.context)).map(({ values }) => values)).toEqual([0, 0]);
   expect((await call<Shown>('GET', `/merchants/${shop.id}`)).json.pulled_at).not.toBeNull();
   expect((await shop.pull()).events, 'an earlier cursor still reads them').toEqual(first.events);
+});
+
+test('the loop in the documents reads and acknowledges each event once, and ends', async () => {
+  const shop = await addPulling();
+  for (let count = 0; count < 3; count++) await env.applyTransaction(['pending', 'paid']);
+  const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/fetch-events.md'), 'utf8');
+  const [, code = ''] = /```js\n(.*?)```/s.exec(page) ?? [];
+  const kept: string[] = [];
+  let cursor: string | undefined;
+  const given = {
+    process: { env: { PULL_TOKEN: shop.token } },
+    async fetch(address: string, { headers }: { headers: { authorization: string } }) {
+      // the limit of reads is a test of its own
+      await env.timers.advance(1_000);
+      const token = headers.authorization.replace('Bearer ', '');
+      const { pathname, search } = new URL(address.replace('limit=200', 'limit=4'));
+      const { status, json } = await call<Feed>('GET', `${pathname.replace('/api/v1', '')}${search}`, undefined, token);
+      return { ok: status === 200, json: () => Promise.resolve(json) };
+    },
+    readCursor: () => Promise.resolve(cursor),
+    store(events: Feed['events'], next: string) {
+      for (const { id } of events) kept.push(id);
+      cursor = next;
+      return Promise.resolve();
+    },
+  };
+  const run = () => runInNewContext(`(async () => {${code}})()`, given) as Promise<void>;
+  await run();
+  expect([kept.length, new Set(kept).size]).toEqual([6, 6]);
+  expect(await statesOf(shop.id)).toEqual(Array.from({ length: 6 }, () => 'delivered'));
+  await run();
+  expect(kept).toHaveLength(6);
 });
 
 test('a cursor beyond the last event acknowledges nothing that comes later', async () => {

@@ -1,6 +1,9 @@
 /** How callbacks reached a merchant, in an hour with more of them than a sample has. */
 import { expect, test } from 'vitest';
+import { recordAttempts } from '../../../src/callbacks/deliver/record-attempts.ts';
 import { readDelivery } from '../../../src/callbacks/manage/read-delivery.ts';
+import { selectClaimable, toClaimed } from '../../../src/callbacks/queue/claimed-callback.ts';
+import { transact } from '../../../src/database/transact.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/calendar.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
@@ -55,4 +58,51 @@ test('the last delivery, the last error and an hour’s rate are found behind a 
   const { attempts = 0, delivered = 0 } = sampled.hours.find(({ start }) => start.getTime() === hour) ?? {};
   expect(attempts).toBeLessThan(131);
   expect(delivered).toBeGreaterThan(attempts / 2);
+});
+
+test('the last failure is the last failed attempt, and a delivery just now is seen, of old callbacks that were replayed too', async () => {
+  await using env = await openEnvironment();
+  const { context } = env;
+  const { db, clock, holder } = context;
+  const { merchant } = await createMerchant(context, {
+    name: 'shop',
+    url: 'https://shop.example/',
+    eventsSince: new Date(0),
+  });
+  const { merchant: other } = await createMerchant(context, { name: 'other', url: 'https://other.example/' });
+  const now = clock.now();
+  const ago = (minutes: number) => new Date(now.getTime() - minutes * MINUTE_MS);
+  const add = (count: number, name: string, values: { merchant_seq?: number; state: string; created_at: Date }) => {
+    const shared = { merchant_seq: merchant.seq, type: 'pix.cashin.paid', source: 'webhook', lease_holder: holder };
+    const rows = Array.from({ length: count }, (_, at) => ({ ...shared, ...values, webhook_id: `msg_${name}_${at}` }));
+    return db.insertInto('callbacks').values(rows).execute();
+  };
+  await add(2, 'old', { state: 'pending', created_at: ago(72 * 60) });
+  await add(1, 'other', { merchant_seq: other.seq, state: 'pending', created_at: ago(1) });
+  await add(1_100, 'new', { state: 'delivered', created_at: ago(10) });
+  const record = async (webhookId: string, status: number, minutes: number) => {
+    const row = await transact(db, (trx) =>
+      selectClaimable(trx).where('webhook_id', '=', webhookId).executeTakeFirstOrThrow(),
+    );
+    const errorClass = status === 200 ? null : ('http_status' as const);
+    const response = { status, errorClass, retryAfterMs: undefined, body: null, durationMs: 5 };
+    const attempt = { callback: toClaimed(row), startedAt: ago(minutes), merchantHeaders: [], response };
+    await recordAttempts(context, [attempt]);
+    await db.updateTable('callbacks').set({ lease_holder: holder }).where('webhook_id', '=', webhookId).execute();
+  };
+  await record('msg_new_1099', 503, 9);
+  await record('msg_new_1099', 200, 8);
+  await record('msg_old_0', 500, 4);
+  await record('msg_old_0', 200, 3);
+  await record('msg_other_0', 502, 1);
+  await record('msg_other_0', 200, 1);
+  const read = await readDelivery(context, merchant);
+  expect([read.lastFailure?.status, read.lastFailure?.at, read.lastFailure?.webhookId]).toEqual([
+    500,
+    ago(4),
+    'msg_old_0',
+  ]);
+  expect(read.lastSuccessAt).toEqual(ago(3));
+  const others = await readDelivery(context, other);
+  expect([others.lastFailure?.status, others.lastSuccessAt]).toEqual([502, ago(1)]);
 });

@@ -323,10 +323,12 @@ describe('a person', () => {
         .map(({ number }) => number)
         .sort();
     expect(await disputed()).toEqual([]);
+    expect((await call('GET', `/dispute/${one}`)).json).toMatchObject({ state: 'paid', disputed: false });
     const put = await call('PUT', `/dispute/${other}`, facts);
     expect(put.json.competing).toMatchObject([{ number: one, state: 'paid', shared: `r-${one}` }]);
     await decideAll(context);
     expect(await disputed()).toEqual([one, other].sort());
+    expect((await call('GET', `/dispute/${one}`)).json).toMatchObject({ disputed: true });
     expect((await call('GET', '?disputed=yes')).status).toBe(422);
   });
 

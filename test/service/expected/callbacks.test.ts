@@ -257,6 +257,18 @@ describe('a change of an expected payment', () => {
     const { id } = await addMerchant('/format');
     await expect(updateMerchant(env.context, id, bearer)).rejects.toThrow();
   });
+
+  test('says whether a payment is disputed now', async () => {
+    await addMerchant('/disputes');
+    const id = await put('disputed-1', { references: ['ref-disputed'], due_day: '2030-01-01' });
+    await pay(paid('ref-disputed', '20.00'));
+    await put('disputed-2', { references: ['ref-disputed'], due_day: '2030-01-01' });
+    const sent = await receive('/disputes', id, 2);
+    expect(sent.map(({ body }) => [body.data.expected_payment.state, body.data.expected_payment.disputed])).toEqual([
+      ['paid', false],
+      ['open', true],
+    ]);
+  });
 });
 
 async function findMerchantId(path: string): Promise<string> {

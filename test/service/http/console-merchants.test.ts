@@ -89,6 +89,10 @@ test('the preview of a merchant says how many past events it would be sent', asy
   });
   const wider = await admin.post(`/merchants/${merchant.merchant.id}/edit`, typed);
   expect(wider.text).toContain(`Eventos anteriores ${count} callbacks a enfileirar`);
+  // the comparison below is of other events
+  expect(wider.text).toMatch(
+    /a enfileirar O que falta ao lojista desde .*, também mudanças de pedidos\. Abaixo comparam-se só os filtros/,
+  );
   const narrower = await admin.post(`/merchants/${merchant.merchant.id}/edit`, {
     ...typed,
     statuses: 'none',

@@ -5,11 +5,13 @@ import { revokeToken } from '../../../src/access/tokens.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { advanceUntilDone } from '../../support/advance-until-done.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { formTokenOf } from '../../support/open-console-session.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
+import { createMerchantToken } from '../../support/open-scopes.ts';
 import { openTcpProxy } from '../../support/open-tcp-proxy.ts';
 
 const env = closeAfterAll(await openConsoleEnvironment());
@@ -130,6 +132,22 @@ test('a wrong token, or a login from another site, opens no session', async () =
     expect(forged.response.status).toBe(403);
     expect(forged.header).toBe('');
   }
+});
+
+test('a merchant’s token at the console’s login opens the portal', async () => {
+  const { merchant } = await createMerchant(env.context, { name: 'shop', url: 'https://shop.example/' });
+  const token = await createMerchantToken(env.context, merchant.id);
+  const post = (path: string) =>
+    fetch(`${env.url}${path}`, {
+      ...{ method: 'POST', redirect: 'manual', headers: { origin: env.url } },
+      body: new URLSearchParams({ token, next: '/' }),
+    });
+  const there = await post('/login');
+  // 307: the browser posts the same form again
+  expect([there.status, there.headers.get('location')]).toEqual([307, '/portal/login']);
+  const opened = await post('/portal/login');
+  expect([opened.status, opened.headers.get('location')]).toEqual([303, '/portal']);
+  expect(opened.headers.get('set-cookie')).toContain('confere_portal=');
 });
 
 test('a form from another site, without its token, or with another session’s, changes nothing', async () => {

@@ -168,6 +168,10 @@ test('an address that does not answer the challenge is refused, as is one that r
   const failed = await own.history('merchant.address_unanswered');
   const hosts = ['shop.invalid', ...refusals.map(() => new URL(shop.url).host)];
   expect(failed.map(({ kind, value }) => [kind, value])).toEqual(hosts.map((host) => ['url', host]));
+  const session = `confere_portal=${await openMerchantSession(env.context, own.token)}`;
+  const headers = { cookie: session, 'accept-language': 'pt-BR' };
+  const page = await (await fetch(`${surfaces.url}/portal/history`, { headers })).text();
+  expect(page).toContain('Endereço <span class="id">shop.invalid</span>');
 });
 
 test('a new e-mail needs both links: of the e-mail on file, and its own', async () => {

@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
+import { describeParts } from '../../../src/callbacks/manage/replay.ts';
 import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
@@ -77,6 +78,7 @@ it('says in words which orders are paid, and when, by state and reference, with 
   expect((await ana?.get(next))?.text).toMatch(/a-paid<\/a>/);
   const own = (await ana?.get(`/portal/orders/${id}`))?.text ?? '';
   expect(own).toMatch(/a-paid[\s\S]*Maria/);
+  expect(own).not.toContain('Dias de atraso');
   expect(own).toMatch(/\/portal\/callbacks\?transaction_id=/);
   const file = (await ana?.get('/portal/orders.csv?state=paid'))?.text ?? '';
   const today = env.today.split('-').reverse().join('/');
@@ -86,6 +88,9 @@ it('says in words which orders are paid, and when, by state and reference, with 
   ]);
   const { detail } = await readRow(env.context.db, 'audit', ['detail'], { action: 'expected.show', target: id });
   expect(detail).toBe('portal');
+  await payOne(env.context, { platform: 'ana', reference: 'ref-late', amount: '10.00' });
+  const late = await ana?.put('ana', 'a-late', { references: ['ref-late'], due_day: '2026-11-15' });
+  expect((await ana?.get(`/portal/orders/${late}`))?.text).toMatch(/Dias de atraso<\/dt>\s*<dd>5</);
 });
 
 it('names the orders with which one shares a reference, what became of the payment, and what to do', async () => {
@@ -99,7 +104,9 @@ it('names the orders with which one shares a reference, what became of the payme
   await payOne(env.context, { platform: 'ana', reference: 'ref-twice', amount: '10.00' });
   await decideAll(env.context);
   const page = (await ana?.get(`/portal/orders/${second}`))?.text ?? '';
-  expect(page).toMatch(/R\$ 10,00[\s\S]*serve a mais de um pedido: não conta para nenhum/);
+  expect(page).toMatch(
+    /<h1>a-second<\/h1>[^\n]*is-disputed">em disputa<[\s\S]*R\$ 10,00[\s\S]*serve a mais de um pedido: não conta para nenhum/,
+  );
   expect(page).toMatch(new RegExp(`${first}">a-first</a>[\\s\\S]*?ref-twice`));
   const list = (await ana?.get('/portal/orders?disputed=true'))?.text ?? '';
   expect(
@@ -139,10 +146,11 @@ it('says in an order’s history why a match was withdrawn, and which orders tha
     const { text = '' } = (await ana?.get(`/portal/orders/${older}`, language)) ?? {};
     return text.slice(text.indexOf(language === 'en' ? '<h2>History' : '<h2>História'));
   };
-  const said = /Separado de[^\n]*serve a mais de um pedido; a referência ou o id E2E era também de ana\/a-newer</;
+  const said =
+    /Separado de[^\n]*em disputa: serve a mais de um pedido; a referência ou o id E2E era também de ana\/a-newer</;
   expect(await history()).toMatch(said);
   expect(await history('en')).toMatch(
-    /it fits more than one order; its reference or E2E id was also that of ana\/a-newer</,
+    /in dispute: it fits more than one order; its reference or E2E id was also that of ana\/a-newer</,
   );
   // once it has another reference, what was stays said
   await ana?.put('ana', 'a-newer', { references: ['ref-other'] });
@@ -232,6 +240,25 @@ it('names the fields that operators changed, and the range that was sent again',
   expect(page).toMatch(
     /período reenviado[\s\S]*<time[\s\S]*: 7 callbacks[\s\S]*: 1 callback<[\s\S]*<code>filter, expected=true<\/code>/,
   );
+  // the parts of a replay are one change, of another replay another
+  const parts = [
+    describeParts({ from: new Date(range.from), to: new Date(range.to) }),
+    describeParts({ from: new Date(range.from), to: new Date(range.to) }),
+  ];
+  for (const count of [1000, 1000, 664])
+    await audit(env.context, { ...done, action: 'callbacks.replayed', detail: parts[0]?.(count) ?? '' });
+  await audit(env.context, { ...done, action: 'callbacks.replayed', detail: parts[1]?.(1000) ?? '' });
+  const after = (await none?.get('/portal/history'))?.text ?? '';
+  expect([...after.matchAll(/: ([\d.]+) callbacks</g)].map(([, count]) => count)).toEqual(['1.000', '2.664', '7']);
+  const pages = async (cursor: string) =>
+    (await (
+      await fetch(`${env.url}/api/v1/portal/changes?limit=2${cursor}`, {
+        headers: { authorization: `Bearer ${none?.token}` },
+      })
+    ).json()) as { changes: { count: number | null }[]; next_cursor: string };
+  const { changes, next_cursor: next } = await pages('');
+  expect(changes.map(({ count }) => count)).toEqual([1000, 2664]);
+  expect((await pages(`&cursor=${next}`)).changes[0]).toMatchObject({ count: 7 });
 });
 
 it('shows what a change changed: the filter, which secret, the amount of an order, and the note of a reopening', async () => {
@@ -266,7 +293,7 @@ it('shows what a change changed: the filter, which secret, the amount of an orde
   ]);
   const page = (await ana?.get('/portal/history'))?.text ?? '';
   expect(page).toMatch(
-    /segredo trocado[\s\S]*Endereço[\s\S]*tudo → operações: Entrada; referência começa com: 1 valor/,
+    /segredo trocado[\s\S]*o do endereço de produção[\s\S]*tudo → operações: Entrada; referência começa com: 1 valor/,
   );
   expect(page).toMatch(
     /both\/a-history<\/a>[\s\S]*o cliente voltou[\s\S]*R\$ 31,00<\/span> → <span class="money">R\$ 25,02/,

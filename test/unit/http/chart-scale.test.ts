@@ -4,7 +4,7 @@ import { formatTick, formatValue } from '../../../src/http/console/charts/format
 import { type Form, planScale, toPixels, type Unit } from '../../../src/http/console/charts/plan-scale.ts';
 import { propertyOptions } from '../../support/property.ts';
 
-const UNITS: Unit[] = ['cents', 'count', 'ms', 'seconds', 'share'];
+const UNITS: Unit[] = ['cents', 'count', 'ms', 'seconds', 'share', 'estimate'];
 const FORMS: Form[] = ['bars', 'lines'];
 /** Any sum that a database can hold, small ones, one point, all zero, and none at all. */
 const values = fc.array(
@@ -94,6 +94,7 @@ test.each([
   [65_000n, 'ms', '1 min 5 s'],
   [9_700n, 'share', '97 %'],
   [125n, 'share', '1,25 %'],
+  [9_742n, 'estimate', '≈ 97 %'],
   [120n, 'share', '1,2 %'],
   [5n, 'share', '0,05 %'],
 ] as const)('the value %s in %s is shown as %s', (value, unit, text) => {

@@ -33,12 +33,15 @@ export function loginPages(context: Context, guard: AuthGuard, issuer: Issuer | 
     checkOrigin(context, request);
     const next = readNext(readFormField(request, 'next'));
     const credential = readFormField(request, 'token') ?? '';
+    if (isMerchantToken(credential)) {
+      // the browser posts the same form there
+      response.redirect(307, '/portal/login');
+      return;
+    }
     const attempt = { kind: 'login', address: request.ip, credential } as const;
     const caller = await guard.admit(attempt, () => findCaller(context, credential));
     if (!caller) {
-      const fault = isMerchantToken(credential)
-        ? t('Este token é de um lojista: ele abre o portal, em /portal.')
-        : t('Este token não existe ou foi revogado, ou expirou.');
+      const fault = t('Este token não existe ou foi revogado, ou expirou.');
       sendLogin(request, response, { next, hasIssuer, fault, status: 401 });
       return;
     }

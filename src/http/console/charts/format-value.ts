@@ -4,7 +4,7 @@ import { words } from '../../../texts/translate.ts';
 import { formatCount, formatMoney } from '../parts/format.ts';
 import type { Unit } from './plan-scale.ts';
 
-/** A value of a chart as text: `R$ 1.234,56`, `1.234`, `250 ms`, `2 min 5 s`, `1,25 %`. */
+/** A value of a chart as text: `R$ 1.234,56`, `1.234`, `250 ms`, `2 min 5 s`, `1,25 %`, `≈ 1 %`. */
 export function formatValue(value: bigint, unit: Unit): string {
   switch (unit) {
     case 'cents':
@@ -17,6 +17,8 @@ export function formatValue(value: bigint, unit: Unit): string {
       return formatSeconds(value);
     case 'share':
       return formatShare(value);
+    case 'estimate':
+      return `≈ ${formatShare(value - (value % 100n))}`;
   }
 }
 
@@ -25,7 +27,7 @@ export function formatValue(value: bigint, unit: Unit): string {
  * @param step the distance between two ticks: it decides the unit of all of them.
  */
 export function formatTick(tick: bigint, step: bigint, unit: Unit): string {
-  if (unit === 'share') return formatShare(tick);
+  if (unit === 'share' || unit === 'estimate') return formatShare(tick);
   if (tick === 0n && unit === 'cents') return 'R$ 0';
   if (tick === 0n && unit === 'count') return '0';
   if (unit === 'cents' && step < CENTS) return formatMoney(tick);
@@ -52,7 +54,7 @@ const CLOCK: Size[] = [
 const times = (sizes: Size[], factor: bigint): Size[] => sizes.map(({ size, name }) => ({ size: size * factor, name }));
 
 /** Units by their size, the largest first. Each step that is as large as a unit is a multiple of it. */
-const UNITS: Record<Exclude<Unit, 'share'>, Size[]> = {
+const UNITS: Record<Exclude<Unit, 'share' | 'estimate'>, Size[]> = {
   cents: times(DECIMAL, CENTS),
   count: DECIMAL,
   seconds: CLOCK,

@@ -3,8 +3,8 @@
  * to the tick; only `toPixels` divides.
  */
 
-/** The unit of a chart's values: cents, a count, milliseconds, seconds, or hundredths of a percent (`share`). */
-export type Unit = 'cents' | 'count' | 'ms' | 'seconds' | 'share';
+/** The unit of a chart's values: cents, a count, milliseconds, seconds, or hundredths of a percent (`share`; of a sample: `estimate`). */
+export type Unit = 'cents' | 'count' | 'ms' | 'seconds' | 'share' | 'estimate';
 /** Bars begin at zero. Lines may leave it out, so that a large balance that changes little is no flat line. */
 export type Form = 'bars' | 'lines';
 
@@ -23,6 +23,7 @@ const STEPS: Record<Unit, { steps: readonly bigint[]; base: bigint }> = {
   cents: { steps: [], base: 1n },
   count: { steps: [], base: 1n },
   share: { steps: [], base: 1n },
+  estimate: { steps: [], base: 1n },
   seconds: { steps: CLOCK_S, base: DAY_S },
   ms: { steps: CLOCK_MS, base: DAY_S * 1000n },
 };

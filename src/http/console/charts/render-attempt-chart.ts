@@ -11,15 +11,18 @@ export type AttemptPoint = Place & { figures: AttemptFigures };
 
 const WHOLE = 10_000n;
 
-/** Renders how merchants answered: the share of accepted attempts, and the time until the answer. */
-export function renderAttemptChart(points: readonly AttemptPoint[], slotTitle: 'Dia' | 'Hora'): Html {
+/** Renders how merchants answered: the share of accepted attempts, and the time until the answer. @param isEstimate whether the attempts are a sample. */
+export function renderAttemptChart(
+  points: readonly AttemptPoint[],
+  { slotTitle, isEstimate }: { slotTitle: 'Dia' | 'Hora'; isEstimate: boolean },
+): Html {
   const isDaily = slotTitle === 'Dia';
   const places = points.map((point) => ({ ...point, unknown: t('sem tentativas') }));
   const share = renderChart<AttemptPoint & Slot>({
     id: 'accepted',
     title: isDaily ? t('Tentativas aceitas por dia') : t('Tentativas aceitas por hora'),
     form: 'bars',
-    unit: 'share',
+    unit: isEstimate ? 'estimate' : 'share',
     series: [t('Aceitas')],
     slotTitle,
     slots: places.map((point) => ({ ...point, values: [shareOf(point.figures)] })),

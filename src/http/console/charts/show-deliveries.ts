@@ -50,7 +50,7 @@ async function renderCallbacks(context: Context, { from, to }: Period): Promise<
   const starts = slots.map(({ start }) => start);
   const sampled = await sampleAttempts(db, starts, end);
   const points = slots.map((slot, index) => ({ ...slot, figures: sampled[index] ?? { attempts: 0, delivered: 0 } }));
-  return html`<section><h2>${t('Callbacks aos lojistas')}</h2>${renderAttemptChart(points, from === to ? 'Hora' : 'Dia')}
+  return html`<section><h2>${t('Callbacks aos lojistas')}</h2>${renderAttemptChart(points, { slotTitle: from === to ? 'Hora' : 'Dia', isEstimate: true })}
 <p class="hint">${describeSample(sampleSizeOf(starts.length), from === to)}</p></section>`;
 }
 

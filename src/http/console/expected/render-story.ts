@@ -22,7 +22,7 @@ const UNMATCHED_WORDS: Record<string, string> = words({
   not_paid: 'não está mais pago',
   matched_anew: 'casado de novo de outro modo',
   matched_elsewhere: 'conta para outro pedido',
-  not_unique: 'serve a mais de um pedido',
+  not_unique: 'em disputa: serve a mais de um pedido',
   facts_changed: 'o pedido ou o pagamento mudou',
 });
 

@@ -11,7 +11,11 @@ import { admit, byOf } from '../../mount-operations.ts';
 export function serveButton<Made>(
   context: Context,
   change: AnyChange<undefined, Made> | AnyChange<unknown, Made>,
-  button: { address: string; to: string | ((id: string, made: Made) => string); read?: (request: Request) => unknown },
+  button: {
+    address: string;
+    to: string | ((id: string, made: Made, followed: unknown) => string);
+    read?: (request: Request) => unknown;
+  },
 ): Router {
   const router = createRouter();
   const { address, to, read } = button;
@@ -21,9 +25,9 @@ export function serveButton<Made>(
     // its fields are hidden: the person who sent it could correct none, and the faults have an English text alone
     if (parsed?.success === false) throw Object.assign(new Error('a button’s fields are wrong'), { status: 400 });
     const given = parsed?.data;
-    const { made } = await makeChange<unknown, Made>(context, change, { given, by });
+    const { made, followed } = await makeChange<unknown, Made>(context, change, { given, by });
     context.wakeUps.alerts.notify();
-    response.redirect(303, typeof to === 'string' ? to : to(by.id, made as Made));
+    response.redirect(303, typeof to === 'string' ? to : to(by.id, made as Made, followed));
   });
   return router;
 }

@@ -1,6 +1,7 @@
 import type { Response, Router } from 'express';
 import { type BackfillCount, countBackfill } from '../../../callbacks/backfill/count-backfill.ts';
 import { previewFilter } from '../../../callbacks/manage/preview-filter.ts';
+import { PREVIEW_DAYS } from '../../../callbacks/manage/read-previewed-events.ts';
 import type { Context } from '../../../context.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
 import { filtersOf, isWithin, parseFilter } from '../../../merchants/match-filter.ts';
@@ -101,7 +102,16 @@ async function previewOf(
   const options = { filters: [filter, own], eventsSince, countMsMax: COUNT_MS_MAX };
   const past = isWider && (await countBackfill(context, item, options));
   const preview = await previewFilter(context, [filter, own], { before: item && filtersOf(item) });
-  return html`${past && facts([['Eventos anteriores', describePast(past)]])}${renderFilterPreview(preview)}`;
+  return html`${past && facts([['Eventos anteriores', html`${describePast(past)} <span class="hint">${sayPast(context, eventsSince)}</span>`]])}${renderFilterPreview(preview)}`;
+}
+
+/** The preview below compares filters alone, not since when: without this the two seem to contradict each other. */
+function sayPast({ calendar }: Context, since: Date): Html {
+  const values = { since: moment(calendar, since), days: PREVIEW_DAYS };
+  return tHtml(
+    'O que falta ao lojista desde {since}, também mudanças de pedidos. Abaixo comparam-se só os filtros, pelos eventos de transações dos últimos {days} dias.',
+    values,
+  );
 }
 
 function describePast({ callbacks, complete }: BackfillCount): string {

@@ -1,12 +1,6 @@
 import { UNDELIVERED, type Undelivered } from '../../../callbacks/health/count-undelivered.ts';
 import { PROBE_EVERY_MS } from '../../../callbacks/health/merchant-health.ts';
-import {
-  type Delivery,
-  type FailedAttempt,
-  NEWEST_MAX,
-  OLDER_MAX,
-  SAMPLE_MAX,
-} from '../../../callbacks/manage/read-delivery.ts';
+import { type Delivery, type FailedAttempt, OLDER_MAX, SAMPLE_MAX } from '../../../callbacks/manage/read-delivery.ts';
 import type { Hold } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
@@ -58,7 +52,7 @@ ${facts([
       ? html`${formatAge(lastSuccessAt, now)} <span class="hint">${moment(context.calendar, lastSuccessAt)}</span>`
       : t('nenhuma'),
   ],
-])}<p class="hint">${t('Último erro e última entrega: entre os {n} callbacks mais novos e os que esperam.', { n: formatCount(NEWEST_MAX) })} ${t('Testes e exemplos não contam aqui: a lista de callbacks os mostra.')}</p></section>
+])}<p class="hint">${t('Última entrega: pode haver uma mais nova, de um callback reenviado.')} ${t('Testes e exemplos não contam aqui: a lista de callbacks os mostra.')}</p></section>
 <section><h2>${t('As últimas 24 horas')}</h2>${renderHours(context, delivery)}</section>`;
 }
 
@@ -113,6 +107,6 @@ function renderHours({ calendar }: Clocked, { hours, allSince }: Delivery): Html
   if (hours.every((hour) => hour.attempts === 0))
     return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
   const points = hours.map((hour) => ({ ...placeHourOf(calendar, hour.start), figures: hour }));
-  return html`${renderAttemptChart(points, 'Hora')}
+  return html`${renderAttemptChart(points, { slotTitle: 'Hora', isEstimate: allSince === undefined })}
 <p class="hint">${allSince ? tHtml('Todas as tentativas dos callbacks criados desde {at}, e as de até {n} mais antigos não entregues.', { at: moment(calendar, allSince), n: formatCount(OLDER_MAX) }) : t('Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.', { n: SAMPLE_MAX })}</p>`;
 }

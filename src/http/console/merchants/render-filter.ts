@@ -70,7 +70,7 @@ ${describeUnseen(preview)}
 ${table({
   caption: 'Exemplos, os mais novos primeiro',
   rows: examples,
-  empty: before ? 'Nenhum evento muda de destino.' : 'Nenhum destes eventos seria enviado.',
+  empty: before ? 'Nenhum destes eventos muda de destino.' : 'Nenhum destes eventos seria enviado.',
   columns: [
     {
       title: 'Transação',

@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { mayActAs, type Role } from '../../../access/roles.ts';
 import type { Caller } from '../../../access/tokens.ts';
 import { language } from '../../../texts/language.ts';
-import { t, words } from '../../../texts/translate.ts';
+import { plural, t, words } from '../../../texts/translate.ts';
 import { type Html, html, type Part } from './html.ts';
 import { removePersonalFilters, SEARCH_BOX } from './parse-filters.ts';
 import { restoreNotice } from './restored.ts';
@@ -251,7 +251,11 @@ const DONE = words({
 export type Notice = keyof typeof DONE;
 
 function notice(request: Request): Html | undefined {
-  const { done } = request.query;
-  const text = typeof done === 'string' ? (DONE as Partial<Record<string, string>>)[done] : undefined;
+  const { done, n } = request.query;
+  if (typeof done !== 'string') return undefined;
+  const isSent = done === 'sent_waiting' && typeof n === 'string' && /^\d{1,9}$/.test(n);
+  const text = isSent
+    ? plural(Number(n), 'Enviando agora uma mensagem que esperava.', 'Enviando agora {n} mensagens que esperavam.')
+    : (DONE as Partial<Record<string, string>>)[done];
   return text === undefined ? undefined : html`<p class="notice" role="status">${text}</p>`;
 }

@@ -97,6 +97,11 @@ function describeRange(calendar: PortalContext['calendar'], { range, count, fiel
   return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}: ${plural(count ?? 0, '1 callback', '{n} callbacks')}`;
 }
 
+const SECRET_WORDS: Record<string, string> = words({
+  url: 'o do endereço de produção',
+  test_url: 'o do endereço de teste',
+});
+
 function describeDetails({ kind, effects, value, old_value: old, filter, callback, types, ...order }: OwnChange): Part {
   if (types !== null)
     return types.length === 1 ? html`<code>${types[0]}</code>` : t('{n} exemplos', { n: types.length });
@@ -104,8 +109,10 @@ function describeDetails({ kind, effects, value, old_value: old, filter, callbac
   if (callback !== null) return html`<a href="${CALLBACKS.address}/${callback}">${shortId(callback)}</a>`;
   if (filter !== null)
     return html`${describeSummary(filter.before)} → ${describeSummary(filter.after)} <a href="/portal/filter">${t('o filtro de agora')}</a>`;
-  const addresses =
-    (value ?? old) !== null && html` <span class="id">${old ?? EMPTY_VALUE} → ${value ?? EMPTY_VALUE}</span>`;
+  if (order.action === 'merchant.secret_rotated') return kind === null ? EMPTY_VALUE : describeCode(SECRET_WORDS, kind);
+  // the audit has the host that did not answer alone
+  const from = order.action !== 'merchant.address_unanswered' && html`${old ?? EMPTY_VALUE} → `;
+  const addresses = (value ?? old) !== null && html` <span class="id">${from}${value ?? EMPTY_VALUE}</span>`;
   if (kind === null && addresses === false) return EMPTY_VALUE;
   const did = effects.map((effect) => describeCode(EFFECT_WORDS, effect)).join('; ');
   return html`${kind !== null && describeCode(ADDRESS_WORDS, kind)}${addresses}${did !== '' && html` <span class="hint">${did}</span>`}`;

@@ -13,7 +13,7 @@ import { describeFacts, isCancelled, RULE_WORDS, stateBadge, stateBadges } from 
 import { storyTable } from '../expected/render-story.ts';
 import { encryptAddress } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, disputedField, filterField, inputField } from '../parts/fields.ts';
-import { formatDay, moneyOf, shortId } from '../parts/format.ts';
+import { formatCount, formatDay, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText, say, table } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
@@ -78,13 +78,14 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
   router.get(`${ORDERS.address}/:id`, async (request: Request<{ id: string }>, response) => {
     const { order, reason, competing, story, tokens } = await orders.show(response, request.params.id);
     const body = html`<p class="crumb"><a href="${ORDERS.address}">${t(ORDERS.title)}</a></p>
-<div class="head"><h1>${order.number}</h1> ${stateBadge(order.state)}</div><p class="sub">${idText(order.id)}</p>
+<div class="head"><h1>${order.number}</h1> ${stateBadge(order.state)}${disputeBadge(order)}</div><p class="sub">${idText(order.id)}</p>
 ${!order.decided && html`<p class="hint">${t('Acaba de mudar: recarregue em um segundo.')}</p>`}
 ${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}
 ${facts([
   ['Valor', moneyOf(order.amount)],
   ['Pago', moneyOf(order.paid)],
   ['Pago em', order.paid_day && formatDay(order.paid_day)],
+  ['Dias de atraso', order.late_days > 0 ? formatCount(order.late_days) : null],
   ['Devolvido', order.refunded === '0.00' ? null : moneyOf(order.refunded)],
   ['Diferença', order.difference === '0.00' || order.state === 'cancelled' ? null : moneyOf(order.difference)],
 ])}
@@ -115,6 +116,10 @@ function fields(draft: Draft): Html[] {
 
 const DISPUTE_WORDS: Record<string, string> = words({ disputed: 'em disputa' });
 
+function disputeBadge({ disputed }: PresentedExpected): Html | false {
+  return disputed && html` ${badge(DISPUTE_WORDS, 'disputed')}`;
+}
+
 function orderTable(rows: PresentedExpected[], empty: Label, unfindable: ReadonlySet<string>): Html {
   return table({
     caption: 'Pedidos, os mais novos primeiro',
@@ -126,8 +131,7 @@ function orderTable(rows: PresentedExpected[], empty: Label, unfindable: Readonl
       { title: 'Vencimento', cell: (row) => formatDay(row.due_day) },
       {
         title: 'Estado',
-        cell: (row) =>
-          html`${stateBadges(row, unfindable)}${row.candidates.some(isNotUnique) && html` ${badge(DISPUTE_WORDS, 'disputed')}`}`,
+        cell: (row) => html`${stateBadges(row, unfindable)}${disputeBadge(row)}`,
       },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Pago', cell: (row) => moneyOf(row.paid), align: 'end' },
@@ -155,10 +159,6 @@ function matchTable({ matches }: PresentedExpected): Html {
   });
 }
 
-type Candidate = PresentedExpected['candidates'][number];
-
-const isNotUnique = ({ reason }: Pick<Candidate, 'reason'>): boolean => reason === 'not_unique';
-
 const CANDIDATE_WORDS: Record<string, string> = words({
   not_unique: 'chegou, mas serve a mais de um pedido: não conta para nenhum',
   undone: 'a operação o separou deste pedido',
@@ -184,7 +184,7 @@ function candidateTable({ candidates }: PresentedExpected): Html | false {
 function explainCompeting(context: PortalContext, order: PresentedExpected, competing: Competing[]): Html | false {
   if (competing.length === 0)
     return (
-      order.candidates.some(isNotUnique) &&
+      order.disputed &&
       html`<p class="explain">${t('Nenhum outro pedido seu serve a este pagamento: a operação decide.')}</p>`
     );
   const open = [order, ...competing].find((one) => !isCancelled(one));

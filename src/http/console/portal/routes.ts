@@ -85,7 +85,10 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
       to: '/portal/addresses?done=address_withdrawn',
     }),
     serveButton(context, pauseOwn, { address: '/portal/pause', to: toHome('paused') }),
-    serveButton(context, resumeOwn, { address: '/portal/resume', to: toHome('enabled') }),
+    serveButton(context, resumeOwn, {
+      address: '/portal/resume',
+      to: (_id, _made, sent) => toHome(typeof sent === 'number' ? `sent_waiting&n=${sent}` : 'enabled'),
+    }),
     serveButton(context, testOwn, {
       address: '/portal/test',
       to: (_id, { callback }) => toCallback(callback.id, 'tested'),
