@@ -1,6 +1,7 @@
 import type { Role } from '../access/roles.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
+import type { Day } from '../domain/calendar.ts';
 import { ConfereError, groupFaults } from '../domain/errors.ts';
 import type { Language } from '../domain/language/language.ts';
 import type { BankImport } from '../ledger/bank/import-bank-file.ts';
@@ -82,6 +83,15 @@ export type DecidedRow = {
   changed: boolean;
 };
 
+/** The orders of a file. `unfindable`: rows without a key; `unseen`: platforms that no transaction shows, each in how many rows. */
+export type ImportedOrders = {
+  /** The first rows. */
+  first: { row: number; number: string; operation: string; platform: string | null; cents: bigint; due_day: Day }[];
+  sums: { operation: string; rows: number; cents: bigint }[];
+  unfindable: number;
+  unseen: { platform: string; rows: number }[];
+};
+
 /** The result of an import. */
 export type Applied = {
   changed: number;
@@ -89,6 +99,7 @@ export type Applied = {
   bank?: BankImport;
   leftOut?: LeftOutRow[];
   decisions?: DecidedRow[];
+  orders?: ImportedOrders;
 };
 
 /** @template Value of a row. */

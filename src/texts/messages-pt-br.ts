@@ -50,6 +50,8 @@ export const MESSAGES_PT_BR: { [Name in keyof typeof MESSAGES_EN]: string } = {
   'expected.candidates': 'uma pessoa pode decidir sobre os candidatos',
   'expected.unfindable':
     'nenhum pagamento é achado para ele: não tem referência, id E2E, extra, documento nem chave da nota; envie-o de novo com um destes',
+  'expected.platform_unseen':
+    'nenhuma transação tem a plataforma deste pedido, e só um pagamento dela é achado: se ela está errada, envie-o de novo com o id certo',
   'doctor.not_flushed':
     'innodb_flush_log_at_trx_commit não é 1: uma queda de energia pode perder o que já foi respondido',
   'doctor.flushed': '{version}, gravado em disco a cada commit',

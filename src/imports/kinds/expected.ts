@@ -1,16 +1,21 @@
 import { z } from 'zod';
+import type { Reader } from '../../database/reader.ts';
 import { append } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
+import { hasKey } from '../../expected/describe-state.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../../expected/expected-fields.ts';
 import { type Arrival, isChange, type PutOutcome, putExpected } from '../../expected/put-expected.ts';
 import { isFormula } from '../../reports/render/formats/write-csv.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { choiceColumn, dayColumn, moneyColumn, shownColumn, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
-import type { ImportedRow, ImportFault } from '../import-kind.ts';
+import { countUnseenPlatforms } from '../find-platforms.ts';
+import type { ImportedOrders, ImportedRow, ImportFault } from '../import-kind.ts';
 import { LARGE_TABLE_LIMITS } from '../read-table.ts';
+import { platformColumn } from './shared-columns.ts';
 
+/** Rows that a preview shows. */
+const ROWS_SHOWN = 20;
 /** Rows that are stored together. */
 const BATCH = 1_000;
 /** Bounds a cell; each field has its own limits. */
@@ -41,8 +46,8 @@ export const ORDER_OPERATIONS = {
   cashout: { 'pt-BR': 'a pagar', en: 'to pay' },
 } as const;
 
-const column = (pt: string, en: string, example: string, charsMax = CELL_CHARS_MAX) =>
-  textColumn({ titles: { 'pt-BR': pt, en }, charsMax, example });
+const column = (pt: string, en: string, example: string) =>
+  textColumn({ titles: { 'pt-BR': pt, en }, charsMax: CELL_CHARS_MAX, example });
 const day = (pt: string, en: string, example: string) => dayColumn({ titles: { 'pt-BR': pt, en }, example });
 
 /** Expected payments: the orders of a shop, or what a company owes. A row takes the place of what its key had. */
@@ -64,7 +69,7 @@ export const EXPECTED = defineTable({
     due_day: { ...day('vencimento', 'due day', '2026-11-30'), isRequired: true },
     issued_day: day('emissão', 'issued day', '2026-11-20'),
     valid_until: day('válido até', 'valid until', ''),
-    platform: column('plataforma', 'platform', '', PLATFORM_CHARS_MAX),
+    platform: platformColumn({ isRequired: false, example: 'Loja Centro' }),
     references: column('referências', 'references', `pedido-1024 ${SEPARATOR} PED1024`),
     e2e_ids: column('ids E2E', 'E2E ids', ''),
     extra: column('extra', 'extra', ''),
@@ -107,7 +112,7 @@ export const EXPECTED = defineTable({
       const column = status === 'expected_operation' ? 'operation' : 'number';
       return [{ row: rows[index]?.number ?? 0, column, kind: 'refused', error: refuse(status) }];
     });
-    return { changed: outcomes.filter(isChange).length, faults };
+    return { changed: outcomes.filter(isChange).length, faults, orders: await summarize(inner.db, rows) };
   },
 });
 
@@ -146,6 +151,22 @@ export function guard(text: string): string {
 function unguard(text: string): string {
   const own = text.replace(GUARDED, '');
   return own !== text && isFormula(own) ? text.slice(1) : text;
+}
+
+async function summarize(db: Reader, rows: ImportedRow<Arrival>[]): Promise<ImportedOrders> {
+  const facts = rows.map(({ value }) => value.facts);
+  const sums = [...Map.groupBy(facts, ({ operation }) => operation)].map(([operation, own]) => ({
+    ...{ operation, rows: own.length, cents: own.reduce((sum, { amount }) => sum + amount, 0n) },
+  }));
+  const platforms = facts.flatMap(({ platform }) => platform ?? []);
+  return {
+    first: rows.slice(0, ROWS_SHOWN).map(({ number: row, value: { number, facts: own } }) => {
+      const { operation, platform, amount: cents, due_day } = own;
+      return { row, number, operation, platform, cents, due_day };
+    }),
+    ...{ sums, unfindable: facts.filter((own) => !hasKey(own)).length },
+    unseen: await countUnseenPlatforms(db, platforms),
+  };
 }
 
 /** Which of the rows of a key is meant is unknown: each is a fault. */

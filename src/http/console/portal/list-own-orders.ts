@@ -115,7 +115,7 @@ function fields(draft: Draft): Html[] {
 
 const DISPUTE_WORDS: Record<string, string> = words({ disputed: 'em disputa' });
 
-function orderTable(rows: PresentedExpected[], empty: Label, unfindable: ReadonlySet<string>): Html {
+function orderTable(rows: PresentedExpected[], empty: Label, unfindable: ReadonlyMap<string, unknown>): Html {
   return table({
     caption: 'Pedidos, os mais novos primeiro',
     rows,
