@@ -12,7 +12,7 @@ import { refusal } from '../texts/refuse.ts';
 type Faults<Of extends string> = { of: Of; kind: MessagesOf<Of>; value?: string | number };
 
 /** A cell's value could not be taken; the reader adds the row and the column. */
-export type CellFault = Omit<Faults<'row'>, 'of'>;
+export type CellFault = Omit<Faults<'row'>, 'of'> & { said?: Said };
 
 /**
  * A fault of a row and one of its columns. `row` is its number in the file, 0 for the file as a whole; `column` is the
@@ -25,7 +25,7 @@ export type ImportFault = {
   file?: string;
   /** The line, of a file that has lines in place of rows. */
   line?: number;
-  /** Why a file is unreadable, in place of `value`. */
+  /** Why a file is unreadable, or the rule of a field, in place of `value`. */
   said?: Said;
   /** The error that refused a change, in place of `value`. */
   error?: ConfereError;
@@ -145,8 +145,9 @@ export type ImportKind<Value = unknown> = {
 
 /** The text of a fault without its place. */
 export function sayImportFault({ of, kind, said, ...fault }: ImportFault, language: Language = 'en'): string {
-  const values = { value: said ? describeSaid(said, language) : (fault.error?.message ?? fault.value ?? '') };
-  return describeSaid([{ name: `${of ?? 'row'}.${kind}`, values }], language);
+  const rule = said ? describeSaid(said, language) : '';
+  const values = { rule, value: fault.error?.message ?? fault.value ?? rule };
+  return describeSaid([{ name: `${of ?? 'row'}.${kind}`, values }], language).trim();
 }
 
 /** A fault in English with its line, and how it is answered: `…: say that the amounts are in BRL: currency=BRL (--currency)`. */

@@ -89,7 +89,7 @@ test('bad rows are named by row and column, and nothing is imported; so is a row
   ];
   expect(await refusalOf(csvOf(bad))).toMatchObject([
     { row: 3, column: 'amount' },
-    { row: 4, column: 'document', value: 'must be a CPF or CNPJ with right check digits' },
+    { row: 4, column: 'document', said: [{ name: 'field.document' }] },
     { row: 5, column: 'source' },
     { row: 6, column: 'operation' },
   ]);

@@ -84,6 +84,13 @@ async function findBefore(context: Context, number: string, response: Response) 
   return known && (await oneExpected.read(context, { caller: getCaller(response), id: known.id, via: 'console' }));
 }
 
+type Item = {
+  number: string;
+  before: PresentedExpected | undefined;
+  /** The platform that is typed by its name. */
+  ids: ReadonlyMap<string, string>;
+  platforms: Record<string, string>;
+};
 type Change = { label: Label; before: Part; after: Part };
 
 /** The facts that the typed ones replace by others. */
@@ -123,7 +130,7 @@ type Typed = {
   description: string | null;
 };
 
-function readDraft(draft: Draft, { ids }: { ids: ReadonlyMap<string, string> }): Typed {
+function readDraft(draft: Draft, { ids }: Item): Typed {
   const { values, faults } = draft;
   const { number = '', operation = '', due_day = '' } = values;
   const cents = readMoney(draft, 'amount');
