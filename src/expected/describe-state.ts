@@ -3,6 +3,7 @@ import type { Reader } from '../database/reader.ts';
 import type { Day } from '../domain/calendar.ts';
 import type { Message } from '../domain/errors.ts';
 import { message } from '../texts/messages.ts';
+import type { GivenFacts } from './expected-fields.ts';
 
 type Row = { reason_code: string | null; first_lack: Day | null; last_lack: Day | null; lacks: number };
 
@@ -17,9 +18,14 @@ export function describeState({ reason_code: code, first_lack: from, last_lack: 
   return code.endsWith('_candidates') ? [days, message('expected.candidates')] : [days];
 }
 
+/** Whether facts have something by which a rule finds a payment. */
+export function hasKey({ references, e2e_ids, extra, document, invoice_key }: GivenFacts): boolean {
+  return references.length + e2e_ids.length > 0 || (extra ?? document ?? invoice_key) !== null;
+}
+
 /**
  * Describes the reason that an order shows, with the days that are stored for it: the stored reason may be that of a version before; and
- * that it has nothing by which a rule finds a payment.
+ * why no payment can be found for it.
  */
 export async function readStateReason(
   db: Reader,
@@ -33,29 +39,36 @@ export async function readStateReason(
   const said = describeState(
     stored.reason_code === reason_code ? stored : { reason_code, first_lack: null, last_lack: null, lacks: 0 },
   );
-  return (await findUnfindable({ db }, [{ id }])).has(id) ? [...said, message('expected.unfindable')] : said;
+  return [...said, ...((await findUnfindable({ db }, [{ id }])).get(id) ?? [])];
 }
 
-/** Returns the ids of those that have no payment, and nothing by which a rule finds one. */
+/** Returns by their ids those that have no payment, and nothing by which a rule finds one, or a platform that no transaction shows; each with why. */
 export async function findUnfindable(
   { db }: { db: Reader },
   orders: readonly { id: string }[],
-): Promise<ReadonlySet<string>> {
-  if (orders.length === 0) return new Set();
+): Promise<ReadonlyMap<string, Message[]>> {
+  if (orders.length === 0) return new Map();
+  const isKeyless = sql<number>`(version.invoice_key IS NULL AND head.extra_hash IS NULL AND head.document_hash IS NULL
+    AND NOT EXISTS (SELECT 1 FROM expected_keys WHERE expected_keys.version_seq = head.version_seq))`;
+  const isUnseen = sql<number>`(head.platform IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM transactions WHERE transactions.platform = head.platform))`;
   const found = await db
     .selectFrom('expected_payments as head')
     .innerJoin('expected_versions as version', 'version.seq', 'head.version_seq')
-    .select('head.id')
-    .where(
-      sql<boolean>`is_cancelled = 0 AND parts_settled = 0 AND returned_cents = 0 AND version.invoice_key IS NULL
-        AND head.extra_hash IS NULL AND head.document_hash IS NULL
-        AND NOT EXISTS (SELECT 1 FROM expected_keys WHERE expected_keys.version_seq = head.version_seq)`,
-    )
+    .select(['head.id', isKeyless.as('keyless'), isUnseen.as('unseen')])
+    .where(sql<boolean>`is_cancelled = 0 AND parts_settled = 0 AND returned_cents = 0`)
     .where(
       'head.id',
       'in',
       orders.map(({ id }) => id),
     )
     .execute();
-  return new Set(found.map(({ id }) => id));
+  const all = found.map(({ id, keyless, unseen }): [string, Message[]] => [
+    id,
+    [
+      ...(Number(keyless) === 1 ? [message('expected.unfindable')] : []),
+      ...(Number(unseen) === 1 ? [message('expected.platform_unseen')] : []),
+    ],
+  ]);
+  return new Map(all.filter(([, said]) => said.length > 0));
 }

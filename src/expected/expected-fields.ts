@@ -3,42 +3,42 @@ import { z } from 'zod';
 import { type Day, isDay, isKeptInstant } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';
 import { TEXT_BYTES_MAX } from '../domain/field-limits.ts';
-import { parseAmount } from '../domain/money.ts';
+import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../domain/money.ts';
 import { isValidDocument } from '../domain/person/find-documents.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
-import { describe } from '../texts/refuse.ts';
+import { rule } from '../texts/messages.ts';
 import { isInvoiceKey } from './invoice-key.ts';
 
-const NUMBER_CHARS_MAX = 120;
-const KEYS_MAX = 20;
+export const NUMBER_CHARS_MAX = 120;
+export const KEYS_MAX = 20;
 const NAME_CHARS_MAX = 200;
 const DESCRIPTION_CHARS_MAX = 500;
 /** The importer of invoices alone writes this source. */
 const IMPORTED_SOURCE = 'nfe';
 const SOURCE = /^[a-z0-9][a-z0-9._-]{0,39}$/;
 const CONTROL = /\p{Cc}/u;
+const NO_DAY = rule('field.day');
 const NO_INSTANT = 'must be an instant: 2026-11-21T00:00:00-03:00';
 
-const NO_DAY = describe('day_wrong', {});
 const day = z.string(NO_DAY).refine(isDay, NO_DAY);
 const optionalDay = day.nullable().default(null);
 
 export const expectedSource = z
   .string('must be a source')
-  .regex(SOURCE, 'must be a small letter or digit and up to 39 of a-z, 0-9, dot, _ and -')
-  .refine((text) => text !== IMPORTED_SOURCE, 'nfe is written by the import of invoices alone');
+  .regex(SOURCE, rule('field.source'))
+  .refine((text) => text !== IMPORTED_SOURCE, rule('field.source_nfe'));
 export const expectedNumber = z
   .string('must be a text')
   .refine(
     (text) => text !== '' && text.isWellFormed() && [...text].length <= NUMBER_CHARS_MAX && !CONTROL.test(text),
-    `must have 1 to ${NUMBER_CHARS_MAX} characters, none of them a control character`,
+    rule('field.number', { n: NUMBER_CHARS_MAX }),
   );
 
 export const expectedKeySchema = z.object({ source: expectedSource, number: expectedNumber });
 
 function text(charsMax: number) {
-  const fault = `must be a text of at most ${charsMax} characters`;
+  const fault = rule('field.chars', { n: charsMax });
   return z
     .string(fault)
     .refine((value) => value.isWellFormed() && [...value].length <= charsMax, fault)
@@ -49,7 +49,7 @@ function text(charsMax: number) {
 
 /** A text that is compared with a transaction's, which holds this many bytes. */
 function comparedText(bytesMax: number) {
-  const fault = `must be a text of 1 to ${bytesMax} bytes, not blank`;
+  const fault = rule('field.bytes', { n: bytesMax });
   return z
     .string(fault)
     .refine((value) => value.trim() !== '' && value.isWellFormed() && Buffer.byteLength(value) <= bytesMax, fault);
@@ -58,8 +58,8 @@ function comparedText(bytesMax: number) {
 function keys(bytesMax: number) {
   return z
     .array(comparedText(bytesMax), 'must be a list of texts')
-    .max(KEYS_MAX, `must have at most ${KEYS_MAX}`)
-    .refine((list) => new Set(list).size === list.length, 'must not repeat one')
+    .max(KEYS_MAX, rule('field.at_most', { n: KEYS_MAX }))
+    .refine((list) => new Set(list).size === list.length, rule('field.repeated'))
     .nullable()
     .default(null)
     .transform((list) => list ?? []);
@@ -70,7 +70,7 @@ const document = z
   .transform((value, context) => {
     const plain = normalizeDocument(value) ?? '';
     if (isValidDocument(plain)) return plain;
-    context.addIssue({ code: 'custom', message: 'must be a CPF or CNPJ with right check digits' });
+    context.addIssue({ code: 'custom', message: rule('field.document') });
     return z.NEVER;
   })
   .nullable()
@@ -82,8 +82,8 @@ export const expectedFactsSchema = z
     operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`),
     amount: z
       .string('must be a decimal text: "1234.56"')
-      .transform(centsOf(parseAmount))
-      .refine((cents) => cents > 0n, 'must be more than zero')
+      .transform(centsOf(parseAmount, rule('field.amount', { max: formatAmount(AMOUNT_CENTS_MAX) })))
+      .refine((cents) => cents > 0n, rule('field.positive'))
       .describe('reais with a point and at most two decimals, more than zero: "1234.56"'),
     due_day: day.describe('the day on which it is due: YYYY-MM-DD'),
     issued_day: optionalDay.describe(
@@ -109,7 +109,7 @@ export const expectedFactsSchema = z
     description: text(DESCRIPTION_CHARS_MAX),
     invoice_key: z
       .string('must be the key of an invoice')
-      .refine(isInvoiceKey, 'must have 44 characters and a right check digit')
+      .refine(isInvoiceKey, rule('field.invoice_key'))
       .nullable()
       .default(null),
     revised_at: z.iso
@@ -120,8 +120,8 @@ export const expectedFactsSchema = z
   })
   .superRefine(({ issued_day, due_day, valid_until }, context) => {
     const add = (name: string, message: string): void => context.addIssue({ code: 'custom', path: [name], message });
-    if (isAfter(issued_day, due_day)) add('issued_day', 'is after due_day');
-    if (isAfter(due_day, valid_until)) add('valid_until', 'is before due_day');
+    if (isAfter(issued_day, due_day)) add('issued_day', rule('field.after_due'));
+    if (isAfter(due_day, valid_until)) add('valid_until', rule('field.before_due'));
   });
 
 function isAfter(one: Day | null, other: Day | null): boolean {

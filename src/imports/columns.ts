@@ -15,6 +15,8 @@ export type Column<Value> = ColumnFacts & {
   isMoney?: true;
   /** Its values begin with a day. */
   isDay?: true;
+  /** Its values are platforms, by their ids or names: a row has the id of a known name. */
+  isPlatform?: true;
   /** A file that has the column has a value in each row. */
   isWhole?: boolean;
   /** A file may have it, such as one that we made; nothing of it is read. */

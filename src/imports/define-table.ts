@@ -1,7 +1,9 @@
 import type { Role } from '../access/roles.ts';
 import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { AnyColumn, Column } from './columns.ts';
+import { findPlatformIds } from './find-platforms.ts';
 import type { CellFault, ImportedRow, ImportFault, ImportKind, ReadRows, Titles } from './import-kind.ts';
 import { readTable, type TableLimits } from './read-table.ts';
 
@@ -36,7 +38,7 @@ export function defineTable<Given extends Columns, Value>(table: Table<Given, Va
   const { titles, roles, columns, isWholeState = false, limits, compare, finish } = table;
   return {
     ...{ titles, roles, columns, isWholeState },
-    read: (_context, bytes) => readValues(bytes, table),
+    read: ({ db }, bytes) => readValues(bytes, { ...table, db }),
     apply: 'apply' in table ? table.apply : (...given) => applyRows(table.applyRow, table.columnOf ?? {}, ...given),
     ...(limits ? { bytesMax: limits.bytesMax } : {}),
     ...(compare ? { compare } : {}),
@@ -44,13 +46,20 @@ export function defineTable<Given extends Columns, Value>(table: Table<Given, Va
   };
 }
 
-/** Reads the values of a table's rows, and the faults of the others. */
+/** Reads the values of a table's rows, and the faults of the others. @param table.db has the names of platforms. */
 export async function readValues<Given extends Columns, Value>(
   bytes: Buffer,
-  { columns, ignored, toValue, limits }: Pick<Table<Given, Value>, 'columns' | 'ignored' | 'toValue' | 'limits'>,
+  {
+    columns,
+    ignored,
+    toValue,
+    limits,
+    db,
+  }: Pick<Table<Given, Value>, 'columns' | 'ignored' | 'toValue' | 'limits'> & { db?: Reader },
   open?: Parameters<typeof readTable>[3],
 ): Promise<ReadRows<Value>> {
   const { rows, faults, leftOut } = await readTable(bytes, { ...columns, ...ignored }, limits, open);
+  if (db) await identifyPlatforms(db, columns, rows);
   const values: ImportedRow<Value>[] = [];
   for (const { number, value: row } of rows) {
     // `readTable` reads each cell by its column
@@ -61,6 +70,19 @@ export async function readValues<Given extends Columns, Value>(
   }
   if (values.length === 0 && faults.length === 0) faults.push({ row: 0, column: null, kind: 'no_rows' });
   return { rows: values, faults: faults.sort((a, b) => a.row - b.row), leftOut };
+}
+
+/** Puts the id of a platform in place of its name; any other text stays. */
+async function identifyPlatforms(
+  db: Reader,
+  columns: Columns,
+  rows: readonly ImportedRow<Record<string, unknown>>[],
+): Promise<void> {
+  const names = Object.keys(columns).filter((name) => columns[name]?.isPlatform);
+  const texts = rows.flatMap(({ value }) => names.map((name) => value[name]));
+  const ids = await findPlatformIds(db, new Set(texts.filter((one) => typeof one === 'string')));
+  for (const { value } of ids.size > 0 ? rows : [])
+    for (const name of names) value[name] = ids.get(String(value[name])) ?? value[name];
 }
 
 /** Makes the change of each row, also after one is refused: all faults are listed. */

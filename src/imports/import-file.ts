@@ -30,7 +30,7 @@ import { bytesMaxOf, findImportKind, type ImportKindName } from './import-kinds.
 export type ImportedFile = { kind: ImportKindName; bytes: Buffer; answers?: Answers };
 
 /** `rows`: of the file. `changed`: those that changed something; 0 for a file that was imported before. */
-export type ImportOutcome = Pick<Applied, 'bank' | 'decisions'> & {
+export type ImportOutcome = Pick<Applied, 'bank' | 'decisions' | 'orders'> & {
   kind: ImportKindName;
   sha256: string;
   rows: number;
@@ -99,6 +99,7 @@ export function presentOutcome({
   bank,
   leftOut,
   decisions,
+  orders,
 }: ImportOutcome) {
   const booked = equal.map(({ row, id, at, by }) => ({ row, id, created_at: at.toISOString(), created_by: by }));
   return {
@@ -111,6 +112,7 @@ export function presentOutcome({
     left_out: leftOut,
     ...bank,
     ...(decisions && { decisions }),
+    ...(orders && { unfindable: orders.unfindable, unseen_platforms: orders.unseen }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Role } from '../access/roles.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
+import type { Day } from '../domain/calendar.ts';
 import { ConfereError, groupFaults } from '../domain/errors.ts';
 import type { Language } from '../domain/language/language.ts';
 import type { BankImport } from '../ledger/bank/import-bank-file.ts';
@@ -11,7 +12,7 @@ import { refusal } from '../texts/refuse.ts';
 type Faults<Of extends string> = { of: Of; kind: MessagesOf<Of>; value?: string | number };
 
 /** A cell's value could not be taken; the reader adds the row and the column. */
-export type CellFault = Omit<Faults<'row'>, 'of'>;
+export type CellFault = Omit<Faults<'row'>, 'of'> & { said?: Said };
 
 /**
  * A fault of a row and one of its columns. `row` is its number in the file, 0 for the file as a whole; `column` is the
@@ -24,7 +25,7 @@ export type ImportFault = {
   file?: string;
   /** The line, of a file that has lines in place of rows. */
   line?: number;
-  /** Why a file is unreadable, in place of `value`. */
+  /** Why a file is unreadable, or the rule of a field, in place of `value`. */
   said?: Said;
   /** The error that refused a change, in place of `value`. */
   error?: ConfereError;
@@ -82,6 +83,15 @@ export type DecidedRow = {
   changed: boolean;
 };
 
+/** The orders of a file. `unfindable`: rows without a key; `unseen`: platforms that no transaction shows, each in how many rows. */
+export type ImportedOrders = {
+  /** The first rows. */
+  first: { row: number; number: string; operation: string; platform: string | null; cents: bigint; due_day: Day }[];
+  sums: { operation: string; rows: number; cents: bigint }[];
+  unfindable: number;
+  unseen: { platform: string; rows: number }[];
+};
+
 /** The result of an import. */
 export type Applied = {
   changed: number;
@@ -89,6 +99,7 @@ export type Applied = {
   bank?: BankImport;
   leftOut?: LeftOutRow[];
   decisions?: DecidedRow[];
+  orders?: ImportedOrders;
 };
 
 /** @template Value of a row. */
@@ -144,8 +155,9 @@ export function listRepeated<Value>(
 
 /** The text of a fault without its place. */
 export function sayImportFault({ of, kind, said, ...fault }: ImportFault, language: Language = 'en'): string {
-  const values = { value: said ? describeSaid(said, language) : (fault.error?.message ?? fault.value ?? '') };
-  return describeSaid([{ name: `${of ?? 'row'}.${kind}`, values }], language);
+  const rule = said ? describeSaid(said, language) : '';
+  const values = { rule, value: fault.error?.message ?? fault.value ?? rule };
+  return describeSaid([{ name: `${of ?? 'row'}.${kind}`, values }], language).trim();
 }
 
 /** A fault in English with its line, and how it is answered: `…: say that the amounts are in BRL: currency=BRL (--currency)`. */

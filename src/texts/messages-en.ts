@@ -51,6 +51,8 @@ export const MESSAGES_EN = {
   'expected.candidates': 'a person may decide about its candidates',
   'expected.unfindable':
     'no payment is found for it: it has neither reference, E2E id, extra, document nor invoice key; send it again with one of these',
+  'expected.platform_unseen':
+    'no transaction has the platform of this order, and only a payment of it is found: if it is wrong, send it again with the right id',
   'doctor.not_flushed': 'innodb_flush_log_at_trx_commit is not 1: a power cut can lose what was answered',
   'doctor.flushed': '{version}, flushed at every commit',
   'doctor.hosts_unnamed': "TLS can't check a name for {hosts}: write host names",
@@ -121,6 +123,20 @@ export const MESSAGES_EN = {
   'file.quotes_open': 'the quotes that open in line {line} have no end',
   'file.quotes_text': 'text follows the quotes that close in line {line}',
   // faults of a row of a table, or a cell
+  'field.day': 'must be a day: YYYY-MM-DD',
+  'field.source': 'must be a small letter or digit and up to 39 of a-z, 0-9, dot, _ and -',
+  'field.source_nfe': 'nfe is written by the import of invoices alone',
+  'field.number': 'must have 1 to {n} characters, none of them a control character',
+  'field.chars': 'must be a text of at most {n} characters',
+  'field.bytes': 'must be a text of 1 to {n} bytes, not blank',
+  'field.at_most': 'must have at most {n}',
+  'field.repeated': 'must not repeat one',
+  'field.document': 'must be a CPF or CNPJ with right check digits',
+  'field.amount': 'must be an amount such as 1234.56, with a point and at most two decimals, up to {max}',
+  'field.positive': 'must be more than zero',
+  'field.invoice_key': 'must have 44 characters and a right check digit',
+  'field.after_due': 'is after due_day',
+  'field.before_due': 'is before due_day',
   'row.unreadable': '{value}',
   'row.refused': '{value}',
   'row.header': 'the header is {value}',
@@ -174,7 +190,7 @@ export const MESSAGES_EN = {
   'invoice.status': 'SEFAZ did not authorize it (cStat {value})',
   'invoice.amount': 'vPag must be an amount such as 1234.56',
   'invoice.day': 'dhEmi must begin with a day: 2026-11-20',
-  'invoice.field': '{value}',
+  'invoice.field': '{value} {rule}',
   'invoice.authorizations': 'it has more than {value} cAut',
   'invoice.repeated': 'another file has the same invoice',
   // faults of an OFX file; they never quote what the file holds

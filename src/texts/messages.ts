@@ -31,6 +31,26 @@ export function message<Name extends MessageName>(
   return { name, values: values ?? {} };
 }
 
+/** The messages of rules, by their English texts. */
+const RULES = new Map<string, Message>();
+
+/** Returns the English text of a rule of a field, for a schema: the API answers it, and a page says its message. */
+export function rule<Name extends MessageName>(
+  name: Name,
+  ...[values]: Values<Catalogue[Name], string | number>
+): string {
+  const said: Message = { name, values: values ?? {} };
+  const text = describeSaid([said]);
+  RULES.set(text, said);
+  return text;
+}
+
+/** Returns the message of a text of `rule`; any other text stays. */
+export function saidOfRule(text: string): Said {
+  const said = RULES.get(text);
+  return said ? [said] : text;
+}
+
 /** Creates an error that says messages, or a text that only English has. */
 export function failure(code: ErrorCode, what: Message | Said, options: { cause?: unknown } = {}): ConfereError {
   if (typeof what === 'string') return new ConfereError(code, what, options);

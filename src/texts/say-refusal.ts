@@ -2,6 +2,7 @@ import { type Calendar, isDay } from '../domain/calendar.ts';
 import type { ConfereError, FieldFault, RefusalValues } from '../domain/errors.ts';
 import { formatDay, formatWallTime } from '../domain/language/language.ts';
 import { language } from './language.ts';
+import { describeSaid, saidOfRule } from './messages.ts';
 import { describe, isReason } from './refuse.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -16,10 +17,12 @@ export function sayRefusal({ reason, values, fieldFaults }: ConfereError, calend
   return isReason(reason) && fieldFaults.length === 0 ? say(reason, values, calendar) : undefined;
 }
 
-/** The faults of fields as sentences in the language of the request; those that have an English text alone stay in it. */
+/** The faults of fields as sentences in the language of the request; those that have an English text alone, and are no rule, stay in it. */
 export function sayFaults({ fields = {}, fieldFaults }: ConfereError): SaidFault[] {
   if (fieldFaults.length > 0) return fieldFaults.map((fault) => ({ field: fault.field, text: sayFault(fault) }));
-  return Object.entries(fields).flatMap(([field, texts]) => texts.map((text) => ({ field, text })));
+  return Object.entries(fields).flatMap(([field, texts]) =>
+    texts.map((text) => ({ field, text: describeSaid(saidOfRule(text), language()) })),
+  );
 }
 
 /** A fault of a field as a sentence in the language of the request. */

@@ -95,7 +95,7 @@ export async function runImport(kind: ImportKindName, path: string, options: Opt
 }
 
 function describe(context: Context, outcome: ImportOutcome, dryRun: boolean): string {
-  const { rows, changed, repeats, sha256, equal, bank, leftOut } = outcome;
+  const { rows, changed, repeats, sha256, equal, bank, leftOut, orders } = outcome;
   if (isRepeated(outcome)) {
     const before = repeats ? ` on ${formatTime(context, repeats.at)} by ${repeats.by}` : '';
     return `this file was imported before${before}: nothing changed`;
@@ -109,6 +109,8 @@ function describe(context: Context, outcome: ImportOutcome, dryRun: boolean): st
     ...booked,
     ...leftOut.map(({ row, file, why }) => `${file ?? `row ${row}`} ${LEFT_OUT_WORDS[why]}: it is left out`),
     ...(bank ? describeBank(bank) : []),
+    ...(orders?.unfindable ? [`${orders.unfindable} rows have no key: no payment is found for them`] : []),
+    ...(orders?.unseen ?? []).map((one) => `no transaction has the platform ${one.platform} (${one.rows} rows)`),
   ].join('\n');
 }
 

@@ -3,6 +3,7 @@ import { type AccountFault, LEDGER_ACCOUNTS, type MappedAccount } from '../../le
 import { textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
 import type { ImportedRow, ImportFault } from '../import-kind.ts';
+import { platformColumn } from './shared-columns.ts';
 
 /** The ledger's own limits are checked with the map: these bound a cell. */
 const CELL_CHARS_MAX = 200;
@@ -16,7 +17,7 @@ export const ACCOUNTS = defineTable({
   isWholeState: true,
   columns: {
     account: { ...column('conta', 'account', 'Assets:Provider:Available'), isRequired: true },
-    platform: column('plataforma', 'platform', ''),
+    platform: platformColumn({ isRequired: false, example: '' }),
     code: column('código', 'code', '1.1.02'),
     category: column('categoria', 'category', ''),
     cost_center: column('centro de custo', 'cost center', ''),

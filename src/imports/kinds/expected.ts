@@ -1,16 +1,23 @@
 import { z } from 'zod';
+import type { Reader } from '../../database/reader.ts';
+import type { Message } from '../../domain/errors.ts';
 import { append } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
-import { expectedFactsSchema, expectedKeySchema } from '../../expected/expected-fields.ts';
+import { hasKey } from '../../expected/describe-state.ts';
+import { expectedFactsSchema, expectedKeySchema, KEYS_MAX, NUMBER_CHARS_MAX } from '../../expected/expected-fields.ts';
 import { type Arrival, isChange, type PutOutcome, putExpected } from '../../expected/put-expected.ts';
 import { isFormula } from '../../reports/render/formats/write-csv.ts';
+import { describeSaid, message, saidOfRule } from '../../texts/messages.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { choiceColumn, dayColumn, moneyColumn, shownColumn, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
-import { type ImportedRow, type ImportFault, listRepeated } from '../import-kind.ts';
+import { countUnseenPlatforms } from '../find-platforms.ts';
+import { type ImportedOrders, type ImportedRow, type ImportFault, listRepeated, type Titles } from '../import-kind.ts';
 import { LARGE_TABLE_LIMITS } from '../read-table.ts';
+import { platformColumn } from './shared-columns.ts';
 
+/** Rows that a preview shows. */
+const ROWS_SHOWN = 20;
 /** Rows that are stored together. */
 const BATCH = 1_000;
 /** Bounds a cell; each field has its own limits. */
@@ -44,9 +51,18 @@ export const ORDER_OPERATIONS = {
   cashout: { 'pt-BR': 'a pagar', en: 'to pay' },
 } as const;
 
-const column = (pt: string, en: string, example: string, charsMax = CELL_CHARS_MAX) =>
-  textColumn({ titles: { 'pt-BR': pt, en }, charsMax, example });
+const column = (pt: string, en: string, example: string) =>
+  textColumn({ titles: { 'pt-BR': pt, en }, charsMax: CELL_CHARS_MAX, example });
 const day = (pt: string, en: string, example: string) => dayColumn({ titles: { 'pt-BR': pt, en }, example });
+
+/** A rule of a field, as its faults say it. */
+function hintOf(rule: Message): Titles {
+  return { 'pt-BR': describeSaid([rule], 'pt-BR'), en: describeSaid([rule]) };
+}
+const KEYS_HINT = {
+  'pt-BR': `até ${KEYS_MAX} textos, com ${SEPARATOR} entre eles`,
+  en: `up to ${KEYS_MAX} texts with ${SEPARATOR} between them`,
+};
 
 /** Expected payments: the orders of a shop, or what a company owes. A row takes the place of what its key had. */
 export const EXPECTED = defineTable({
@@ -55,8 +71,12 @@ export const EXPECTED = defineTable({
   isWholeState: true,
   limits: LARGE_TABLE_LIMITS,
   columns: {
-    source: { ...column('origem', 'source', 'loja'), isRequired: true },
-    number: { ...column('número', 'number', 'pedido-1024'), isRequired: true },
+    source: { ...column('origem', 'source', 'loja'), isRequired: true, hint: hintOf(message('field.source')) },
+    number: {
+      ...column('número', 'number', 'pedido-1024'),
+      isRequired: true,
+      hint: hintOf(message('field.number', { n: NUMBER_CHARS_MAX })),
+    },
     operation: choiceColumn({
       titles: { 'pt-BR': 'operação', en: 'operation' },
       isRequired: true,
@@ -67,14 +87,14 @@ export const EXPECTED = defineTable({
     due_day: { ...day('vencimento', 'due day', '2026-11-30'), isRequired: true },
     issued_day: day('emissão', 'issued day', '2026-11-20'),
     valid_until: day('válido até', 'valid until', ''),
-    platform: column('plataforma', 'platform', '', PLATFORM_CHARS_MAX),
-    references: column('referências', 'references', `pedido-1024 ${SEPARATOR} PED1024`),
-    e2e_ids: column('ids E2E', 'E2E ids', ''),
+    platform: platformColumn({ isRequired: false, example: 'Loja Centro' }),
+    references: { ...column('referências', 'references', `pedido-1024 ${SEPARATOR} PED1024`), hint: KEYS_HINT },
+    e2e_ids: { ...column('ids E2E', 'E2E ids', ''), hint: KEYS_HINT },
     extra: column('extra', 'extra', ''),
-    document: column('documento', 'document', ''),
+    document: { ...column('documento', 'document', ''), hint: hintOf(message('field.document')) },
     name: column('nome', 'name', 'Maria Souza'),
     description: column('descrição', 'description', ''),
-    invoice_key: column('chave da nota', 'invoice key', ''),
+    invoice_key: { ...column('chave da nota', 'invoice key', ''), hint: hintOf(message('field.invoice_key')) },
   },
   ignored: Object.fromEntries(
     Object.entries({ ...COMPUTED, decided_in_pages: DECIDED_IN_PAGES, matched_to_before: MATCHED_TO_BEFORE }).map(
@@ -94,7 +114,7 @@ export const EXPECTED = defineTable({
     if (key.success && parsed.success) return { value: { ...key.data, facts: parsed.data } };
     const [issue] = [...(key.error?.issues ?? []), ...(parsed.error?.issues ?? [])];
     const field = String(issue?.path[0] ?? '');
-    return { fault: { column: field, kind: 'refused', value: issue?.message ?? '' } };
+    return { fault: { column: field, kind: 'refused', said: saidOfRule(issue?.message ?? '') } };
   },
   async apply(inner, rows: ImportedRow<Arrival>[], { actor }) {
     const repeated = listRepeated(
@@ -115,7 +135,7 @@ export const EXPECTED = defineTable({
       const column = status === 'expected_operation' ? 'operation' : 'number';
       return [{ row: rows[index]?.number ?? 0, column, kind: 'refused', error: refuse(status) }];
     });
-    return { changed: outcomes.filter(isChange).length, faults };
+    return { changed: outcomes.filter(isChange).length, faults, orders: await summarize(inner.db, rows) };
   },
 });
 
@@ -154,4 +174,20 @@ export function guard(text: string): string {
 function unguard(text: string): string {
   const own = text.replace(GUARDED, '');
   return own !== text && isFormula(own) ? text.slice(1) : text;
+}
+
+async function summarize(db: Reader, rows: ImportedRow<Arrival>[]): Promise<ImportedOrders> {
+  const facts = rows.map(({ value }) => value.facts);
+  const sums = [...Map.groupBy(facts, ({ operation }) => operation)].map(([operation, own]) => ({
+    ...{ operation, rows: own.length, cents: own.reduce((sum, { amount }) => sum + amount, 0n) },
+  }));
+  const platforms = facts.flatMap(({ platform }) => platform ?? []);
+  return {
+    first: rows.slice(0, ROWS_SHOWN).map(({ number: row, value: { number, facts: own } }) => {
+      const { operation, platform, amount: cents, due_day } = own;
+      return { row, number, operation, platform, cents, due_day };
+    }),
+    ...{ sums, unfindable: facts.filter((own) => !hasKey(own)).length },
+    unseen: await countUnseenPlatforms(db, platforms),
+  };
 }

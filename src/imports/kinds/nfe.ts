@@ -2,7 +2,7 @@
 import { cancelExpected } from '../../expected/cancel-expected.ts';
 import { findExpectedOf, findOrders, joinInvoice, NFE_SOURCE } from '../../expected/join-invoice.ts';
 import { type Arrival, isChange, putExpected } from '../../expected/put-expected.ts';
-import { refusal } from '../../texts/refuse.ts';
+import { refuse } from '../../texts/refuse.ts';
 import { type ImportedRow, type ImportFault, type ImportKind, type LeftOutRow, listRepeated } from '../import-kind.ts';
 import type { Cancellation, Invoice } from '../nfe/parse-invoices.ts';
 import { INVOICE_BYTES_MAX, readInvoiceFiles } from '../nfe/read-invoice-files.ts';
@@ -40,7 +40,7 @@ export const NFE: ImportKind<Invoice | Cancellation> = {
           order === undefined ? outcomes.shift() : await joinInvoice(inner, { order, invoice: value, actor });
         if (outcome && isChange(outcome)) changed++;
         if (outcome?.status === 'expected_cancelled')
-          faults.push({ ...faultAt(place), kind: 'refused', value: refusal(outcome.status)[1] });
+          faults.push({ ...faultAt(place), kind: 'refused', error: refuse(outcome.status) });
       }
     }
     for (const { value, number: row, file } of rows) {

@@ -7,13 +7,13 @@ import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { expectedFactsSchema, type GivenFacts } from '../../expected/expected-fields.ts';
 import { isInvoiceKey } from '../../expected/invoice-key.ts';
 import type { XmlEvent } from '../../spreadsheet/read-xml.ts';
-import type { MessagesOf } from '../../texts/messages.ts';
+import { type MessagesOf, type Said, saidOfRule } from '../../texts/messages.ts';
 import type { LeftOutReason } from '../import-kind.ts';
 
 /** An invoice paid by PIX, as an expected payment; its references are its orders (xPed). `authorizations`: codes of its payments (cAut). */
 export type Invoice = { key: string; facts: GivenFacts; authorizations?: string[] };
 export type Cancellation = { cancels: string };
-type Fault = { kind: MessagesOf<'invoice'>; value?: string | number };
+type Fault = { kind: MessagesOf<'invoice'>; value?: string | number; said?: Said };
 export type Parsed = { value: Invoice | Cancellation } | { fault: Fault } | { leftOut: LeftOutReason };
 
 /** Tags of a payment by PIX: dynamic, static, automatic. */
@@ -132,7 +132,8 @@ function readFacts(key: string, fields: Fields, payments: Payment[]): { facts: G
   });
   if (parsed.success) return { facts: parsed.data };
   const [issue] = parsed.error.issues;
-  return { fault: { kind: 'field', value: `${SOURCES[String(issue?.path[0])] ?? ''} ${issue?.message}`.trim() } };
+  const value = SOURCES[String(issue?.path[0])] ?? '';
+  return { fault: { kind: 'field', value, said: saidOfRule(issue?.message ?? '') } };
 }
 
 function toCancellation({ fields }: Open, protocols: Fields[]): Parsed {

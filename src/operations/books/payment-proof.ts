@@ -112,14 +112,16 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const isAbsent = payments.length === 0;
   const beside = isAbsent && e2e_id === null ? [addDays(named, -1), addDays(named, 1)] : [];
   const found = await Promise.all(beside.map(async (of) => search(context, await searchDay(of))));
-  const isOfName = isAbsent && name !== null && amount !== null;
+  const isOfName = isAbsent && name !== null && amount !== null && byName?.isWhole === true;
   return {
     asked: { day: named, hour, amount, name: seesPersons(reader) ? name : maskName(name), e2e_id },
     ...conclude(list, { doubt, lacks, own: own.length, older: payments.length - own.length }),
     ...{ payments, more: next !== undefined },
     other_hours: isAbsent && hour !== null ? await listHours(context, await searchDay(named), named) : null,
     other_days: beside.filter((_, at) => found[at]?.length),
-    other_names: isOfName ? (await search(context, { ...terms, ...spanOf(named) })).length : null,
+    other_names: isOfName
+      ? await countOtherNames(context, { ...terms, ...spanOf(named) }, await searchDay(named))
+      : null,
     ...{ log: await readLog(context), zone: context.calendar.zone, made_at: context.clock.now().toISOString() },
   };
 }
@@ -134,7 +136,9 @@ function spanOf(of: Day, hour?: number): Span {
   return { from: addDays(of, -LATE_DAYS), to: of, happened };
 }
 
-async function search({ db, keys }: Context, query: Omit<TransactionQuery, 'by' | 'limit'>) {
+type Terms = Omit<TransactionQuery, 'by' | 'limit'>;
+
+async function search({ db, keys }: Context, query: Terms) {
   return (await searchTransactions(db, keys, { ...query, ...PAGE }).catch(throwNarrower)).transactions;
 }
 
@@ -150,7 +154,7 @@ async function isAnyWithoutE2eId(context: Context, { e2eId, ...terms }: SearchTe
 }
 
 /** Lists the hours of a day in which transactions were paid, or created if they were not paid on it, in order. */
-async function listHours(context: Context, query: Parameters<typeof search>[1], of: Day): Promise<number[]> {
+async function listHours(context: Context, query: Terms, of: Day): Promise<number[]> {
   const hours = new Set<number>();
   for (const { id, createdWall } of await search(context, query)) {
     const events = (await describeTransaction(context.db, context.calendar, id))?.events ?? [];
@@ -158,6 +162,12 @@ async function listHours(context: Context, query: Parameters<typeof search>[1], 
     hours.add(Number((paid?.at ?? createdWall).slice(11, 13)));
   }
   return [...hours].sort((a, b) => a - b);
+}
+
+/** Counts the transactions of a day that have a name, and not the one that `own` finds. */
+async function countOtherNames(context: Context, all: Terms, own: Terms): Promise<number> {
+  const named = new Set((await search(context, own)).map(({ id }) => id));
+  return (await search(context, all)).filter(({ id, name }) => name !== null && !named.has(id)).length;
 }
 
 /** Reads a payment as this reader may see it, and how and when we learnt of it. */

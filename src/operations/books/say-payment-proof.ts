@@ -52,7 +52,11 @@ export function listVerdicts(proof: PaymentProof): { code: string; text: Transla
   const own = payments.filter((one) => !one.is_older);
   const older = proof.older.conclusion === 'has' ? payments.filter((one) => one.is_older) : [];
   const absence = list.conclusion === 'none' && proof.conclusion === 'none' ? 'none' : 'unknown';
-  const isOfName = absence === 'none' && proof.other_names;
+  const absent = proof.other_hours?.length
+    ? t('Não nesta hora')
+    : proof.other_names
+      ? t('Não com este nome')
+      : undefined;
   const ofList =
     list.conclusion === 'has'
       ? own.map((one) => ({
@@ -63,10 +67,10 @@ export function listVerdicts(proof: PaymentProof): { code: string; text: Transla
         ? []
         : list.conclusion === 'none' && absence === 'unknown'
           ? [
-              { code: 'none', text: proof.other_names ? t('Não com este nome') : t('Não nesta lista') },
+              { code: 'none', text: absent ?? t('Não nesta lista') },
               { code: 'unknown', text: t('Criado antes: não se sabe') },
             ]
-          : [{ code: absence, text: isOfName ? t('Não com este nome') : CONCLUSIONS[absence] }];
+          : [{ code: absence, text: (absence === 'none' && absent) || CONCLUSIONS[absence] }];
   // what the provider showed to us stands, also where nothing is known of the whole list
   const known = list.conclusion === 'unknown' && list.reason !== 'not_listed' ? own : [];
   const ofKnown = known.map((one) => ({
@@ -114,7 +118,9 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Transl
       since,
     });
   const hours = (proof.other_hours ?? []).map((hour) => t('entre {from} e {to} h', { from: hour, to: hour + 1 }));
-  const elsewhere = hours.length > 0 && t('Em outras horas do dia há: {hours}.', { hours: hours.join('; ') });
+  const asked = sayAsked({ asked: { ...proof.asked, hour: null } });
+  const elsewhere =
+    hours.length > 0 && t('Neste dia há assim ({asked}), em outra hora: {hours}.', { asked, hours: hours.join('; ') });
   // a payment that was found leaves no question about older ones
   const isAnswered = list.conclusion === 'has' && older.conclusion === 'unknown';
   const ofOlder = isAnswered ? [] : sayOlder(proof, since, spell);
@@ -183,7 +189,7 @@ function sayCount(count: number): Translated {
 }
 
 /** `R$ 150,00, entre 14 e 15 h`. */
-function sayAsked({ asked: { amount, hour, name, e2e_id: id } }: PaymentProof): string {
+function sayAsked({ asked: { amount, hour, name, e2e_id: id } }: Pick<PaymentProof, 'asked'>): string {
   const cents = amount === null ? undefined : parseSum(amount);
   const parts = [
     cents === undefined ? '' : formatMoney(cents, language()),

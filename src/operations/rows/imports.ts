@@ -68,6 +68,11 @@ export const importOutcome = component('ImportOutcome', {
     )
     .optional(),
   matched: z.object({ reference: z.int(), amount: z.int(), not_pix: z.int() }).optional(),
+  unfindable: z.int().optional().describe('of expected: rows without a key, for which no payment is found'),
+  unseen_platforms: z
+    .array(z.object({ platform: z.string(), rows: z.int() }))
+    .optional()
+    .describe('of expected: platforms that no transaction shows, each in how many rows'),
   decisions: z
     .array(
       z.object({

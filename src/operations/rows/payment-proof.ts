@@ -60,7 +60,9 @@ export const paymentProof = component('PaymentProof', {
   other_names: z
     .int()
     .nullable()
-    .describe('where none has the name: transactions of the amount on the day, under any name; at most 20'),
+    .describe(
+      'where none has the name: transactions of the amount on the day, whatever the hour, under other names; at most 20',
+    ),
   log: z
     .object({ position: z.int(), hash: z.string(), checkpoint: nullableText.describe('a signed note') })
     .nullable()

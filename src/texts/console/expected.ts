@@ -65,6 +65,18 @@ export const EXPECTED_EN = {
   'Pagamentos deste pedido': 'Payments of this order',
   'Nenhum pagamento até agora.': 'No payment so far.',
   'nenhum pagamento é achado': 'no payment is found',
+  'Pedidos do arquivo': 'Orders of the file',
+  '{operation}: {count}, {amount} ao todo.': '{operation}: {count}, {amount} in total.',
+  'As primeiras {n} de {count}.': 'The first {n} of {count}.',
+  'Um pedido sem chave: nenhum pagamento é achado para ele.': 'One order without a key: no payment is found for it.',
+  '{n} pedidos sem chave: nenhum pagamento é achado para eles.':
+    '{n} orders without a key: no payment is found for them.',
+  'Nenhuma transação tem a plataforma “{platform}”, que está em uma linha: enquanto for assim, nenhum pagamento é achado para ela.':
+    'No transaction has the platform “{platform}”, which one row has: as long as this is so, no payment is found for it.',
+  'Nenhuma transação tem a plataforma “{platform}”, que está em {n} linhas: enquanto for assim, nenhum pagamento é achado para elas.':
+    'No transaction has the platform “{platform}”, which {n} rows have: as long as this is so, no payment is found for them.',
+  'Nenhuma transação tem esta plataforma: enquanto for assim, nenhum pagamento é achado para o pedido.':
+    'No transaction has this platform: as long as this is so, no payment is found for the order.',
   Reabrir: 'Reopen',
   'Cancelar o pedido': 'Cancel the order',
   'O pedido deixa de ser esperado. Cancelar não devolve nada do que já foi pago; dá para reabrir.':

@@ -26,7 +26,10 @@ export const PROOF_EN = {
   'Não foi pago ({status} em {day})': 'Not paid ({status} on {day})',
   'Saída de dinheiro ({status} em {day})': 'Money out ({status} on {day})',
   'Fuso horário do provedor': "The provider's time zone",
-  'Em outras horas do dia há: {hours}.': 'In other hours of the day there is: {hours}.',
+  'Neste dia há assim ({asked}), em outra hora: {hours}.':
+    'On this day there is one like this ({asked}), at another hour: {hours}.',
+  'Não nesta hora': 'Not at this hour',
+  'Ver, a qualquer hora': 'Show, at any hour',
   'Paga em': 'Paid at',
   'não foi paga': 'it was not paid',
   'Soubemos em': 'We learnt of it',

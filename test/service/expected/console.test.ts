@@ -6,6 +6,7 @@ import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { previewImport } from '../../../src/imports/import-file.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields, openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
@@ -182,4 +183,38 @@ test('the preview of a new order says that its number is taken, and what it woul
   const again = await operator.confirm('/expected/new', preview);
   expect(again.text).toContain('Valor R$ 11,00 R$ 12,00');
   expect((await operator.confirm('/expected/new', again)).status).toBe(303);
+});
+
+test('the preview of orders shows the first of them, their sum, and what keeps payments from being found; so does the form', async () => {
+  const platform = env.paid.platform ?? '';
+  await setPlatformName(env.context, { platform, name: 'Loja Norte', actor: 'test' });
+  const header = 'origem;número;operação;valor;vencimento;plataforma;referências';
+  const rows = Array.from(
+    { length: 22 },
+    (_, at) => `shop;seen-${at + 1};a receber;1,10;30/11/2031;Loja Norte;see-${at}`,
+  );
+  const lines = [header, ...rows, 'shop;seen-23;a receber;5,00;30/11/2031;Loja Sul;'];
+  const file = Buffer.from(lines.join('\n')).toString('base64');
+  const { text } = await operator.post('/balances/imports', { kind: 'expected', file });
+  expect(text).toContain('Nada foi gravado ainda.');
+  expect(text).toContain('Um pedido sem chave: nenhum pagamento é achado para ele.');
+  expect(text).toContain('Nenhuma transação tem a plataforma “Loja Sul”, que está em uma linha');
+  expect(text).toContain('a receber: 23, R$ 29,20 ao todo.');
+  expect(text).toContain('As primeiras 20 de 23.');
+  expect(text).toMatch(/seen-1 Loja Norte \S+ a receber R\$ 1,10 30\/11\/2031/);
+  expect(text).toContain('seen-20');
+  expect(text).not.toContain('seen-21');
+  const page = await operator.get('/expected/new');
+  expect(page.html).toContain(`<option value="${platform}">Loja Norte`);
+  const fields = { number: 'seen-form', operation: 'cashin', amount: '1,00', due_day: '2031-11-30' };
+  const named = await operator.post('/expected/new', { ...fields, platform: 'loja norte' });
+  expect(named.text).toContain(`Plataforma ${platform}`);
+  expect(named.text).not.toContain('Nenhuma transação tem esta plataforma');
+  const unseen = await operator.post('/expected/new', { ...fields, platform: 'Loja Sul' });
+  expect(unseen.text).toContain('Nenhuma transação tem esta plataforma: enquanto for assim');
+  expect((await operator.confirm('/expected/new', unseen)).status).toBe(303);
+  const list = await operator.get('/expected?number=seen-form');
+  expect(list.html).toContain('nenhum pagamento é achado');
+  const [id = ''] = /\/expected\/ep_[^"]+/.exec(list.html) ?? [];
+  expect((await operator.get(id)).text).toContain('nenhuma transação tem a plataforma deste pedido');
 });

@@ -1,5 +1,6 @@
 /** Expected payments as files: imported as XLSX and CSV, and exported as CSV, which sqlite3 joins with the payments. */
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -7,21 +8,23 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ADMIN_CALLER } from '../../../src/access/tokens.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
+import { readStateReason } from '../../../src/expected/describe-state.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { joinInvoice } from '../../../src/expected/join-invoice.ts';
 import { listExpected } from '../../../src/expected/list-expected.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
-import { importFile } from '../../../src/imports/import-file.ts';
+import { importFile, previewImport } from '../../../src/imports/import-file.ts';
 import { ImportRefusedError } from '../../../src/imports/import-kind.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { renderExpectedCsv } from '../../../src/operations/export-expected.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { dayOver, makeOrders } from '../../support/make-expected.ts';
 import { keyOfInvoice } from '../../support/make-invoice.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 import { packWorkbook } from '../../support/pack-zip.ts';
-import { observeNow } from '../../support/read-ledger-state.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const run = promisify(execFile);
@@ -90,7 +93,7 @@ test('bad rows are named by row and column, and nothing is imported; so is a row
   ];
   expect(await refusalOf(csvOf(bad))).toMatchObject([
     { row: 3, column: 'amount' },
-    { row: 4, column: 'document', value: 'must be a CPF or CNPJ with right check digits' },
+    { row: 4, column: 'document', said: [{ name: 'field.document' }] },
     { row: 5, column: 'source' },
     { row: 6, column: 'operation' },
   ]);
@@ -110,6 +113,58 @@ test('bad rows are named by row and column, and nothing is imported; so is a row
   ]);
   expect(await refusalOf(csvOf(many))).toMatchObject([{ kind: 'too_many_rows', value: 20_000 }]);
   expect(await shown()).toEqual(before);
+});
+
+test('a store by its name is its platform; one that no transaction has is taken, and named with its rows and at its orders', async () => {
+  await using own = await openEnvironment();
+  const { context } = own;
+  const platform = randomUUID();
+  const pay = (facts: object) =>
+    applyObservations(context, [
+      observeNow(
+        context,
+        makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), amount: '10.00', platform, ...facts }),
+      ),
+    ]);
+  await pay({ reference: 'r-1' });
+  await setPlatformName(context, { platform, name: 'Loja Norte', actor: 'test' });
+  const orders = async (rows: string[][]) => {
+    const titles = ['origem', 'número', 'operação', 'valor', 'vencimento', 'plataforma', 'referências'];
+    const lines = [titles, ...rows].map((row) => row.join(';'));
+    const file = { kind: 'expected', bytes: Buffer.from(lines.join('\r\n')) } as const;
+    const preview = await previewImport(context, file, { allowEqual: false });
+    await importFile(context, file, { actor: 'test', allowEqual: false });
+    await decideAll(context);
+    const listed = await listExpected(context, 10, undefined);
+    return { preview, shown: new Map(listed.map((row) => [row.number, row])) };
+  };
+  const row = (number: string, store: string, reference: string) => [
+    ...['loja', number, 'a receber', '10,00', '30/11/2031', store, reference],
+  ];
+  const { preview, shown: first } = await orders([
+    row('p-1', ' loja NORTE ', 'r-1'),
+    row('p-2', 'Loja Sul', 'r-2'),
+    row('p-3', 'Loja Sul', 'r-3'),
+    row('p-4', '', ''),
+  ]);
+  expect(first.get('p-1')).toMatchObject({ platform, state: 'paid' });
+  expect(first.get('p-2')).toMatchObject({ platform: 'Loja Sul', state: 'open' });
+  expect(preview.orders).toMatchObject({
+    ...{ unfindable: 1, unseen: [{ platform: 'Loja Sul', rows: 2 }] },
+    sums: [{ operation: 'cashin', rows: 4, cents: 4_000n }],
+    first: [{ row: 2, number: 'p-1', platform, cents: 1_000n, due_day: '2031-11-30' }, {}, {}, {}],
+  });
+  const reasonOf = async (number: string) => {
+    const order = first.get(number) ?? { id: '', reason_code: null };
+    return (await readStateReason(context.db, order)).map(({ name }) => name);
+  };
+  expect(await reasonOf('p-1')).toEqual([]);
+  expect(await reasonOf('p-2')).toEqual(['expected.platform_unseen']);
+  expect(await reasonOf('p-4')).toEqual(['expected.unfindable']);
+  // what is an id itself is no name
+  await pay({ reference: 'r-5', platform: 'LOJA NORTE' });
+  const { shown } = await orders([row('p-5', 'LOJA NORTE', 'r-5'), row('p-6', 'Loja Norte', 'r-6')]);
+  expect(['p-5', 'p-6'].map((number) => shown.get(number)?.platform)).toEqual(['LOJA NORTE', platform]);
 });
 
 test('the exported CSV comes back as it was: nothing of it changes, with any signs in its texts', async () => {

@@ -13,6 +13,7 @@ import { listBankMatches } from '../../../src/ledger/bank/list-bank-matches.ts';
 import { summarizeBank } from '../../../src/ledger/bank/summarize-bank.ts';
 import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { importBank } from '../../support/import-bank.ts';
 import type { MadeLine } from '../../support/make-ofx.ts';
@@ -213,6 +214,30 @@ test('the API takes an XLSX of names, checks the role of each kind, and lists im
   expect(json.imports[0]).toMatchObject({ kind: 'platforms', rows: 1, changed: 1, sha256: sha256(workbook) });
   expect((await call('/platforms', Buffer.alloc(1024 * 1024 + 1))).status).toBe(413);
   expect((await call('/platforms', '')).status).toBe(422);
+});
+
+test('each kind of tables takes a platform by its name; a name of none is refused as before', async () => {
+  const platform = env.paid.platform ?? '';
+  const named = { platform, name: 'Loja Única', actor: 'test' };
+  await setPlatformName(env.context, named);
+  const tables = {
+    adjustments: `plataforma;dia;tipo;valor;observação\n@;${env.today};tarifa;-0,01;por nome`,
+    statements: `plataforma;instante;saldo\n@;${env.today} 00:00:00;1,23`,
+    accounts: 'conta;plataforma;código\nAssets:Provider:Held;@;1.1.7',
+    platforms: 'plataforma;nome\n@;Loja Nova',
+  };
+  for (const [kind, table] of Object.entries(tables)) {
+    const wrong = await call(`/${kind}`, table.replace('@', 'Loja Nenhuma'));
+    expect([kind, wrong.status, Object.keys(wrong.json.errors)]).toEqual([kind, 422, ['row 2, plataforma']]);
+    expect([kind, (await call(`/${kind}`, table.replace('@', 'LOJA única'))).json]).toMatchObject([
+      kind,
+      { changed: 1 },
+    ]);
+  }
+  const { accounts } = await readAccountMap(env.context.db);
+  expect(accounts).toMatchObject([{ account: 'Assets:Provider:Held', platform }]);
+  expect((await listPlatformNames(env.context.db)).find((one) => one.platform === platform)?.name).toBe('Loja Nova');
+  await setPlatformName(env.context, { ...named, name: null });
 });
 
 test('each kind of tables has templates that it reads, in both languages and formats', async () => {

@@ -9,6 +9,7 @@ import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { recordReadDays } from '../../support/make-report-transactions.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { unescapeHtml } from '../../support/open-console-session.ts';
 
 type Both = { 'pt-BR': string; en: string };
 type Answer = PaymentProof & { text: Both; headline: Both; errors?: Record<string, string[]> };
@@ -133,7 +134,7 @@ it('a payment is found by its hour, its name and its end-to-end id', async () =>
   expect(ids(await prove({ amount: '321.45', hour: '14' }))).toEqual([payment.id]);
   expect(await prove({ amount: '321.45', hour: '15' })).toMatchObject({ conclusion: 'none', other_hours: [14] });
   expect((await prove({ name: 'prado', hour: '15' })).text.en).toMatch(
-    /In other hours of the day there is: between 14:00 and 15:00\.$/,
+    /On this day there is one like this \(name with “prado”\), at another hour: between 14:00 and 15:00\.$/,
   );
   // words of the name, as people know each other
   for (const name of ['zelia', 'PRADO', 'Prado Zél']) expect(ids(await prove({ name }))).toEqual([payment.id]);
@@ -158,6 +159,56 @@ it('names in between are no other person, and an absence names what may be meant
     const beside = (await ask({ day: addDays(day, -1), ...asked })).proof;
     expect(beside).toMatchObject({ payments: [], other_days: [day] });
     expect(beside.text.en).toMatch(/There is one on \d/);
+  }
+});
+
+it('of each question by name, hour and id the sentences are true, and each link finds what it says', async () => {
+  const at = addDays(day, -1);
+  const [own, other] = [
+    of('0f0e0d0c-0000-4000-8000-0000000001aa', `${at} 11:20:00`, { name: 'Nilce Braga', amount: '612.40' }),
+    of('0f0e0d0c-0000-4000-8000-0000000001bb', `${at} 16:20:00`, { name: 'Otto Reis', amount: '730.10' }),
+  ];
+  await apply(own);
+  await apply(other);
+  await recordReadDays(env.context, at, at, env.context.clock.now());
+  const absent = (own.e2e_id ?? '').slice(0, -3).concat('zzz');
+  const console = await env.console('operator');
+  const [HERE, HOUR, NAMES] = ['Tem este pagamento', 'Não nesta hora', 'Não com este nome'];
+  const [atEleven, others] = ['em outra hora: entre 11 e 12 h', 'Com outro nome há uma transação'];
+  const table: [Record<string, string>, string, string[]][] = [
+    [{ amount: '612,40', name: 'nilce' }, HERE, []],
+    [{ amount: '612,40', name: 'nilce', hour: '11' }, HERE, []],
+    [{ amount: '612,40', name: 'nilce', hour: '17' }, HOUR, [atEleven]],
+    [{ name: 'nilce', hour: '17' }, HOUR, [atEleven]],
+    [{ amount: '612,40', hour: '17' }, HOUR, [atEleven]],
+    [{ amount: '612,40', name: 'ana' }, NAMES, [others]],
+    [{ amount: '612,40', name: 'ana', hour: '11' }, NAMES, [others]],
+    [{ amount: '612,40', name: 'ana', hour: '17' }, NAMES, [others]],
+    [{ amount: '730,10', name: 'nilce', hour: '11' }, NAMES, [others]],
+    [{ amount: '9,98', name: 'nilce', hour: '17' }, 'Não nesta lista', []],
+    [{ e2e_id: own.e2e_id ?? '' }, HERE, []],
+    [{ e2e_id: own.e2e_id ?? '', name: 'nilce' }, HERE, []],
+    [{ e2e_id: own.e2e_id ?? '', name: 'ana', amount: '612,40' }, NAMES, [others]],
+    [{ e2e_id: absent, name: 'nilce', amount: '612,40' }, 'Não nesta lista', []],
+  ];
+  const asked = async (query: Record<string, string>) => {
+    const answer = await console.get(`/transactions/proof?${new URLSearchParams({ day: at, ...query }).toString()}`);
+    return answer.to === null ? answer : await console.get(answer.to);
+  };
+  for (const [query, verdict, sentences] of table) {
+    const { html, text } = await asked(query);
+    const said = JSON.stringify(query);
+    expect([said, /<h2 class="as-written">([\s\S]*?)<\/h2>/.exec(html)?.[1]]).toEqual([
+      said,
+      expect.stringContaining(verdict),
+    ]);
+    expect([said, [atEleven, others].filter((one) => text.includes(one))]).toEqual([said, sentences]);
+    const links = [...html.matchAll(/<p class="act-hint"><a href="([^"]+)">Ver/g)].map(([, to]) => to ?? '');
+    expect([said, links.length]).toEqual([said, sentences.length]);
+    for (const to of links)
+      expect([said, to, (await console.get(unescapeHtml(to))).html]).toEqual([
+        ...[said, to, expect.stringContaining('<article class="payment">')],
+      ]);
   }
 });
 

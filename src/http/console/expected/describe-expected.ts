@@ -62,7 +62,7 @@ export function stateBadge(state: ExpectedState): Html {
 const MARK_WORDS: Record<string, string> = words({ unfindable: 'nenhum pagamento é achado' });
 
 /** The badge of the state, and of one for which no payment is found. */
-export function stateBadges({ id, state }: PresentedExpected, unfindable: ReadonlySet<string>): Html {
+export function stateBadges({ id, state }: PresentedExpected, unfindable: ReadonlyMap<string, unknown>): Html {
   return html`${stateBadge(state)}${unfindable.has(id) && html` ${badge(MARK_WORDS, 'unfindable')}`}`;
 }
 

@@ -180,7 +180,7 @@ function dueFields(draft: Draft): Html[] {
 type Row = PresentedExpected;
 
 /** A table of expected payments, each linked to its page. */
-export function expectedTable(rows: Row[], unfindable: ReadonlySet<string>): Html {
+export function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unknown>): Html {
   return table({
     caption: 'Pedidos, os mais novos primeiro',
     rows,

@@ -4,21 +4,23 @@ import { issuedDayOf } from '../../../domain/calendar.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../../../expected/expected-fields.ts';
 import { listExpected, type PresentedExpected } from '../../../expected/list-expected.ts';
+import { countUnseenPlatforms, findPlatformIds } from '../../../imports/find-platforms.ts';
 import { makeChange } from '../../../operations/define-change.ts';
 import { oneExpected, putOne } from '../../../operations/expected.ts';
 import { type Label, t, translate } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { moneyField, readMoney } from '../balances/form-fields.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
-import { choiceField, type Draft, dayField, inputField } from '../parts/fields.ts';
+import { choiceField, type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
+import { readPlatformWords } from '../parts/read-platform-names.ts';
 import { describeFacts, EXPECTED, listFacts, OPERATION_CHOICES, orderLink } from './describe-expected.ts';
 
 /** The source of what people enter by hand. */
 const SOURCE = 'console';
-const NAMES = ['number', 'operation', 'amount', 'due_day', 'references', 'document', 'name', 'description'];
+const NAMES = ['number', 'operation', 'amount', 'due_day', 'platform', 'references', 'document', 'name', 'description'];
 
 /** The form that expects a payment: its key is the number, in the source `console`. */
 export function newExpectedForm(context: Context): Router {
@@ -37,23 +39,32 @@ export function newExpectedForm(context: Context): Router {
     names: NAMES,
     find: async (request, response) => {
       const number = readFormField(request, 'number') ?? '';
-      return { number, before: await findBefore(context, number, response) };
+      const platform = (readFormField(request, 'platform') ?? '').trim();
+      const ids = await findPlatformIds(context.db, new Set([platform]));
+      const platforms = await readPlatformWords(context, response);
+      return { number, before: await findBefore(context, number, response), ids, platforms };
     },
     basis: async (inner, { number }) => {
       const [order] = await listExpected(inner, 1, undefined, { source: SOURCE, number });
       return order ? `${order.id} ${order.version}` : '';
     },
-    fields: async (draft) => html`<div class="fields">${inputField(draft, { name: 'number', label: 'Número' })}
+    fields: async (
+      draft,
+      { platforms },
+    ) => html`<div class="fields">${inputField(draft, { name: 'number', label: 'Número' })}
 ${choiceField(draft, { name: 'operation', label: 'Operação', words: OPERATION_CHOICES })}
 ${moneyField(draft, { name: 'amount', label: 'Valor' })}
 ${dayField(draft, { name: 'due_day', label: 'Vencimento' })}
+${filterField(draft, { name: 'platform', label: 'Plataforma', words: platforms, any: 'Qualquer' })}
 ${inputField(draft, { name: 'references', label: 'Referência', hint: 'A que o pagamento terá, se você a escolhe.' })}
 ${inputField(draft, { name: 'document', label: 'Documento' })}
 ${inputField(draft, { name: 'name', label: 'Nome' })}
 ${inputField(draft, { name: 'description', label: 'Descrição' })}</div>`,
     read: readDraft,
     preview: async (typed, { before }) => {
-      const after = describeFacts({ ...NOTHING, ...typed, source: SOURCE, references: typed.references ?? [] });
+      const facts = describeFacts({ ...NOTHING, ...typed, source: SOURCE, references: typed.references ?? [] });
+      const unseen = await countUnseenPlatforms(context.db, typed.platform === null ? [] : [typed.platform]);
+      const after = html`${unseen.length > 0 && html`<div class="explain bad"><p>${t('Nenhuma transação tem esta plataforma: enquanto for assim, nenhum pagamento é achado para o pedido.')}</p></div>`}${facts}`;
       if (!before) return after;
       return html`<p class="lead">${t('Este número já é de um pedido: o que está abaixo o substitui por inteiro.')} ${orderLink(before.id)}</p>${changesTable(listChanges(context, before, typed))}${after}`;
     },
@@ -63,7 +74,7 @@ ${inputField(draft, { name: 'description', label: 'Descrição' })}</div>`,
 
 /** The facts for which the form has no field. */
 const NOTHING = {
-  ...{ issued_day: null, valid_until: null, platform: null, e2e_ids: [] as string[], extra: null },
+  ...{ issued_day: null, valid_until: null, e2e_ids: [] as string[], extra: null },
   invoice_key: null,
 };
 
@@ -73,6 +84,13 @@ async function findBefore(context: Context, number: string, response: Response) 
   return known && (await oneExpected.read(context, { caller: getCaller(response), id: known.id, via: 'console' }));
 }
 
+type Item = {
+  number: string;
+  before: PresentedExpected | undefined;
+  /** The platform that is typed by its name. */
+  ids: ReadonlyMap<string, string>;
+  platforms: Record<string, string>;
+};
 type Change = { label: Label; before: Part; after: Part };
 
 /** The facts that the typed ones replace by others. */
@@ -105,19 +123,22 @@ type Typed = {
   operation: string;
   amount: string;
   due_day: string;
+  platform: string | null;
   references: string[] | null;
   document: string | null;
   name: string | null;
   description: string | null;
 };
 
-function readDraft(draft: Draft): Typed {
+function readDraft(draft: Draft, { ids }: Item): Typed {
   const { values, faults } = draft;
   const { number = '', operation = '', due_day = '' } = values;
   const cents = readMoney(draft, 'amount');
   const optional = (name: string): string | null => values[name] || null;
+  const platform = values.platform?.trim() || null;
   const typed = {
     ...{ number, operation, due_day, amount: formatAmount(cents) },
+    platform: ids.get(platform ?? '') ?? platform,
     references: values.references ? [values.references] : null,
     ...{ document: optional('document'), name: optional('name'), description: optional('description') },
   };

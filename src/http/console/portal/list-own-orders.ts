@@ -120,7 +120,7 @@ function disputeBadge({ disputed }: PresentedExpected): Html | false {
   return disputed && html` ${badge(DISPUTE_WORDS, 'disputed')}`;
 }
 
-function orderTable(rows: PresentedExpected[], empty: Label, unfindable: ReadonlySet<string>): Html {
+function orderTable(rows: PresentedExpected[], empty: Label, unfindable: ReadonlyMap<string, unknown>): Html {
   return table({
     caption: 'Pedidos, os mais novos primeiro',
     rows,

@@ -72,7 +72,7 @@ export function proofPages(context: Context): Router {
       // the form has the name as it was typed
       masked ? undefined : draft,
       html`${renderProof(context, proof)}
-${!!proof.other_names && link({ name: '' }, t('Ver, com qualquer nome'))}${proof.other_days.map((one) => link({ day: one }, t('Ver {day}', { day: formatDay(one) })))}
+${!!proof.other_hours?.length && link({ hour: '' }, t('Ver, a qualquer hora'))}${!!proof.other_names && link({ name: '', hour: '' }, t('Ver, com qualquer nome'))}${proof.other_days.map((one) => link({ day: one, hour: '' }, t('Ver {day}', { day: formatDay(one) })))}
 ${start && html`<p class="act-hint">${mayStart ? html`<a href="${start}">${t('Iniciar essa conferência')}</a>` : html`${t('Envie este endereço a um operador:')} <code class="id">${context.config.PUBLIC_URL ?? `${request.protocol}://${request.headers.host}`}${start}</code>`}</p>`}
 ${canSeePersonalData(response) && link({ masked: masked ? '' : 'true' }, masked ? t('Mostrar os dados pessoais') : t('Mascarar os dados pessoais, para enviar'))}
 <p class="hint act-hint">${t('Imprima a página, ou salve-a em PDF. A API dá o mesmo em JSON: GET /api/v1/transactions/proof.')}</p>`,
