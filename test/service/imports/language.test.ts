@@ -9,8 +9,7 @@ import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
 const env = closeAfterAll(await openConsoleEnvironment());
-const ENGLISH =
-  /\b(?:must|is|are|the|has|have|not|with|which|be|already|write|it|and|than|before|after|characters)\b/i;
+const ENGLISH = /\b(?:must|is|are|the|has|have|not|with|which|be|already|write|it|and|than|before|after|characters)\b/i;
 const BAD = [
   'ERP!',
   'x'.repeat(7_000),
