@@ -5,7 +5,7 @@ import type { Operation } from '../domain/statuses.ts';
 import { EXPECTED_STATES, type ExpectedState } from './decide/decide-state.ts';
 import { sumExpected } from './list-expected.ts';
 
-/** `undecided`: with candidates, about which a person may decide. */
+/** `undecided`: with candidates that nobody undid, about which a person may decide. */
 export type OrderCounts = { paid: number; unpaid: number; undecided: number };
 /** How many expected payments are in each state that one of them is in, and their amounts by operation: these make no sum. */
 export type StateCounts = { state: ExpectedState; count: number; cents: { operation: Operation; cents: bigint }[] }[];

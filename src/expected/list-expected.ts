@@ -141,7 +141,11 @@ function matchFilters(eb: Heads, { keys }: Pick<Context, 'keys'>, filters: Expec
   }
   if (undecided === true || disputed !== undefined) {
     const candidates = eb.selectFrom('expected_candidates').select('rule').whereRef('expected_seq', '=', 'head.seq');
-    terms.push(eb.exists(disputed === undefined ? candidates : candidates.where('reason', '=', 'not_unique')));
+    // a pair that a person undid is decided
+    const wanted = disputed
+      ? candidates.where('reason', '=', 'not_unique')
+      : candidates.where('reason', '<>', 'undone');
+    terms.push(eb.exists(wanted));
   }
   return eb.and(terms);
 }

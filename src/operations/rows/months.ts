@@ -51,7 +51,7 @@ export const shownMonth = component('MonthWithBalances', {
       'of a month that is not closed: the first earlier month with entries that closing it leaves open for good',
     ),
   expected: z
-    .object({ paid: z.int(), unpaid: z.int(), undecided: z.int().describe('with candidates') })
+    .object({ paid: z.int(), unpaid: z.int(), undecided: z.int().describe('with candidates that nobody undid') })
     .describe('expected payments that were due in it: they keep no month open'),
   balances: z
     .array(z.object({ account: z.string(), opening: amount, closing: amount }))

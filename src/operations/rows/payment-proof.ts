@@ -61,7 +61,7 @@ export const paymentProof = component('PaymentProof', {
     .int()
     .nullable()
     .describe(
-      'where none has the name: transactions of the amount on the day, whatever the hour, under other names; at most 20',
+      'where none has the name: transactions of the amount on the day, at any hour, under other names; at most 20',
     ),
   log: z
     .object({ position: z.int(), hash: z.string(), checkpoint: nullableText.describe('a signed note') })

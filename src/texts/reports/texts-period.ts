@@ -23,8 +23,8 @@ export const PERIOD_PT_BR = {
     'O que estava em aberto no fim do período: todos os pagamentos, cuja soma é o saldo retido, e os recebimentos criados no período.',
   receivable:
     'Pedidos que venceram, foram pagos, devolvidos ou mudaram no período, e os vencidos há até 95 dias no seu fim, no estado que tinham no corte.',
-  ownOfDay: 'das quais deste dia',
-  ownOfPeriod: 'das quais deste período',
+  ownOfDay: 'Deste dia, de todos os tipos',
+  ownOfPeriod: 'Deste período, de todos os tipos',
   providerBalance: 'Saldo do provedor',
   unstated: 'não informado de {count} de {all} plataformas: nada o compara com o razão',
   mismatches: 'Diferenças em aberto quando este arquivo foi feito, e as que surgiram no período.',
@@ -78,8 +78,8 @@ export const PERIOD_EN: Record<keyof typeof PERIOD_PT_BR, string> = {
     "What was open at the period's end: every payment, whose sum is the held balance, and the receipts created in the period.",
   receivable:
     'Orders that were due, paid, returned or changed in the period, and those overdue for up to 95 days at its end, in the state that they had at the cut.',
-  ownOfDay: 'of which of this day',
-  ownOfPeriod: 'of which of this period',
+  ownOfDay: 'Of this day, of all kinds',
+  ownOfPeriod: 'Of this period, of all kinds',
   providerBalance: "The provider's balance",
   unstated: 'not stated for {count} of {all} platforms: nothing compares it with the ledger',
   mismatches: 'Differences open when this file was made, and those that arose in the period.',

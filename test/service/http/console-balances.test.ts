@@ -606,8 +606,6 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   await applyTransactions(env.context, [paidBefore]);
   const again = await post('accountant', address, typed);
   expect(again.text).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
-  const dear = await post('accountant', address, { ...typed, fixed: '9,99', from: last, to: '' });
-  expect(dear.text).toMatch(/só os últimos 31\. Alertas Ao confirmar, você causa o alerta “[^”]*contrato[^”]*”/);
   expect((await post('accountant', address, { ...typed, percent: '101,00', fixed: '-1,00' })).status).toBe(422);
   expect((await post('accountant', address, { ...typed, percent: '' })).text).toContain('Parte do valor, em % 0,00');
   expect((await post('accountant', address, { ...typed, fixed: '' })).text).toContain('Valor fixo, em R$ R$ 0,00');

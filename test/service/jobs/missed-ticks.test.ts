@@ -106,7 +106,6 @@ test('a tick that no replica ran although they were up is made up within 20 seco
   for (const job of JOB_NAMES) await addTick(job, NOW);
   await using _ = await startBoth();
   now = new Date('2026-01-31T03:31:00Z');
-  expect(await finishedTicks('manifest')).toHaveLength(1);
   await environment?.timers.advance(SEARCH_MS);
   await eventually(async () => (await finishedTicks('manifest')).length > 1);
   expect((await finishedTicks('manifest')).at(-1)).toBe('2026-01-31T03:30:00.000Z');

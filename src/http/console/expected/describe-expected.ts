@@ -15,12 +15,10 @@ import { formatCount, formatDay, moment, moneyOf, shortId } from '../parts/forma
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, facts, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
-import { ORDER_STATE_WORDS } from '../parts/words.ts';
+import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
 
 export const EXPECTED = { address: '/expected', title: 'Pedidos' } as const;
 export const UNDECIDED = { address: '/expected/undecided', title: 'A casar' } as const;
-
-export const OPERATION_CHOICES: Record<string, string> = words({ cashin: 'a receber', cashout: 'a pagar' });
 
 export const RULE_WORDS: Record<string, string> = words({
   person: 'uma pessoa',

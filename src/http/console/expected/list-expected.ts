@@ -22,12 +22,11 @@ import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '..
 import { readPlatformWords } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField, hasRole } from '../parts/send-page.ts';
-import { ORDER_STATE_WORDS } from '../parts/words.ts';
+import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
 import {
   candidateTable,
   describeFacts,
   EXPECTED,
-  OPERATION_CHOICES,
   orderMismatches,
   readOrderPayments,
   stateBadge,

@@ -16,7 +16,8 @@ import { type Html, html, type Part } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { readPlatformWords } from '../parts/read-platform-names.ts';
-import { describeFacts, EXPECTED, listFacts, OPERATION_CHOICES, orderLink } from './describe-expected.ts';
+import { OPERATION_CHOICES } from '../parts/words.ts';
+import { describeFacts, EXPECTED, listFacts, orderLink } from './describe-expected.ts';
 
 /** The source of what people enter by hand. */
 const SOURCE = 'console';

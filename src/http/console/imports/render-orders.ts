@@ -1,11 +1,11 @@
 import type { ImportedOrders } from '../../../imports/import-kind.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
-import { OPERATION_CHOICES } from '../expected/describe-expected.ts';
 import { formatCount, formatDay, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
+import { OPERATION_CHOICES } from '../parts/words.ts';
 
 /** Platforms that a warning lists. */
 const UNSEEN_SHOWN_MAX = 50;

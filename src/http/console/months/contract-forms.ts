@@ -93,7 +93,6 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
     },
     async preview(stated, platforms, response) {
       const opens = await describeOpened(context, response, stated);
-      const compared = await renderCompared(context, addCommission, stated);
       const month = addMonths(monthOf(context.calendar.dayOf(context.clock.now())), -1);
       const contract = {
         ...stated,
@@ -111,7 +110,7 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
         ['Parte do valor, em %', formatMoneyInput(BigInt(stated.basis_points))],
         ['De', formatDay(stated.from)],
         ['Até', stated.to && formatDay(stated.to)],
-      ])}<p class="explain">${would.payments === 0 ? t('{month} não teve pagamentos que este contrato cobre: não há o que comparar.', { month: nameMonth(month) }) : tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>${opens}${compared}`;
+      ])}<p class="explain">${would.payments === 0 ? t('{month} não teve pagamentos que este contrato cobre: não há o que comparar.', { month: nameMonth(month) }) : tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>${opens}`;
     },
     landing: ({ from }) => landOn(context, from),
     done: 'contract_stated',

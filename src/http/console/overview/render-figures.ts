@@ -9,14 +9,14 @@ import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
-import { EXPECTED, OPERATION_CHOICES, orderMismatches, UNDECIDED } from '../expected/describe-expected.ts';
+import { EXPECTED, orderMismatches, UNDECIDED } from '../expected/describe-expected.ts';
 import { explainMismatch } from '../mismatches/explain-mismatch.ts';
 import { formatAge, formatBounded, formatCount, formatMoney, moment, money, moneyAtStake } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import type { PlatformBalance } from '../parts/read-platform-balances.ts';
 import { type PlatformNames, platformLink } from '../parts/read-platform-names.ts';
-import { ORDER_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
+import { OPERATION_CHOICES, ORDER_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 import type { Orders, PaidCounts, readInboxCounts } from './read-overview.ts';
 
 /** The mismatches that the reader is to decide; nothing where there are none. */

@@ -72,6 +72,8 @@ export const ENTRY_KIND_WORDS: Record<string, string> = words({
   reversal: 'Estorno',
 });
 
+export const OPERATION_CHOICES: Record<string, string> = words({ cashin: 'a receber', cashout: 'a pagar' });
+
 export const RESOLUTION_WORDS = reportWords('resolutions');
 
 export const ROLE_WORDS: Record<Role, string> = wordsBy(

@@ -182,7 +182,8 @@ function candidateTable({ candidates }: PresentedExpected): Html | false {
 
 /** The orders that compete with this one, and how the merchant ends that. */
 function explainCompeting(context: PortalContext, order: PresentedExpected, competing: Competing[]): Html | false {
-  if (competing.length === 0)
+  // no advice to cancel what a payment counts for
+  if (competing.length === 0 || (order.matches.length > 0 && !order.disputed))
     return (
       order.disputed &&
       html`<p class="explain">${t('Nenhum outro pedido seu serve a este pagamento: a operação decide.')}</p>`
