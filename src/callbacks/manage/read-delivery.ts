@@ -6,14 +6,14 @@ import type { MerchantRow } from '../../merchants/read-merchants.ts';
 import { IS_NO_TEST, IS_TEST } from '../health/callback-sources.ts';
 import { boundCount, type Count, UNDELIVERED, type Undelivered } from '../health/count-undelivered.ts';
 import { WAITS_FOR_EARLIER } from './read-callbacks.ts';
-import { type AttemptSlot, summarizeAttempts } from './sample-attempts.ts';
+import { type AttemptSlot, sampleAttempts, summarizeAttempts } from './sample-attempts.ts';
 
 export const HOURS_SHOWN = 24;
 /** Callbacks of an hour are sampled from each quarter of it: the newest ones alone may all be waiting. */
 const QUARTERS = 4;
 const QUARTER_MAX = 12;
 /** Callbacks of an hour whose attempts are read: enough for rates and percentiles. */
-export const SAMPLE_MAX = QUARTERS * QUARTER_MAX;
+const SAMPLE_MAX = QUARTERS * QUARTER_MAX;
 /** Undelivered callbacks of each state, and the newest delivered ones. */
 const LIST_MAX = 50;
 /** Undelivered callbacks before `allSince` whose attempts count too. */
@@ -61,9 +61,12 @@ export async function readDelivery(context: Context, merchant: MerchantRow): Pro
     readNextAttempt(context, merchant),
   ]);
   const failed = attempts.findLast((one) => one.error_class !== null);
+  // what waits or failed has too large a share of `attempts`, and a replayed callback is of another hour
+  const sampled = allSince ? [] : await sampleAttempts(context.db, starts, new Date(hour + HOUR_MS), merchant.seq);
+  const enough = sampled.filter((one) => one.attempts >= SAMPLE_MAX);
   return {
     counts,
-    hours: starts.map((start) => summarize(start, attempts)),
+    hours: starts.map((start) => enough.find((one) => one.start === start) ?? summarize(start, attempts)),
     allSince,
     lastFailure: failed && {
       at: failed.started_at,

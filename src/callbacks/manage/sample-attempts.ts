@@ -3,7 +3,9 @@
  * slow each attempt down; but its numbers grow with time. So single numbers are probed, spread over all of them, and then
  * more closely where a slot has too few: each round narrows the gaps, and no round reads more than ATTEMPTS_MAX rows.
  */
+import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
+import { IS_NO_TEST } from '../health/callback-sources.ts';
 
 /** Rows that a round reads at most. */
 const ATTEMPTS_MAX = 4_000;
@@ -21,8 +23,16 @@ export function sampleSizeOf(slots: number): number {
   return Math.floor(ATTEMPTS_MAX / Math.max(slots, 1));
 }
 
-/** Samples the attempts of adjacent slots. @param starts of the slots, ascending. @param end of the last one. */
-export async function sampleAttempts(db: Reader, starts: readonly Date[], end: Date): Promise<AttemptSlot[]> {
+/**
+ * Samples the attempts of adjacent slots. @param starts of the slots, ascending. @param end of the last one.
+ * @param merchantSeq samples those to one merchant, without tests: the fewer are its own, the smaller the sample.
+ */
+export async function sampleAttempts(
+  db: Reader,
+  starts: readonly Date[],
+  end: Date,
+  merchantSeq?: number,
+): Promise<AttemptSlot[]> {
   const bounds = await db
     .selectFrom('callback_attempts')
     .select((eb) => [eb.fn.min('seq').as('first'), eb.fn.max('seq').as('last')])
@@ -35,7 +45,7 @@ export async function sampleAttempts(db: Reader, starts: readonly Date[], end: D
   let probes = last === 0 ? [] : spread(first, last, FIRST_PROBES);
   for (let round = 0; round < ROUNDS_MAX && probes.length > 0; round++) {
     for (const seq of probes) tried.add(seq);
-    for (const row of await readAttempts(db, probes)) found.set(row.seq, row);
+    for (const row of await readAttempts(db, probes, merchantSeq)) found.set(row.seq, row);
     const rows = [...found.values()].sort((a, b) => a.seq - b.seq);
     slots = assignSlots(rows, limits);
     probes = planProbes(slots, { first, last }).filter((seq) => !tried.has(seq));
@@ -99,10 +109,16 @@ export function spread(first: number, last: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + Math.floor((index * (size - 1)) / Math.max(count - 1, 1)));
 }
 
-async function readAttempts(db: Reader, seqs: number[]): Promise<SampledAttempt[]> {
-  return await db
-    .selectFrom('callback_attempts')
-    .select(['seq', 'started_at', 'duration_ms', 'error_class'])
-    .where('seq', 'in', seqs)
+async function readAttempts(db: Reader, seqs: number[], merchantSeq: number | undefined): Promise<SampledAttempt[]> {
+  const probed = db
+    .selectFrom('callback_attempts as one')
+    .select(['one.seq', 'started_at', 'duration_ms', 'error_class'])
+    .where('one.seq', 'in', seqs);
+  if (merchantSeq === undefined) return await probed.execute();
+  return await probed
+    .modifyFront(sql`STRAIGHT_JOIN`)
+    .innerJoin('callbacks', 'callbacks.seq', 'callback_seq')
+    .where('merchant_seq', '=', merchantSeq)
+    .where(IS_NO_TEST)
     .execute();
 }

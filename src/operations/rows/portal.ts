@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OLDER_MAX, SAMPLE_MAX } from '../../callbacks/manage/read-delivery.ts';
+import { OLDER_MAX } from '../../callbacks/manage/read-delivery.ts';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
 import { ADDRESS_KINDS } from '../../portal/address-changes.ts';
 import { ADDRESS_EFFECTS, OWN_ACTIONS } from '../../portal/read-own-history.ts';
@@ -87,9 +87,7 @@ export const ownHealth = component('OwnHealth', {
         p95_ms: z.int().nullable(),
       }),
     )
-    .describe(
-      `the last 24; as an estimate, the attempts of at most ${SAMPLE_MAX} callbacks of each hour, and of those that wait or failed`,
-    ),
+    .describe('the last 24; as an estimate, of a sample of the attempts of each hour'),
 });
 
 const valuesByList = z.record(z.string(), z.array(z.string()));

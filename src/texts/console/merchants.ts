@@ -147,8 +147,8 @@ export const MERCHANTS_EN = {
   'Nenhuma tentativa em 24 horas.': 'No attempts in 24 hours.',
   'Todas as tentativas dos callbacks criados desde {at}, e as de até {n} mais antigos não entregues.':
     'All attempts of the callbacks created since {at}, and those of up to {n} older ones that are not delivered.',
-  'Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.':
-    'An estimate, from up to {n} callbacks of each hour and from those that wait or failed: 0 % does not mean that none was accepted.',
+  'Estimativa, de uma amostra das tentativas de cada hora: 0 % não diz que nenhum foi aceito.':
+    'An estimate, of a sample of the attempts of each hour: 0 % does not say that none was accepted.',
   'Última entrega: pode haver uma mais nova, de um callback reenviado.':
     'Last delivery: there may be a newer one, of a callback that was sent again.',
   'Testes e exemplos não contam aqui: a lista de callbacks os mostra.':

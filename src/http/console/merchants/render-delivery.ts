@@ -1,6 +1,6 @@
 import { UNDELIVERED, type Undelivered } from '../../../callbacks/health/count-undelivered.ts';
 import { PROBE_EVERY_MS } from '../../../callbacks/health/merchant-health.ts';
-import { type Delivery, type FailedAttempt, OLDER_MAX, SAMPLE_MAX } from '../../../callbacks/manage/read-delivery.ts';
+import { type Delivery, type FailedAttempt, OLDER_MAX } from '../../../callbacks/manage/read-delivery.ts';
 import type { Hold } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
@@ -108,5 +108,5 @@ function renderHours({ calendar }: Clocked, { hours, allSince }: Delivery): Html
     return html`<p class="empty">${t('Nenhuma tentativa em 24 horas.')}</p>`;
   const points = hours.map((hour) => ({ ...placeHourOf(calendar, hour.start), figures: hour }));
   return html`${renderAttemptChart(points, { slotTitle: 'Hora', isEstimate: allSince === undefined })}
-<p class="hint">${allSince ? tHtml('Todas as tentativas dos callbacks criados desde {at}, e as de até {n} mais antigos não entregues.', { at: moment(calendar, allSince), n: formatCount(OLDER_MAX) }) : t('Estimativa, de até {n} callbacks de cada hora e dos que esperam ou falharam: 0 % não diz que nenhum foi aceito.', { n: SAMPLE_MAX })}</p>`;
+<p class="hint">${allSince ? tHtml('Todas as tentativas dos callbacks criados desde {at}, e as de até {n} mais antigos não entregues.', { at: moment(calendar, allSince), n: formatCount(OLDER_MAX) }) : t('Estimativa, de uma amostra das tentativas de cada hora: 0 % não diz que nenhum foi aceito.')}</p>`;
 }
