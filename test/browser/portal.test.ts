@@ -179,7 +179,7 @@ test('an engineer tests, finds, repeats, filters and rotates, on pages that are 
   await press('Pausar');
   await page.getByRole('status').filter({ hasText: 'em pausa' }).waitFor();
   await press('Ativar');
-  await page.getByRole('status').filter({ hasText: 'Lojista ativo' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'Os envios seguem' }).waitFor();
   await press('Sair');
   await page.getByRole('status').filter({ hasText: 'Você saiu.' }).waitFor();
   await page.goto(`${env.url}/portal`);

@@ -38,8 +38,8 @@ export const NOTICES_EN = {
   'Mês fechado: as suas cifras não mudam mais.': 'The month is closed: its figures do not change any more.',
   'Mês reaberto: a sua planilha mostra as cifras de agora.':
     'The month is reopened: its workbook shows the figures of now.',
-  'Lojista ativo: o que estava retido será entregue, do mais antigo ao mais novo.':
-    'The merchant is active: what was held will be delivered, the oldest first.',
+  'Os envios seguem: o que estava retido será entregue, do mais antigo ao mais novo.':
+    'Sending goes on: what was held will be delivered, the oldest first.',
   'Enviando agora uma mensagem que esperava.': 'Sending one message that waited now.',
   'Enviando agora {n} mensagens que esperavam.': 'Sending {n} messages that waited now.',
   'Lojista em pausa: os callbacks ficam retidos até que seja reativado.':

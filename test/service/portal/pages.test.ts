@@ -307,6 +307,9 @@ it('the cursor, the day manifests and the documents stand in the portal, in the 
     expect(await show(`/portal/docs/${file}`)).toEqual({ status: 200, html: readDocument(file) });
   expect((await show('/portal/docs/day-manifests')).html).toContain('href="/portal/docs/verify-day.mjs"');
   expect((await show('/portal/docs')).html).toContain('<h2 id="verificar-uma-mensagem">');
+  expect((await show('/portal/docs')).html).toMatch(
+    /<nav class="tabs"[^>]*>[\s\S]*href="\/portal\/docs\/expected">Pedidos<\/a>/,
+  );
   expect((await show('/portal/docs/expected')).html).toMatch(/<h1[^>]*>Pedidos: quais estão pagos[\s\S]*not_proven/);
   expect((await show('/portal/docs/callback-types')).html).toContain('href="/portal/docs/expected"');
   const english = await show('/portal/docs', 'en');

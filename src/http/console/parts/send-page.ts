@@ -226,7 +226,7 @@ const DONE = words({
   made_some: 'Alguns relatórios não puderam ser feitos: o log diz por quê, e a agenda tenta de novo.',
   making: 'Os relatórios estão sendo feitos, um depois do outro: recarregue a página daqui a pouco.',
   unchanged: 'Nada mudou desde a última revisão: não há uma nova.',
-  enabled: 'Lojista ativo: o que estava retido será entregue, do mais antigo ao mais novo.',
+  enabled: 'Os envios seguem: o que estava retido será entregue, do mais antigo ao mais novo.',
   paused: 'Lojista em pausa: os callbacks ficam retidos até que seja reativado.',
   tested: 'Callback de teste na fila: esta página se atualiza até o resultado.',
   merchant_changed: 'Lojista salvo.',

@@ -39,7 +39,12 @@ export function documentPages(): Router {
     const document = documents[language()].get(name);
     if (!document) throw refuse('address_unknown');
     const tool = html`<a href="${TOOL}" download="${FILE}">${FILE}</a>`;
-    const body = html`<p class="actions">${tHtml('{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help', { tool })} ${sayNoMail(getScope(response))}</p><div class="prose">${document}</div>`;
+    const pages = [...documents[language()]].map(([one, { title }]) => {
+      const isHere = one === name && html` aria-current="page"`;
+      return html`<a href="${DOCS.address}/${one}"${isHere}>${title}</a>`;
+    });
+    const body = html`<nav class="tabs" aria-label="${translate(DOCS.title)}">${pages}</nav>
+<p class="actions">${tHtml('{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help', { tool })} ${sayNoMail(getScope(response))}</p><div class="prose">${document.text}</div>`;
     sendPage(request, response, { title: translate(DOCS.title), body, wide: true });
   };
   router.get(DOCS.address, show);
@@ -52,9 +57,15 @@ export function documentPages(): Router {
   return router;
 }
 
-function renderAll(lang: keyof typeof ENDS): Map<string, Html> {
+type Shown = { title: string; text: Html };
+
+function renderAll(lang: keyof typeof ENDS): Map<string, Shown> {
   return new Map(
-    NAMES.map((name) => [name, renderDocument(leaveOutOperators(readDocument(`${name}${ENDS[lang]}`)), findAddress)]),
+    NAMES.map((name) => {
+      const document = readDocument(`${name}${ENDS[lang]}`);
+      const [title = ''] = document.slice('# '.length).split(/[:\n]/, 1);
+      return [name, { title, text: renderDocument(leaveOutOperators(document), findAddress) }];
+    }),
   );
 }
 
