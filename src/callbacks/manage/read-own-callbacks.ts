@@ -92,7 +92,9 @@ export async function findOwnCallback(db: Reader, merchantSeq: number, webhookId
 }
 
 function selectOwn(db: Reader, merchantSeq: number) {
-  return selectCallbacks(db).select('transactions.reference').where('callbacks.merchant_seq', '=', merchantSeq);
+  return selectCallbacks(db)
+    .select(['transactions.reference', 'expected_payments.number'])
+    .where('callbacks.merchant_seq', '=', merchantSeq);
 }
 
 async function findCursor(db: Reader, merchantSeq: number, webhookId: string) {

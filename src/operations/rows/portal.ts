@@ -9,6 +9,7 @@ import { amount, component, instant, nullableInstant, nullableText } from './row
 const ownCallbackFields = {
   id: z.string().describe('the webhook-id'),
   reference: nullableText,
+  number: nullableText.describe('of the expected payment'),
   transaction_id: nullableText,
   expected_payment_id: nullableText,
   ...deliveryFields,

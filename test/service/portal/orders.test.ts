@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
+import { toSubject } from '../../../src/callbacks/health/callback-sources.ts';
 import { describeParts } from '../../../src/callbacks/manage/replay.ts';
 import { cancelExpected } from '../../../src/expected/cancel-expected.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
@@ -353,6 +354,20 @@ it('marks an order without a reference or the like in the list, and says whose o
     expect((await ana?.get(address, 'en'))?.text).toContain('come for orders of every source');
   }
   await own.set({ filter }).execute();
+});
+
+it('names the order of a message by its number', async () => {
+  const { db } = env.context;
+  await ana?.put('ana', 'a-told');
+  const { seq } = await readRow(db, 'expected_payments', ['seq'], { number: 'a-told' });
+  const { seq: merchantSeq } = await readRow(db, 'merchants', ['seq'], { name: 'ana' });
+  const about = { merchant_seq: merchantSeq, transaction_seq: toSubject(seq), sequence: 1 };
+  const message = { ...about, webhook_id: 'msg_told', type: 'pix.expected.paid', source: 'expected' };
+  await db
+    .insertInto('callbacks')
+    .values({ ...message, state: 'delivered', created_at: new Date() })
+    .execute();
+  expect((await ana?.get('/portal/callbacks?about=a-told'))?.text).toContain('<span class="short">a-told</span>');
 });
 
 it('shows nothing that another merchant sent, also under one source', async () => {

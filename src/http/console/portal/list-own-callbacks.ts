@@ -143,13 +143,15 @@ export function ownCallbackTable(
   });
 }
 
-/** The reference, and the transaction or the order below it: of columns for each, the last ones would not fit a window of 1,280. */
+/** The reference or the order's number, and the transaction or the order below it: of columns for each, the last ones would not fit a window of 1,280. */
 function nameSubject({
-  reference,
+  reference: ofTransaction,
+  number,
   transaction_id: transaction,
   expected_payment_id: order,
 }: PresentedOwnCallback): Part {
   const id = transaction ?? order;
+  const reference = ofTransaction ?? number;
   // a hyphen breaks no reference that fits
   const named =
     reference !== null &&
