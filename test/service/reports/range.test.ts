@@ -196,7 +196,9 @@ test('a summary says that its open mismatches are of all days, how many are its 
   const before = await own();
   await raise('2026-02-02', '2026-03-13', RANGE.from, RANGE.to);
   expect(await own()).toBe(before + 2);
-  expect(lineOf(sheetOf(await readDay(MIDDLE), 'Resumo'), 'Deste dia, de todos os tipos')?.[0]?.value).toBeGreaterThan(0);
+  expect(lineOf(sheetOf(await readDay(MIDDLE), 'Resumo'), 'Deste dia, de todos os tipos')?.[0]?.value).toBeGreaterThan(
+    0,
+  );
   const unstated = async () => lineOf(sheetOf((await read()).sheets, month), 'Saldo do provedor')?.[0]?.value;
   expect(await unstated()).toBe('não informado de 2 de 2 plataformas: nada o compara com o razão');
   const at = context.calendar.startOfDay(MIDDLE);
