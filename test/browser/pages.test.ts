@@ -25,8 +25,8 @@ import { closeBrowser, evaluate, findViolations, logIn, openBrowser, SWAGGER_RUL
 /** SCREENSHOTS=1 writes a picture of each page here. */
 const SHOTS = process.env.SCREENSHOTS ? '/tmp/confere-screenshots' : undefined;
 
-/** Time for all pages in a browser on a busy machine. */
-const PATIENCE_MS = 240_000;
+/** Time for all pages in a browser on a busy machine; the deep run examines each in every theme. */
+const PATIENCE_MS = DEEP ? 1_200_000 : 240_000;
 
 /**
  * What a page is examined in: a phone in `npm test`. The structure of a page is the same in all: each has the rules that
