@@ -474,15 +474,20 @@ describe('the summary', () => {
       const action = random(8);
       if (action === 0) adjustments.push(await withdraw(random(2) === 0 ? cents : -cents, { day: at }));
       if (action === 1)
-        await importFile({
-          number: `${random(2)}`,
-          lines: Array.from({ length: 3 }, (_, index) =>
-            line(`r${round}-${index}`, `${random(2) === 0 ? '' : '-'}${random(3) + 1}.00`, {
-              ...{ day: at, memo: random(2) === 0 ? 'TED' : 'DOC' },
-            }),
-          ),
-          balance: { amount: `${random(1000)}.00`, day: at },
-        });
+        await importBank(
+          context,
+          {
+            number: `${random(2)}`,
+            lines: Array.from({ length: 3 }, (_, index) =>
+              line(`r${round}-${index}`, `${random(2) === 0 ? '' : '-'}${random(3) + 1}.00`, {
+                ...{ day: at, memo: random(2) === 0 ? 'TED' : 'DOC' },
+              }),
+            ),
+            balance: { amount: `${random(1000)}.00`, day: at },
+          },
+          // a file of a day that an earlier one had lacks that one's lines
+          { other_lines: 'true' },
+        );
       const [match] = (await listBankMatches(context.db, 50, undefined)).filter(({ state }) => state === 'matched');
       if (action === 2 && match) await undoMatch(context, match.id, { actor: 'tok', note: 'n' });
       const reversed = adjustments[random(adjustments.length + 1)];
