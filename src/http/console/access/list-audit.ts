@@ -50,7 +50,7 @@ export function auditPages(context: Context): Router {
         { title: 'Quem', cell: actorCell },
         { title: 'Ação', cell: (row) => html`<code>${row.action}</code>` },
         { title: 'Sobre', cell: (row) => html`<span class="id">${row.target}</span>` },
-        { title: 'Detalhe', cell: (row) => row.detail },
+        { title: 'Detalhe', cell: (row) => html`<span class="long">${row.detail}</span>` },
       ],
     });
     sendList(request, response, {
