@@ -50,6 +50,7 @@ export class ExpectedModel {
   /** No value is another round's. */
   readonly round: string;
   readonly documents: string[];
+  static #documents = 100_000_000;
 
   readonly environment: TestEnvironment;
   readonly contexts: Context[];
@@ -60,7 +61,7 @@ export class ExpectedModel {
     this.contexts = contexts;
     this.draw = drawFrom(seed);
     this.round = randomUUID().slice(0, 8);
-    this.documents = [1, 2].map(() => completeCpf(String(100_000_000 + this.draw(800_000_000))));
+    this.documents = [1, 2].map(() => completeCpf(String(ExpectedModel.#documents++)));
   }
 
   pick<T>(...values: T[]): T {
