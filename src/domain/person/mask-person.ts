@@ -124,7 +124,8 @@ export function maskE2eId<T extends string | null>(id: T, ...of: Party[]): T | t
 function repeats(text: string, party: Party): boolean {
   if (party.forgotten) return true;
   const { name, email, phone, document, pix_key } = party;
-  const needles = [name, email, phone, document, pix_key].map((value) => foldName(value ?? ''));
+  const values = [email, phone, document, pix_key].map((value) => foldName(value ?? ''));
+  const needles = [...values, foldName(name ?? ''), spaceWords(foldName(name ?? ''))];
   const long = needles.filter((needle) => needle.length >= NEEDLE_CHARS_MIN);
   const documents = listDocuments(party);
   const parts = documents.map(spellParts);
@@ -136,11 +137,24 @@ function repeats(text: string, party: Party): boolean {
   return listDecodedForms(text).some((reading) => {
     const plain = foldName(reading);
     const bare = normalizeDocument(reading) ?? '';
-    if (long.some((needle) => plain.includes(needle)) || phones.some((number) => bare.includes(number))) return true;
+    const spaced = spaceWords(plain);
+    if (
+      long.some((needle) => plain.includes(needle) || spaced.includes(needle)) ||
+      phones.some((number) => bare.includes(number))
+    )
+      return true;
     if (alike.some((part) => part.test(readLookalikes(reading)))) return true;
     const digits = [bare, reading, ...listJoinedDigits(reading)];
     return parts.some((part) => digits.some((one) => part.test(one)));
   });
+}
+
+/** @returns a folded text with blanks for what else joins the words of a name: `ana-maria souza_lima`. */
+function spaceWords(text: string): string {
+  return text
+    .replace(/[\p{Pd}_.,/'’]+/gu, ' ')
+    .replace(/ +/g, ' ')
+    .trim();
 }
 
 /** @returns a text normalized as a document, with digits for letters of their shape. */

@@ -342,6 +342,16 @@ describe('a document in a text', () => {
   );
 });
 
+test.each([
+  'Ana Maria Souza Lima',
+  'pedido-ANA-MARIA-souza-lima',
+  'ana_maria_souza_lima@loja',
+  'Ana-Maria\u2010Souza Lima',
+])('a name is found however its words are joined: %s', (text) => {
+  for (const name of ['Ana-Maria Souza-Lima', 'Ana Maria Souza Lima'])
+    expect(maskText(text, { name, document: null, email: null, phone: null, pix_key: null })).toBe('***');
+});
+
 test('a text that folds to many times its length is withheld, and one with fractions and ligatures is shown', () => {
   expect(maskText('\uFDFA'.repeat(50))).toBe(WITHHELD);
   expect(maskText('½ kit, 3 ㎏, ﬁo ﷺ')).toBe('½ kit, 3 ㎏, ﬁo ﷺ');
