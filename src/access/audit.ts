@@ -12,7 +12,7 @@ import type { WakeSignal } from '../runtime/wake-signal.ts';
 import { currentRequest, lockKey, noteStep, takeResult, unlockKey, withinStep, writeResult } from './keyed-steps.ts';
 
 export type AuditedAction = {
-  /** The id of a token or a user, or `command`. */
+  /** The id of a token or a user, `command`, or `BY_ITSELF`. */
   actor: string;
   action: string;
   target: string;
@@ -20,12 +20,18 @@ export type AuditedAction = {
   detail?: string;
 };
 
+/** The actor of what the service changes by itself. */
+export const BY_ITSELF = 'confere';
+
 const TARGET_CHARS_MAX = 120;
 /** The column has 65,535 bytes. A page of 200 transactions takes 8 KB. */
 const DETAIL_BYTES_MAX = 60_000;
 
 /** Records an action. */
-export async function audit(context: Pick<Context, 'db' | 'clock'>, done: AuditedAction): Promise<void> {
+export async function audit(
+  context: Pick<Context, 'db'> & { clock: Pick<Context['clock'], 'now'> },
+  done: AuditedAction,
+): Promise<void> {
   await insertAudit(context.db, { id: drawId(), at: context.clock.now(), ...done });
 }
 

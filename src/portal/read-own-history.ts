@@ -1,20 +1,22 @@
 /**
- * The changes at a merchant, as its portal shows them: what its tokens did, and what operators and mailed links did to it. Rows are
+ * The changes at a merchant, as its portal shows them: what its tokens did, and what operators, mailed links and its own failures did to it. Rows are
  * the audit's, which names operators: a merchant reads only that they were operators. Row numbers are left out: they would
  * show how many changes others made.
  */
 import { sql } from 'kysely';
+import { BY_ITSELF } from '../access/audit.ts';
 import type { Reader } from '../database/reader.ts';
-import { formatAmount } from '../domain/money.ts';
 import type { FilterSummary } from '../merchants/match-filter.ts';
 import { refuseField } from '../texts/refuse.ts';
 import { ADDRESS_DECISIONS, ADDRESS_KINDS, type AddressKind } from './address-changes.ts';
+import { type ChangeRow, parseDetail, presentOrder, readOrders } from './read-changed-orders.ts';
 
 export const OWN_ACTIONS = [
   ...(['merchant.added', 'merchant.changed', 'merchant.filter_chosen', 'merchant.secret_rotated'] as const),
   ...(['merchant.address_asked', 'merchant.address_withdrawn', 'merchant.address_decided'] as const),
   ...(['merchant.address_agreed', 'merchant.address_changed', 'merchant.address_refused'] as const),
-  'merchant.address_unanswered',
+  ...(['merchant.address_unanswered', 'merchant.disabled'] as const),
+  ...(['merchant.breaker_opened', 'merchant.breaker_closed'] as const),
   ...(['merchant.paused', 'merchant.enabled', 'merchant.tested', 'callback.redelivered'] as const),
   ...(['callbacks.replayed', 'merchant.pull_token_given', 'merchant.pull_token_revoked'] as const),
   ...(['expected.put', 'expected.cancel', 'expected.reopen', 'portal.login'] as const),
@@ -22,19 +24,14 @@ export const OWN_ACTIONS = [
 export type OwnAction = (typeof OWN_ACTIONS)[number];
 /** Words of a change's detail that say what it did. */
 export const ADDRESS_EFFECTS = [...ADDRESS_DECISIONS, 'unconfirmed', 'removed'] as const;
+/** Why failures disabled it. */
+export const DISABLED_FOR = ['gone', 'failing'] as const;
 const MAILED_LINK = 'mailed-link';
 /** Rows beyond a page: a replay is recorded in parts of 1,000 callbacks, and shown as one change. */
 const PARTS_MAX = 200;
 
-type Row = {
-  seq: number;
-  id: string;
-  at: Date;
-  actor: string;
-  action: OwnAction;
-  target: string;
-  detail: string | null;
-};
+type Change = ChangeRow<OwnAction>;
+
 export type OwnChange = Awaited<ReturnType<typeof readOwnHistory>>['changes'][number];
 
 /**
@@ -74,7 +71,7 @@ export async function readOwnHistory(
     ...onTarget([merchant.id]),
     ...onTarget(asked.map(({ target }) => target)),
   ];
-  const { rows } = await sql<Row>`SELECT * FROM (${sql.join(selects, sql` UNION `)}) changes
+  const { rows } = await sql<Change>`SELECT * FROM (${sql.join(selects, sql` UNION `)}) changes
     ORDER BY at DESC, seq DESC LIMIT ${sql.lit(rowsMax)}`.execute(db);
   const replays = groupReplays(rows);
   const shown = replays.slice(0, limit).flatMap(([row, ...parts]) => (row ? [{ ...row, parts }] : []));
@@ -88,7 +85,9 @@ export async function readOwnHistory(
         ? ('token' as const)
         : row.actor === MAILED_LINK
           ? ('mailed_link' as const)
-          : ('operators' as const),
+          : row.actor === BY_ITSELF
+            ? ('confere' as const)
+            : ('operators' as const),
       token_name: names.get(row.actor) ?? null,
       ...presentAbout(row, about),
       ...presentOrder(row, orders, names),
@@ -98,8 +97,8 @@ export async function readOwnHistory(
 }
 
 /** Groups the parts of each replay, the newest first. */
-function groupReplays(rows: Row[]): Row[][] {
-  const groups: Row[][] = [];
+function groupReplays(rows: Change[]): Change[][] {
+  const groups: Change[][] = [];
   for (const row of rows) {
     const last = groups.at(-1);
     const id = replayOf(row);
@@ -109,7 +108,7 @@ function groupReplays(rows: Row[]): Row[][] {
   return groups;
 }
 
-function replayOf({ action, detail }: Row): string | undefined {
+function replayOf({ action, detail }: Change): string | undefined {
   return action === 'callbacks.replayed' ? (parseDetail(detail) as { replay?: string } | null)?.replay : undefined;
 }
 
@@ -130,7 +129,7 @@ type About = {
 };
 
 /** Reads the addresses, while they are kept, and the webhook-ids that changes are about. */
-async function readAbout(db: Reader, merchantSeq: number, rows: Row[]): Promise<About> {
+async function readAbout(db: Reader, merchantSeq: number, rows: Change[]): Promise<About> {
   const targets = rows.map(({ target }) => target);
   const seqs = targets.flatMap((one) => (one.startsWith('cb_') ? Number(one.slice('cb_'.length)) : []));
   const addresses = await db
@@ -151,7 +150,7 @@ async function readAbout(db: Reader, merchantSeq: number, rows: Row[]): Promise<
   };
 }
 
-function presentAbout({ action, target, detail }: Row, { addresses, callbacks }: About) {
+function presentAbout({ action, target, detail }: Change, { addresses, callbacks }: About) {
   const address = addresses.get(target);
   const words = action === 'merchant.filter_chosen' ? [] : (detail ?? '').split(' ');
   return {
@@ -165,6 +164,7 @@ function presentAbout({ action, target, detail }: Row, { addresses, callbacks }:
     filter: action === 'merchant.filter_chosen' ? (parseDetail(detail) as FilterChange | null) : null,
     expected_payment_id: target.startsWith('ep_') ? target : null,
     callback: callbacks.get(target) ?? null,
+    disabled_for: action === 'merchant.disabled' ? (DISABLED_FOR.find((one) => one === detail) ?? null) : null,
   };
 }
 
@@ -188,69 +188,3 @@ function readRange(detail: string | null) {
 }
 
 type FilterChange = { before: FilterSummary; after: FilterSummary };
-
-/** The JSON of a detail, perhaps after the word of where it came from; null where an earlier version wrote none. */
-function parseDetail(detail: string | null): unknown {
-  const start = detail?.indexOf('{') ?? -1;
-  return detail !== null && start >= 0 ? JSON.parse(detail.slice(start)) : null;
-}
-
-type Orders = Awaited<ReturnType<typeof readOrders>>;
-
-/** Reads the keys of the orders that changes are about, what the merchant's tokens sent of them, and why they reopened them. */
-async function readOrders(db: Reader, rows: Row[], own: ReadonlySet<string>) {
-  const ids = rows.flatMap(({ target }) => (target.startsWith('ep_') ? target : []));
-  if (ids.length === 0) return { keys: new Map(), versions: [], notes: [] };
-  const keys = await db
-    .selectFrom('expected_payments')
-    .select(['id', 'source', 'number'])
-    .where('id', 'in', ids)
-    .execute();
-  const versions = await db
-    .selectFrom('expected_versions as sent')
-    .leftJoin('expected_versions as before', (join) =>
-      join
-        .onRef('before.expected_id', '=', 'sent.expected_id')
-        .on((eb) => eb('before.version', '=', eb('sent.version', '-', 1))),
-    )
-    .select(['sent.expected_id as id', 'sent.version', 'sent.actor', 'sent.created_at', 'sent.amount_cents'])
-    .select(['before.amount_cents as old_cents', 'before.actor as old_actor'])
-    .where('sent.expected_id', 'in', ids)
-    .where('sent.actor', 'in', [...own])
-    .orderBy('sent.version', 'desc')
-    .execute();
-  const notes = await db
-    .selectFrom('expected_cancellations as one')
-    .innerJoin('expected_payments as head', 'head.seq', 'one.expected_seq')
-    .innerJoin('expected_notes', 'expected_notes.cancellation_seq', 'one.seq')
-    .select(['head.id', 'one.actor', 'one.created_at', 'note'])
-    .where('head.id', 'in', ids)
-    .where('one.actor', 'in', [...own])
-    .orderBy('one.seq', 'desc')
-    .execute();
-  return { keys: new Map(keys.map(({ id, ...key }) => [id, key] as const)), versions, notes };
-}
-
-function presentOrder(
-  { action, actor, target, at, detail, parts }: Row & { parts: Row[] },
-  orders: Orders,
-  own: ReadonlyMap<string, string>,
-) {
-  // the change and its audit row are one transaction: the newest that was made before the row
-  const isOf = (one: { id: string; actor: string; created_at: Date }) =>
-    one.id === target && one.actor === actor && one.created_at <= at;
-  const sent = action === 'expected.put' ? orders.versions.find(isOf) : undefined;
-  const mayShowOld = sent && sent.old_cents !== null && own.has(sent.old_actor ?? '');
-  const isMany = action === 'expected.put' || action === 'callbacks.replayed';
-  const counts = [detail, ...parts.map((one) => one.detail)].flatMap(
-    (one) => (isMany ? (parseDetail(one) as { count: number } | null)?.count : undefined) ?? [],
-  );
-  return {
-    ...{ source: orders.keys.get(target)?.source ?? null, number: orders.keys.get(target)?.number ?? null },
-    version: sent?.version ?? null,
-    amount: sent ? formatAmount(sent.amount_cents) : null,
-    old_amount: mayShowOld ? formatAmount(sent.old_cents ?? 0n) : null,
-    count: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count),
-    note: action === 'expected.reopen' ? (orders.notes.find(isOf)?.note ?? null) : null,
-  };
-}

@@ -52,6 +52,7 @@ const SIBLINGS_ALLOWED = [
   'src/config>src/domain',
   'src/log>src/tracing',
   'src/callbacks>src/merchants',
+  'src/callbacks>src/access',
   'src/commands>jobs',
   'src/main>src/commands',
 ];

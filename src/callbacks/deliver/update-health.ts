@@ -1,4 +1,5 @@
 import type { Selectable, Transaction } from 'kysely';
+import { audit, BY_ITSELF } from '../../access/audit.ts';
 import { compileOnce } from '../../database/compile-once.ts';
 import type { Database } from '../../database/tables.ts';
 import { HEALTHY } from '../../merchants/change-merchants.ts';
@@ -32,6 +33,7 @@ export async function updateHealth(trx: Transaction<Database>, attempts: Attempt
     const failed = last && { last_failed_callback: last.callback.seq };
     const set = { ...changeMerchant(row, health, { isGone, now }), ...failed };
     await trx.updateTable('merchants').set(set).where('seq', '=', row.seq).execute();
+    await auditChange(trx, row, set, now);
     after.set(row.seq, { holdsBack: holdsBack({ ...row, ...set }), failingSince: health.failingSince });
   }
   return after;
@@ -79,6 +81,28 @@ function toHealth(row: MerchantRow): MerchantHealth {
 function applyAttempt(health: MerchantHealth, { callback, response }: Attempt, now: Date): MerchantHealth {
   if (isDelivered(response)) return NO_FAILURES;
   return callback.transactionSeq === null || !isFailure(response) ? health : afterFailure(health, now);
+}
+
+/** Records in the audit what the attempts alone changed: the merchant reads it in its history. */
+async function auditChange(
+  trx: Transaction<Database>,
+  row: MerchantRow,
+  set: MerchantChange,
+  now: Date,
+): Promise<void> {
+  const wasOpen = row.breaker_opened_at !== null;
+  const action =
+    set.state === 'disabled'
+      ? 'merchant.disabled'
+      : wasOpen === (set.breaker_opened_at !== null)
+        ? undefined
+        : wasOpen
+          ? 'merchant.breaker_closed'
+          : 'merchant.breaker_opened';
+  if (action === undefined) return;
+  const detail = set.disabled_reason === DISABLED.gone ? 'gone' : 'failing';
+  const done = { actor: BY_ITSELF, action, target: row.id, ...(set.state === 'disabled' && { detail }) };
+  await audit({ db: trx, clock: { now: () => now } }, done);
 }
 
 /** Resets `warned_at` when a merchant becomes disabled: that gets an alert of its own, besides the one about failing. */

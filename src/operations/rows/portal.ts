@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OLDER_MAX } from '../../callbacks/manage/read-delivery.ts';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
 import { ADDRESS_KINDS } from '../../portal/address-changes.ts';
-import { ADDRESS_EFFECTS, OWN_ACTIONS } from '../../portal/read-own-history.ts';
+import { ADDRESS_EFFECTS, DISABLED_FOR, OWN_ACTIONS } from '../../portal/read-own-history.ts';
 import { attempt, deliveryFields } from './callbacks.ts';
 import { amount, component, instant, nullableInstant, nullableText } from './row-fields.ts';
 
@@ -27,7 +27,9 @@ const filterSummary = z.record(z.string(), z.union([z.array(z.string()), z.int()
 
 export const ownChange = component('OwnChange', {
   ...{ id: z.string(), at: instant, action: z.enum(OWN_ACTIONS) },
-  by: z.enum(['token', 'mailed_link', 'operators']),
+  by: z
+    .enum(['token', 'mailed_link', 'operators', 'confere'])
+    .describe('confere: the service, by what the address answered'),
   token_name: nullableText.describe('of a token of the merchant'),
   kind: z.enum(ADDRESS_KINDS).nullable().describe('of a change of address; of a secret: the address that it signs for'),
   effects: z
@@ -54,6 +56,7 @@ export const ownChange = component('OwnChange', {
   note: nullableText.describe('why the merchant reopened it'),
   callback: nullableText.describe('the webhook-id'),
   types: z.array(z.string()).nullable().describe('of the tests and examples that were sent'),
+  disabled_for: z.enum(DISABLED_FOR).nullable().describe('gone: a 410; failing: five days of failures'),
 });
 
 export const ownHealth = component('OwnHealth', {

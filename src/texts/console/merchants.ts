@@ -104,7 +104,7 @@ export const MERCHANTS_EN = {
   'Só os entregues': 'Only those that were delivered',
   'Envia de novo os callbacks criados num período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.':
     'Sends the callbacks that were created in a period again, with the same webhook-ids and in the order of each transaction. Those that still wait are left out: they will be sent in any case.',
-  'No relógio do provedor.': 'On the provider’s clock.',
+  'No horário do provedor ({zone}).': 'On the provider’s clock ({zone}).',
   'Callbacks que voltariam para a fila': 'Callbacks that would be queued again',
   'O fim vem depois do começo.': 'The end comes after the beginning.',
   'Escolha quais.': 'Choose which.',

@@ -7,6 +7,7 @@ import { readCallbackMetrics } from '../../../src/callbacks/queue/read-callback-
 import { setMerchantState } from '../../../src/merchants/change-merchants.ts';
 import { setOwnState } from '../../../src/merchants/change-own.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
+import { readOwnHistory } from '../../../src/portal/read-own-history.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { type Behaviour, openMerchantServer } from '../../support/open-merchant-server.ts';
 
@@ -16,6 +17,13 @@ const MINUTE_MS = 60_000;
 async function statesOf(env: CallbackEnvironment): Promise<string[]> {
   const rows = await env.context.db.selectFrom('callbacks').select('state').orderBy('seq').execute();
   return rows.map((row) => row.state);
+}
+
+/** What the service changed at merchants by itself, as their history shows it, the newest first. */
+async function listOwn({ context: { db } }: CallbackEnvironment, merchantId: string) {
+  const { seq, id } = await findMerchant(db, merchantId);
+  const { changes } = await readOwnHistory(db, { seq, id }, { limit: 10, after: undefined });
+  return changes.map(({ action, by, disabled_for: why }) => [action, by, why]);
 }
 
 type Ended = { id: string; sequence: number };
@@ -70,6 +78,7 @@ test('410 disables a merchant: nothing more is sent, what comes is held, and ena
   expect(sequencesOf(ended)).toEqual({ [first.id]: [1, 2, 3], [second.id]: [1] });
   await env.advanceUntil('the recovery is reported', () => recovered.length > 0);
   expect([recovered, outages.length]).toEqual([[merchant.id], 1]);
+  expect(await listOwn(env, merchant.id)).toEqual([['merchant.disabled', 'confere', 'gone']]);
 });
 
 test('a test that is answered 410 fails and disables nobody, and no figure counts it as a failed callback', async () => {
@@ -135,6 +144,10 @@ test('an open breaker holds callbacks; one probe is sent, and its success lets a
   await env.timers.advance(PROBE_EVERY_MS);
   await env.advanceUntil('all delivered', async () => (await statesOf(env)).every((state) => state === 'delivered'));
   expect(await findMerchant(env.context.db, merchant.id)).toMatchObject({ failures: 0, failing_since: null });
+  expect(await listOwn(env, merchant.id)).toEqual([
+    ['merchant.breaker_closed', 'confere', null],
+    ['merchant.breaker_opened', 'confere', null],
+  ]);
 });
 
 test('a merchant that closes its breaker gets what was held, and has failed for as long as before until it accepts one', async () => {

@@ -225,7 +225,7 @@ it('shows who changed what, in pages, and nothing of other merchants', async () 
   const others = (await call('/portal/changes?action=merchant.paused', {}, bia)).changes as object[];
   expect(others).toMatchObject([{ token_name: 'bia' }]);
   expect((await ana?.get('/portal/history'))?.text).toMatch(
-    /a operação[\s\S]*envios reativados[\s\S]*ana[\s\S]*envios pausados[\s\S]*pedido cancelado/,
+    /a operação[\s\S]*envios retomados[\s\S]*ana[\s\S]*envios pausados[\s\S]*pedido cancelado/,
   );
   expect(await call(`/portal/changes?cursor=${next}`, {}, bia)).toMatchObject({ status: 422 });
 });

@@ -49,7 +49,7 @@ export function replayParts<Item>(
     title: 'Reenviar um período',
     lead: 'Envia de novo os callbacks criados num período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.',
     names: ['from', 'to', 'states'],
-    fields: async (draft: Draft) => replayFields(draft),
+    fields: async (draft: Draft) => replayFields(draft, context.calendar.zone),
     read: (draft: Draft) => readRange(context, draft),
     async preview(range: Range, item: Item): Promise<Html> {
       const { merchant, count } = of(range, item);
@@ -61,6 +61,7 @@ export function replayParts<Item>(
         ['Lojista', merchant.name],
         ['De', moment(context.calendar, range.from)],
         ['Até antes de', moment(context.calendar, range.to)],
+        ['Quais', STATES[range.states?.[0] ?? 'all']],
         ['Callbacks que voltariam para a fila', html`<b>${formatCount(counted)}</b>`],
       ]);
     },
@@ -69,9 +70,9 @@ export function replayParts<Item>(
 }
 
 /** The fields of a range. */
-function replayFields(draft: Draft): Html {
+function replayFields(draft: Draft, zone: string): Html {
   return html`<div class="fields wide">${inputField(draft, { name: 'from', label: 'De' }, html` type="datetime-local" step="1" required`)}
-${inputField(draft, { name: 'to', label: 'Até antes de', hint: 'No relógio do provedor.' }, html` type="datetime-local" step="1" required`)}
+${inputField(draft, { name: 'to', label: 'Até antes de', hint: t('No horário do provedor ({zone}).', { zone }) }, html` type="datetime-local" step="1" required`)}
 ${choiceField(draft, { name: 'states', label: 'Quais', words: STATES, any: 'Escolha' })}</div>`;
 }
 

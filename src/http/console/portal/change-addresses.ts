@@ -1,6 +1,8 @@
 import type { Response, Router } from 'express';
 import { CHALLENGE_ANSWER } from '../../../callbacks/deliver/challenge-address.ts';
 import { sendsInvented } from '../../../callbacks/render/render-examples.ts';
+import { HOUR_MS } from '../../../domain/calendar.ts';
+import { OLD_ADDRESS_MS } from '../../../merchants/old-address.ts';
 import { askAddress } from '../../../operations/merchants/portal.ts';
 import { ADDRESS_KINDS, type AddressKind, presentAddressChange } from '../../../portal/address-changes.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
@@ -46,10 +48,16 @@ ${inputField(draft, {
         ['Hoje', scope.merchant[kind] ?? EMPTY_VALUE],
         ['Depois', value ?? EMPTY_VALUE],
         ['Segredo de teste', secret && idText(secret)],
-      ])}${explain(scope, kind !== 'email' && value !== null, [null, scope.merchant.test_url].includes(value) ? 'url' : kind)}`;
+      ])}${explain(scope, kind !== 'email' && value !== null, [null, scope.merchant.test_url].includes(value) ? 'url' : kind)}${sayInFlight(scope, kind)}`;
     },
     done: (made) => (made && presentAddressChange(made).waits_for.length === 0 ? 'address_counts' : 'address_asked'),
   });
+}
+
+/** Says where messages go that wait when the URL changes. */
+function sayInFlight({ merchant }: MerchantScope, kind: AddressKind): Html | false {
+  if (kind !== 'url' || merchant.url === null) return false;
+  return html`<p class="explain">${t('Quando a mudança valer, o que já falhou no endereço de hoje ainda é tentado nele, por até {hours} horas ou até falhar mais uma vez (nada, se os envios estão suspensos por falhas). Tudo o mais vai logo ao novo, também o que está retido.', { hours: OLD_ADDRESS_MS / HOUR_MS })}</p>`;
 }
 
 /** Explains the challenge, and then the mailed link, or why the operators confirm. @param kind of the change, once it is chosen. */
@@ -71,7 +79,12 @@ function explain({ isMailed, merchant }: MerchantScope, isChallenged = true, kin
     'Ao confirmar, uma mensagem assinada (confere.challenge) vai para o endereço novo. Ele responde em 15 s com um status 2xx e o corpo <code>{body}</code>, onde … é o valor de data.challenge que chegou.',
     { body: CHALLENGE_ANSWER },
   );
-  return html`<p class="explain">${isChallenged && challenge} ${confirms} ${atOnce}</p>`;
+  const taken =
+    isChallenged &&
+    t(
+      'Um endereço começa com https://, com qualquer porta, caminho e query, sem usuário nem senha, e fica fora de redes internas. Um redirecionamento não é seguido: conta como falha.',
+    );
+  return html`<p class="explain">${taken} ${isChallenged && challenge} ${confirms} ${atOnce}</p>`;
 }
 
 /** Says that no mail reaches the merchant, and what takes its place; nothing where one does. */

@@ -32,7 +32,10 @@ const ACTION_WORDS: Record<OwnAction, Label> = words({
   'merchant.address_refused': 'mudança de endereço recusada',
   'merchant.address_unanswered': 'endereço novo não respondeu ao desafio',
   'merchant.paused': 'envios pausados',
-  'merchant.enabled': 'envios reativados',
+  'merchant.enabled': 'envios retomados',
+  'merchant.disabled': 'envios desativados',
+  'merchant.breaker_opened': 'envios suspensos: falhas seguidas',
+  'merchant.breaker_closed': 'envios retomados: uma tentativa deu certo',
   'merchant.tested': 'teste ou exemplo enviado',
   'callback.redelivered': 'callback enviado de novo',
   'callbacks.replayed': 'período reenviado',
@@ -88,6 +91,7 @@ function fields(draft: Draft) {
 
 function describeWho({ by, token_name: name }: OwnChange): Part {
   if (by === 'token') return name;
+  if (by === 'confere') return 'Confere';
   return by === 'operators' ? t('a operação') : t('um link enviado por e-mail');
 }
 
@@ -102,7 +106,13 @@ const SECRET_WORDS: Record<string, string> = words({
   test_url: 'o do endereço de teste',
 });
 
+const DISABLED_WORDS: Record<string, string> = words({
+  gone: 'o endereço respondeu 410: não existe mais',
+  failing: 'cinco dias sem uma entrega',
+});
+
 function describeDetails({ kind, effects, value, old_value: old, filter, callback, types, ...order }: OwnChange): Part {
+  if (order.disabled_for !== null) return describeCode(DISABLED_WORDS, order.disabled_for);
   if (types !== null)
     return types.length === 1 ? html`<code>${types[0]}</code>` : t('{n} exemplos', { n: types.length });
   if (order.expected_payment_id !== null) return describeOrder(order);
