@@ -1,5 +1,6 @@
 /** Movements that the provider's list does not show, as people enter them. */
 import { z } from 'zod';
+import { audit } from '../../access/audit.ts';
 import { pickMatch } from '../../ledger/bank/pick-match.ts';
 import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
 import { compareStatements } from '../../ledger/stated/state-balance.ts';
@@ -34,10 +35,13 @@ export const addAdjustment = defineChange({
     new_platform: newPlatform,
   }),
   refuses: ['bank_line_unknown', 'bank_line_matched', 'bank_line_not_pix'],
-  async change(inner, { amount: amountCents, new_platform: newPlatform, bank_line: line, ...rest }, { caller }) {
+  async change(inner, { amount: amountCents, new_platform: newPlatform, bank_line: line, ...rest }, { caller, via }) {
     const { bank_account: bankAccount, ...stated } = rest;
     const id = await adjustBooks(inner, { ...stated, amountCents, bankAccount, newPlatform, actor: caller.id });
-    if (line !== undefined) await pickMatch(inner, line, { adjustment: id }, { actor: caller.id });
+    if (line !== undefined) {
+      const match = await pickMatch(inner, line, { adjustment: id }, { actor: caller.id });
+      await audit(inner, { actor: caller.id, action: 'bank.match', target: match, ...(via && { detail: via }) });
+    }
     return id;
   },
 });

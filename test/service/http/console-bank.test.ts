@@ -245,6 +245,11 @@ test('a line without a candidate leads to the form of the adjustment that it sho
     amount: string;
   }[];
   expect(open).toHaveLength(2);
+  const countMatched = async (): Promise<number> => {
+    const audited = env.context.db.selectFrom('audit').select('target').where('action', '=', 'bank.match');
+    return (await audited.where('target', 'like', 'bm\\_%').execute()).length;
+  };
+  const matched = await countMatched();
   const session = await openConsoleSession(env, 'accountant');
   for (const { id, amount } of open) {
     const { html, text } = await session.get(`${PAGE}/lines/${id}/match`);
@@ -270,6 +275,7 @@ test('a line without a candidate leads to the form of the adjustment that it sho
     expect((await session.confirm('/balances/adjustments/new', sent)).to).toBe(`${PAGE}?done=adjusted`);
   }
   expect((await env.api('accountant', 'GET', '/bank/lines?state=open&account=341/4-1')).json.lines).toEqual([]);
+  expect(await countMatched()).toBe(matched + 2);
 });
 
 test('a line is marked as nothing of PIX and an account gets its name and texts, by each door, audited', async () => {
