@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { limitReads } from '../database/limit-statement-time.ts';
 import { maskNote } from '../domain/person/mask-mismatch.ts';
 import { maskPlatform } from '../domain/person/mask-person.ts';
+import { refuseField } from '../texts/refuse.ts';
 import { authorizeSearch, type PersonFilters } from './authorize-search.ts';
 import type { By } from './define-change.ts';
 
@@ -88,6 +89,8 @@ export async function readList<Row extends Numbered, Filter>(
   list: List<Row, Filter>,
   { filter, page, ...by }: { filter: Filter; page: Page; caller: Caller; id?: string; via?: Via },
 ): Promise<{ rows: Row[]; next: number | undefined }> {
+  const reversed = findReversed(filter as object);
+  if (reversed !== undefined) throw refuseField(reversed, 'to_before_from');
   if (list.search) await authorizeSearch(context, by.caller, list.search(filter));
   const reading = limitReads(context);
   const found = await list.read(reading, { ...page, limit: page.limit + 1 }, filter, {
@@ -100,6 +103,20 @@ export async function readList<Row extends Numbered, Filter>(
     rows: masked.map((row) => withhold(list, row, by.caller)),
     next: found.length > page.limit ? rows.at(-1)?.seq : undefined,
   };
+}
+
+/** The `to` of a range of a filter, such as `to` or `due_to`, that is before its `from`: such a list would be empty, which reads as an answer. */
+export function findReversed(filter: object): string | undefined {
+  const values = new Map<string, unknown>(Object.entries(filter ?? {}));
+  return [...values.keys()].find((name) => {
+    const from = values.get(name.replace(/to$/, 'from'));
+    const to = values.get(name);
+    return /(?:^|_)to$/.test(name) && isOrdered(from) && isOrdered(to) && from > to;
+  });
+}
+
+function isOrdered(value: unknown): value is string | bigint | Date {
+  return typeof value === 'string' || typeof value === 'bigint' || value instanceof Date;
 }
 
 /** Returns a row of a list without what its declaration withholds from this caller. */

@@ -17,7 +17,7 @@ import { formatAmount } from '../../domain/money.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { resolveMismatches, SYSTEM_ACTOR, setResolved } from '../../mismatches/resolve-mismatches.ts';
 import { sealNow } from '../../seal/seal-ledger.ts';
-import { refuse } from '../../texts/refuse.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
 import { type CommissionContract, readContracts } from '../journal/read-contracts.ts';
 import { type Span, sumDifferences } from './read-fees.ts';
 
@@ -68,6 +68,7 @@ type Checked = { payments: number; uncovered: number; raised: number };
  * @throws ConfereError `conflict` if no contract covers any of the days.
  */
 export async function checkCommissions(context: Context, { from, to }: Span): Promise<Checked> {
+  if (to < from) throw refuseField('to', 'to_before_from');
   const contracts = await readContracts(context.db);
   if (!contracts.some((one) => one.from <= to && (one.to === null || one.to >= from)))
     throw refuse('contract_missing', { from, to });

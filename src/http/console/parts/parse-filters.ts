@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { isDay } from '../../../domain/calendar.ts';
 import { namesNobody } from '../../../ledger/read/classify-search.ts';
+import { findReversed } from '../../../operations/define-list.ts';
 import { t } from '../../../texts/translate.ts';
 import { QUERY_CHARS_MAX } from '../../check-query.ts';
 import type { Draft } from './fields.ts';
@@ -52,7 +53,12 @@ export function readFilters<T extends z.ZodType>(
     if (text.length > QUERY_CHARS_MAX) draft.faults[name] = t('No máximo {n} caracteres.', { n: QUERY_CHARS_MAX });
   if (Object.keys(draft.faults).length > 0) return { filters: undefined, draft };
   const parsed = schema.safeParse(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')));
-  if (parsed.success) return { filters: parsed.data, draft };
+  if (parsed.success) {
+    const reversed = findReversed(parsed.data as object);
+    if (reversed === undefined) return { filters: parsed.data, draft };
+    draft.faults[reversed] = t('Vem antes do primeiro dia.');
+    return { filters: undefined, draft };
+  }
   for (const { path, message } of parsed.error.issues) draft.faults[path.join('.')] ??= message;
   return { filters: undefined, draft };
 }
