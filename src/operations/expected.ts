@@ -29,7 +29,6 @@ import { withoutSeq } from './present-row.ts';
 import { expectedPayment } from './rows/expected.ts';
 
 const [OK, CREATED] = [200, 201];
-
 /** Roles that write expected payments. */
 export const writers = ['operator', 'accountant'] as const;
 const BY_KEY = '/expected-payments/{source}/{number}';
@@ -64,10 +63,11 @@ export function requireSource({ sources }: Caller, source: string): void {
   if (sources && !sources.includes(source)) throw refuse('source_not_yours', { sources: sources.join(', ') });
 }
 
-/** The row as the caller may see it; notes are ours, so a merchant sees none. */
+/** The row as the caller may see it; notes, and who of us made a match, are ours: a merchant sees none. */
 function present(row: PresentedExpected, caller: Caller): PresentedExpected {
-  if (caller.sources) return { ...row, matches: row.matches.map((one) => ({ ...one, note: null })) };
-  return seesPersons(caller) ? row : maskExpected(row);
+  if (!caller.sources) return seesPersons(caller) ? row : maskExpected(row);
+  const byOf = ({ rule, by }: (typeof row.matches)[number]): string => (rule === 'person' ? 'operators' : by);
+  return { ...row, matches: row.matches.map((one) => ({ ...one, note: null, by: byOf(one) })) };
 }
 
 /** The key that the address has. @throws ConfereError `invalid_request`, `forbidden`. */

@@ -40,7 +40,15 @@ export const expectedPayment = component('ExpectedPayment', {
   difference: amount.describe('paid − amount'),
   paid_day: day.nullable().describe('on which the amount was reached'),
   late_days: z.int().describe('from the due day until the amount was reached, or until today'),
-  matches: z.array(z.object({ transaction_id: z.string(), amount, rule, by: z.string(), note: nullableText })),
+  matches: z.array(
+    z.object({
+      transaction_id: z.string(),
+      amount,
+      rule,
+      by: z.string().describe('for a merchant: confere, or operators'),
+      note: nullableText,
+    }),
+  ),
   candidates: z
     .array(z.object({ transaction_id: z.string(), amount, rule, reason: z.string() }))
     .describe('at most 20; reason: not_unique, undone (by a person) or pending (not paid yet)'),

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { waitForInserted } from '../../database/wait-for-writers.ts';
 import { MINUTE_MS } from '../../domain/calendar.ts';
+import { readSince } from '../../expected/count-orders.ts';
 import { decideAll } from '../../expected/follow/follow-payments.ts';
 import { findOldestUndecided } from '../../expected/read-expected-metrics.ts';
 import type { OrdersCut } from './orders-cut.ts';
@@ -32,10 +33,9 @@ export async function takeOrdersCut(context: Context): Promise<OrdersCut | null>
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();
-  const starts = await db.selectFrom('expected_starts').select(['platform', 'since_day']).orderBy('platform').execute();
   return {
     ...{ versionSeq, changeSeq: newest?.seq ?? 0, matchSeq },
-    since: starts.map((row) => [row.platform, row.since_day]),
+    since: await readSince(db),
     undecidedSince: undecidedSince?.toISOString() ?? null,
   };
 }

@@ -3,7 +3,7 @@ export const EXPECTED_EN = {
   Pedidos: 'Orders',
   Pagamento: 'Payment',
   'O pedido está salvo.': 'The order is saved.',
-  'Acaba de mudar: recarregue em um segundo.': 'It has just changed: reload in a second.',
+  'Acaba de mudar: esta página se atualiza em instantes.': 'It has just changed: this page reloads itself in a moment.',
   '"decided": false na resposta: o pedido acaba de mudar, pergunte de novo em um segundo.':
     '"decided": false in the answer: the order has just changed, ask again after a second.',
   'Cobre o que falta. Ou, se o valor certo é o que foi pago, envie o pedido com ele:':
@@ -38,6 +38,8 @@ export const EXPECTED_EN = {
   'Número do pedido': 'Order number',
   'Casado pelo número do pedido': 'Matched by the order number',
   'Casar com o pedido': 'Match with the order',
+  'Desde que esta divergência se abriu, um pedido nomeou outra loja, e nenhum nomeia a deste recebimento: os arquivos o contam em “Recebimentos de onde não havia pedidos”. A divergência fica aberta até que ele seja casado, devolvido, ou uma pessoa a resolva.':
+    'Since this mismatch opened, an order has named another store, and none names the one of this receipt: the files count it in “Receipts where there were no orders”. The mismatch stays open until the receipt is matched or returned, or a person resolves it.',
   'Este pagamento não é de pedido nenhum': 'This payment belongs to no order',
   'Novo pedido deste pagamento': 'New order of this payment',
   Vencimento: 'Due',
@@ -62,6 +64,8 @@ export const EXPECTED_EN = {
   'Somam os {count} mais novos: filtre para somar outros.': 'Totals of the newest {count}: filter to sum others.',
   Quantos: 'How many',
   'Dias de atraso': 'Days late',
+  '{n} dia de atraso': '{n} day late',
+  '{n} dias de atraso': '{n} days late',
   'Pagamentos deste pedido': 'Payments of this order',
   'Nenhum pagamento até agora.': 'No payment so far.',
   'nenhum pagamento é achado': 'no payment is found',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { transact } from '../../../src/database/transact.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
@@ -7,10 +8,11 @@ import { putExpected } from '../../../src/expected/put-expected.ts';
 import { previewImport } from '../../../src/imports/import-file.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields, openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
-import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 
 const env = closeAfterAll(await openConsoleEnvironment());
 const operator = await openConsoleSession(env, 'operator');
@@ -208,7 +210,7 @@ test('the preview of orders shows the first of them, their sum, and what keeps p
   expect(page.html).toContain(`<option value="${platform}">Loja Norte`);
   const fields = { number: 'seen-form', operation: 'cashin', amount: '1,00', due_day: '2031-11-30' };
   const named = await operator.post('/expected/new', { ...fields, platform: 'loja norte' });
-  expect(named.text).toContain(`Plataforma ${platform}`);
+  expect(named.text).toContain(`Plataforma Loja Norte ${platform}`);
   expect(named.text).not.toContain('Nenhuma transação tem esta plataforma');
   const unseen = await operator.post('/expected/new', { ...fields, platform: 'Loja Sul' });
   expect(unseen.text).toContain('Nenhuma transação tem esta plataforma: enquanto for assim');
@@ -217,4 +219,62 @@ test('the preview of orders shows the first of them, their sum, and what keeps p
   expect(list.html).toContain('nenhum pagamento é achado');
   const [id = ''] = /\/expected\/ep_[^"]+/.exec(list.html) ?? [];
   expect((await operator.get(id)).text).toContain('nenhuma transação tem a plataforma deste pedido');
+});
+
+test('a receipt that is nobody’s leads to the form that matches it; once orders name other platforms, its page says where the files have it', async () => {
+  const { context } = env;
+  const platform = randomUUID();
+  const paid = makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), amount: '77.00', platform });
+  await applyObservations(context, [observeNow(context, paid)]);
+  const { seq } = await context.db
+    .selectFrom('transactions')
+    .select('seq')
+    .where('id', '=', paid.id)
+    .executeTakeFirstOrThrow();
+  const mismatch = {
+    kind: 'receipt_unidentified',
+    scope: paid.id,
+    transactionId: paid.id,
+    transactionSeq: seq,
+  } as const;
+  await transact(context.db, (trx) => raiseMismatches(trx, [mismatch], context.clock.now()));
+  const rows = await readMismatchRows(context, 'receipt_unidentified');
+  const id = rows.find((row) => row.transaction_id === paid.id)?.id;
+  await context.db.deleteFrom('expected_starts').execute();
+  const starts = (platform: string) =>
+    context.db
+      .insertInto('expected_starts')
+      .values({ platform, since_day: '2026-01-01', arrived_at: new Date() })
+      .execute();
+  await starts('none');
+  const page = async () => (await operator.get(`/mismatches/${id}`)).html;
+  const match = `href="/transactions/${paid.id}#match"`;
+  const elsewhere = 'Recebimentos de onde não havia pedidos';
+  const before = await page();
+  expect([before.includes(match), before.includes(elsewhere)]).toEqual([true, false]);
+  await starts(randomUUID());
+  const after = await page();
+  expect([after.includes(match), after.includes(elsewhere)]).toEqual([true, true]);
+  expect((await operator.get(`/transactions/${paid.id}`)).html).toContain('<section class="act" id="match">');
+});
+
+test('a range that ends before it begins is refused, in lists and by the API', async () => {
+  const { status, text } = await operator.get('/expected?due_from=2031-05-02&due_to=2031-05-01');
+  expect([status, text.includes('Vem antes do primeiro dia.')]).toEqual([422, true]);
+  for (const list of [
+    '/expected-payments?due_from=2031-05-02&due_to=2031-05-01',
+    '/mismatches?from=2026-02-02&to=2026-02-01',
+  ])
+    expect(await env.api('operator', 'GET', list)).toMatchObject({ status: 422, json: { reason: 'to_before_from' } });
+});
+
+test('the list names platforms, and says how late an order is', async () => {
+  const platform = randomUUID();
+  const paid = makeShownTransaction(['pending@1'], { id: randomUUID(), platform });
+  await applyObservations(env.context, [observeNow(env.context, paid)]);
+  await setPlatformName(env.context, { platform, name: 'Loja Oeste', actor: 'test' });
+  await put('late-1', { due_day: addDays(env.today, -3), platform });
+  const { text } = await operator.get('/expected?number=late-1');
+  expect(text).toContain('Loja Oeste');
+  expect(text).toContain('3 dias de atraso');
 });

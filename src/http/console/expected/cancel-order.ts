@@ -12,11 +12,12 @@ import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
 import { moneyOf } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
+import { type PlatformNames, readPlatformNames } from '../parts/read-platform-names.ts';
 import { describeFacts, EXPECTED, isCancelled, stateBadge } from './describe-expected.ts';
 
 /** The form that cancels an order. Its preview says the state that follows: cancelling returns no payment. */
 export function cancelForm(context: Context): Router {
-  const form: TwoStepForm<undefined, PresentedExpected> = {
+  const form: TwoStepForm<undefined, PresentedExpected & { names: PlatformNames }> = {
     ...ofChange(cancelOne),
     address: `${EXPECTED.address}/:id/cancel`,
     title: 'Cancelar o pedido',
@@ -24,10 +25,12 @@ export function cancelForm(context: Context): Router {
     section: EXPECTED,
     list: ({ id, number }) => ({ address: `${EXPECTED.address}/${id}`, title: number }),
     names: [],
-    find: ({ params: { id } }, response) =>
-      oneExpected.read(context, { caller: getCaller(response), id, via: 'console' }),
+    find: async ({ params: { id } }, response) => ({
+      ...(await oneExpected.read(context, { caller: getCaller(response), id, via: 'console' })),
+      names: await readPlatformNames(context, response),
+    }),
     isOpen: async (order) => !isCancelled(order),
-    fields: async (_draft, order) => describeFacts(order),
+    fields: async (_draft, order) => describeFacts(order, order.names),
     read: () => undefined,
     async preview(_given, order) {
       await previewOf(context, cancelOne, undefined, order.id);

@@ -8,17 +8,21 @@ import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import type { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { matchOne } from '../../../operations/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { type Label, t, words } from '../../../texts/translate.ts';
+import { type Label, plural, t, words } from '../../../texts/translate.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
 import { formatCount, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, facts, table, transactionLink } from '../parts/page-components.ts';
+import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
 
 export const EXPECTED = { address: '/expected', title: 'Pedidos' } as const;
 export const UNDECIDED = { address: '/expected/undecided', title: 'A casar' } as const;
+
+/** How soon a page asks again whether its order is decided. */
+const DECIDED_AFTER_S = 2;
 
 export const RULE_WORDS: Record<string, string> = words({
   person: 'uma pessoa',
@@ -59,6 +63,21 @@ export function stateBadge(state: ExpectedState): Html {
 
 const MARK_WORDS: Record<string, string> = words({ unfindable: 'nenhum pagamento é achado' });
 
+/** A day of payment, and how late it is or was. */
+export function dueDay({ due_day: day, late_days: late }: PresentedExpected): Html {
+  return html`${formatDay(day)}${late > 0 && html`<br><small>${plural(late, '{n} dia de atraso', '{n} dias de atraso')}</small>`}`;
+}
+
+/** Part of the page of an order that waits for the follower: it reloads itself. */
+export function untilDecided({ decided }: PresentedExpected) {
+  return decided
+    ? { hint: undefined, page: {} }
+    : {
+        hint: html`<p class="hint">${t('Acaba de mudar: esta página se atualiza em instantes.')}</p>`,
+        page: { refreshS: DECIDED_AFTER_S },
+      };
+}
+
 /** The badge of the state, and of one for which no payment is found. */
 export function stateBadges({ id, state }: PresentedExpected, unfindable: ReadonlyMap<string, unknown>): Html {
   return html`${stateBadge(state)}${unfindable.has(id) && html` ${badge(MARK_WORDS, 'unfindable')}`}`;
@@ -78,13 +97,13 @@ type Given = Pick<PresentedExpected, 'source' | 'number' | 'amount' | 'due_day' 
   issued_day: string | null;
 } & Pick<PresentedExpected, 'valid_until' | 'platform' | 'extra' | 'name' | 'document' | 'description' | 'invoice_key'>;
 
-/** The facts of an expected payment, as its source gave them. */
-export function describeFacts(row: Given): Html {
-  return facts(listFacts(row));
+/** The facts of an expected payment, as its source gave them. @param names of platforms. */
+export function describeFacts(row: Given, names: PlatformNames): Html {
+  return facts(listFacts(row, names));
 }
 
 /** Each fact with its label, in a fixed order. */
-export function listFacts(row: Given): [Label, Part][] {
+export function listFacts(row: Given, names: PlatformNames): [Label, Part][] {
   return [
     ['Origem', row.source],
     ['Número', row.number],
@@ -93,7 +112,7 @@ export function listFacts(row: Given): [Label, Part][] {
     ['Vencimento', formatDay(row.due_day)],
     ['Emissão', row.issued_day && formatDay(row.issued_day)],
     ['Válido até', row.valid_until && formatDay(row.valid_until)],
-    ['Plataforma', row.platform],
+    ['Plataforma', row.platform && spellPlatform(names, row.platform)],
     ['Referência', row.references.join(', ')],
     ['Id E2E', row.e2e_ids.join(', ')],
     ['Extra', row.extra],

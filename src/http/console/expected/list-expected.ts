@@ -15,17 +15,23 @@ import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, disputedField, filterField, inputField, platformField } from '../parts/fields.ts';
-import { formatCount, formatDay, money, moneyOf } from '../parts/format.ts';
+import { formatCount, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
-import { buttonLink, table } from '../parts/page-components.ts';
+import { buttonLink, type TableColumn, table } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
-import { readPlatformWords } from '../parts/read-platform-names.ts';
+import {
+  type PlatformNames,
+  readPlatformNames,
+  readPlatformWords,
+  showPlatform,
+} from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField, hasRole } from '../parts/send-page.ts';
 import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
 import {
   candidateTable,
   describeFacts,
+  dueDay,
   EXPECTED,
   orderMismatches,
   readOrderPayments,
@@ -90,6 +96,7 @@ function expectedListPages(context: Context): Router {
     const addressOf = (path: string, more: Filters = {}): string =>
       encryptAddress(context, request, path, { ...filters, ...more });
     const newestMax = isFiltered(filter) ? undefined : SUMMED_MAX;
+    const names = await readPlatformNames(context, response);
     const sums = await sumExpected(context, filter, newestMax);
     const actions =
       hasRole(response, ...putOne.roles) &&
@@ -102,7 +109,7 @@ function expectedListPages(context: Context): Router {
       tabs: tabs(EXPECTED.address),
       lead: html`${await disputes(context)}${actions}${totals(sums, { newestMax, addressOf })}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
-      rows: expectedTable(rows, await findUnfindable(context, rows)),
+      rows: expectedTable(rows, await findUnfindable(context, rows), names),
       next,
     });
   });
@@ -118,9 +125,10 @@ function expectedListPages(context: Context): Router {
     const given = { filter: { undecided: true, ...days }, via: 'console', limitDefault: UNDECIDED_SHOWN } as const;
     const { rows, next } = await readListPage(context, expectedPayments, request, response, given);
     const payments = await readOrderPayments(context, response, rows);
+    const names = await readPlatformNames(context, response);
     const shown = html`${rows.length === 0 && html`<p class="empty">${t('Nenhum pedido tem pagamento a casar.')}</p>`}${rows.map(
       (row) =>
-        html`<section class="act"><h2><a href="${EXPECTED.address}/${row.id}">${row.number}</a> ${stateBadge(row.state)}</h2>${describeFacts(row)}${candidateTable(context, response, { row, payments })}</section>`,
+        html`<section class="act"><h2><a href="${EXPECTED.address}/${row.id}">${row.number}</a> ${stateBadge(row.state)}</h2>${describeFacts(row, names)}${candidateTable(context, response, { row, payments })}</section>`,
     )}`;
     sendList(request, response, { ...here, lead, filters, rows: shown, next });
   });
@@ -178,8 +186,9 @@ function dueFields(draft: Draft): Html[] {
 
 type Row = PresentedExpected;
 
-/** A table of expected payments, each linked to its page. */
-export function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unknown>): Html {
+/** A table of expected payments, each linked to its page; with their platforms where one names it. */
+function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unknown>, names: PlatformNames): Html {
+  const platform: TableColumn<Row> = { title: 'Plataforma', cell: (row) => showPlatform(names, row.platform) };
   return table({
     caption: 'Pedidos, os mais novos primeiro',
     rows,
@@ -187,7 +196,8 @@ export function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unkno
     columns: [
       { title: 'Número', cell: (row) => html`<a href="${EXPECTED.address}/${row.id}">${row.number}</a>` },
       { title: 'Nome', cell: (row) => row.name },
-      { title: 'Vencimento', cell: (row) => formatDay(row.due_day) },
+      ...(rows.some((row) => row.platform !== null) ? [platform] : []),
+      { title: 'Vencimento', cell: dueDay },
       { title: 'Estado', cell: (row) => stateBadges(row, unfindable) },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Pago', cell: (row) => moneyOf(row.paid), align: 'end' },

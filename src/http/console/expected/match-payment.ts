@@ -58,7 +58,7 @@ export async function offerMatch(
   const match = html`<div class="fields">${inputField(UNTYPED, { name: 'number', label: 'Número do pedido' }, html` required maxlength="120"`)}
 ${inputField(UNTYPED, { name: 'note', label: 'Observação' }, html` maxlength="1000"`)}</div>
 <div class="actions"><button>${t('Casar com o pedido')}</button></div>`;
-  return html`<section class="act"><h2>${t('Este pagamento não é de pedido nenhum')}</h2>
+  return html`<section class="act" id="match"><h2>${t('Este pagamento não é de pedido nenhum')}</h2>
 ${postForm(response, `/transactions/${encodeURIComponent(payment.id)}/match`, match)}
 ${postForm(response, `${EXPECTED.address}/new`, html`${hidden}<div class="actions"><button class="secondary">${t('Novo pedido deste pagamento')}</button></div>`)}</section>`;
 }

@@ -15,7 +15,7 @@ import { choiceField, type Draft, dayField, filterField, inputField } from '../p
 import { type Html, html, type Part } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
-import { readPlatformWords } from '../parts/read-platform-names.ts';
+import { type PlatformNames, readPlatformNames, readPlatformWords } from '../parts/read-platform-names.ts';
 import { OPERATION_CHOICES } from '../parts/words.ts';
 import { describeFacts, EXPECTED, listFacts, orderLink } from './describe-expected.ts';
 
@@ -43,7 +43,8 @@ export function newExpectedForm(context: Context): Router {
       const platform = (readFormField(request, 'platform') ?? '').trim();
       const ids = await findPlatformIds(context.db, new Set([platform]));
       const platforms = await readPlatformWords(context, response);
-      return { number, before: await findBefore(context, number, response), ids, platforms };
+      const named = await readPlatformNames(context, response);
+      return { number, before: await findBefore(context, number, response), ids, platforms, named };
     },
     basis: async (inner, { number }) => {
       const [order] = await listExpected(inner, 1, undefined, { source: SOURCE, number });
@@ -62,12 +63,13 @@ ${inputField(draft, { name: 'document', label: 'Documento' })}
 ${inputField(draft, { name: 'name', label: 'Nome' })}
 ${inputField(draft, { name: 'description', label: 'Descrição' })}</div>`,
     read: readDraft,
-    preview: async (typed, { before }) => {
-      const facts = describeFacts({ ...NOTHING, ...typed, source: SOURCE, references: typed.references ?? [] });
+    preview: async (typed, { before, named }) => {
+      const given = { ...NOTHING, ...typed, source: SOURCE, references: typed.references ?? [] };
+      const facts = describeFacts(given, named);
       const unseen = await countUnseenPlatforms(context.db, typed.platform === null ? [] : [typed.platform]);
       const after = html`${unseen.length > 0 && html`<div class="explain bad"><p>${t('Nenhuma transação tem esta plataforma: enquanto for assim, nenhum pagamento é achado para o pedido.')}</p></div>`}${facts}`;
       if (!before) return after;
-      return html`<p class="lead">${t('Este número já é de um pedido: o que está abaixo o substitui por inteiro.')} ${orderLink(before.id)}</p>${changesTable(listChanges(context, before, typed))}${after}`;
+      return html`<p class="lead">${t('Este número já é de um pedido: o que está abaixo o substitui por inteiro.')} ${orderLink(before.id)}</p>${changesTable(listChanges(context, { before, typed, named }))}${after}`;
     },
     done: 'expected_put',
   });
@@ -91,16 +93,20 @@ type Item = {
   /** The platform that is typed by its name. */
   ids: ReadonlyMap<string, string>;
   platforms: Record<string, string>;
+  named: PlatformNames;
 };
 type Change = { label: Label; before: Part; after: Part };
 
 /** The facts that the typed ones replace by others. */
-function listChanges({ calendar }: Context, before: PresentedExpected, typed: Typed): Change[] {
+function listChanges(
+  { calendar }: Context,
+  { before, typed, named }: { before: PresentedExpected; typed: Typed; named: PlatformNames },
+): Change[] {
   const createdDay = calendar.dayOf(new Date(before.created_at));
   const issued_day = issuedDayOf(null, { dueDay: typed.due_day, createdDay });
   const after = { ...before, ...NOTHING, ...typed, references: typed.references ?? [], issued_day };
-  const shown = listFacts(after);
-  return listFacts(before).flatMap(([label, own], index) => {
+  const shown = listFacts(after, named);
+  return listFacts(before, named).flatMap(([label, own], index) => {
     const other = shown[index]?.[1];
     return String(own ?? '') === String(other ?? '') ? [] : [{ label, before: own, after: other }];
   });

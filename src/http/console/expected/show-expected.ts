@@ -18,6 +18,7 @@ import { moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, buttonLink, facts, idText, say, table, transactionLink } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
+import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { STATUS_WORDS } from '../parts/words.ts';
 import { cancelForm } from './cancel-order.ts';
@@ -31,6 +32,7 @@ import {
   readOrderPayments,
   stateBadge,
   UNDECIDED,
+  untilDecided,
 } from './describe-expected.ts';
 import { storyTable } from './render-story.ts';
 
@@ -60,9 +62,10 @@ export function expectedPages(context: Context): Router {
       response,
       story.map(({ by }) => by),
     );
+    const waiting = untilDecided(row);
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
 <div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
-${!row.decided && html`<p class="hint">${t('Acaba de mudar: recarregue em um segundo.')}</p>`}
+${waiting.hint}
 ${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}${await linkMismatches(context, id)}
 ${facts([
   ['Valor', moneyOf(row.amount)],
@@ -74,13 +77,13 @@ ${facts([
 <section><h2>${t('Pagamentos')}</h2>${matchTable(context, response, { row, payments })}</section>
 ${row.candidates.length > 0 && html`<section><h2>${t(UNDECIDED.title)}</h2>${candidateTable(context, response, { row, payments })}</section>`}
 ${renderActions(response, row)}
-<section><h2>${t('Fatos')}</h2>${describeFacts(row)}</section>
+<section><h2>${t('Fatos')}</h2>${describeFacts(row, await readPlatformNames(context, response))}</section>
 <section><h2>${t('História')}</h2>${storyTable(context, story, {
       linkTo: transactionLink,
       nameOf,
       noteOf: (note) => (canSeePersonalData(response) ? note : maskNote(note)),
     })}</section>`;
-    sendPage(request, response, { title: row.number, body });
+    sendPage(request, response, { title: row.number, body, ...waiting.page });
   });
   return router;
 }

@@ -4,10 +4,12 @@ import { nameKind } from '../../../domain/mismatch.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
+import { readSince } from '../../../expected/count-orders.ts';
+import { findStart } from '../../../expected/decide/decide-receipt.ts';
 import { describeTransaction } from '../../../ledger/read/describe-transaction.ts';
 import { findMismatch, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { presentTransactionTo } from '../../../operations/books/transactions.ts';
-import { oneExpected } from '../../../operations/expected.ts';
+import { matchOne, oneExpected } from '../../../operations/expected.ts';
 import { assignOneMismatch, mismatchDecisions, showMismatch } from '../../../operations/mismatches.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { readError, type Said } from '../../../texts/messages.ts';
@@ -18,7 +20,7 @@ import { createRouter } from '../../create-router.ts';
 import { nameActors } from '../access/name-actors.ts';
 import { formatCount, moment, money, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
-import { badge, facts, idText, table, transactionLink } from '../parts/page-components.ts';
+import { badge, buttonLink, facts, idText, table, transactionLink } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { hasRole, sendPage } from '../parts/send-page.ts';
 import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
@@ -46,6 +48,7 @@ export function mismatchPages(context: Context): Router {
 <p class="sub">${idText(mismatch.id)}</p>
 <p class="explain"><b>${meaning}.</b> ${todo} <a href="/runbooks/${nameKind(mismatch)}">${t('Guia')}</a></p>
 ${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mismatch, names))}
+${mismatch.state !== 'resolved' && (await offerOrder(context, response, found))}
 ${mismatch.state !== 'resolved' && hasRole(response, ...mismatchDecisions.resolve.roles) && handleForm(response, mismatch)}
 ${mismatch.state !== 'resolved' && (await renderAssign(context, response, mismatch))}
 <section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, order?.evidence ?? mismatch, names, await readLastPass(context, mismatch))}</section>
@@ -54,6 +57,21 @@ ${order && html`<section><h2>${t('Pagamentos')}</h2>${order.payments}</section>`
 <section><h2>${t('O que aconteceu')}</h2>${await renderChanges(context, response, mismatch)}</section>`;
     sendPage(request, response, { title, body });
   });
+}
+
+/** Leads from a receipt that is nobody's to the form that matches it, and says where the files have it. */
+async function offerOrder(
+  { db }: Context,
+  response: Response,
+  { kind, transaction_id: id, platform }: PresentedMismatch,
+): Promise<Html | undefined> {
+  if (kind !== 'receipt_unidentified' || id === null) return undefined;
+  const isExpected = findStart(new Map(await readSince(db)), platform) !== undefined;
+  const match =
+    hasRole(response, ...matchOne.roles) &&
+    buttonLink(`/transactions/${encodeURIComponent(id)}#match`, t('Casar com o pedido'));
+  if (isExpected && !match) return undefined;
+  return html`<section class="act">${!isExpected && html`<p>${t('Desde que esta divergência se abriu, um pedido nomeou outra loja, e nenhum nomeia a deste recebimento: os arquivos o contam em “Recebimentos de onde não havia pedidos”. A divergência fica aberta até que ele seja casado, devolvido, ou uma pessoa a resolva.')}</p>`}${match && html`<p class="actions">${match}</p>`}</section>`;
 }
 
 function renderFacts(

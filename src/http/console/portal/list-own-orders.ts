@@ -9,7 +9,15 @@ import { describeCode } from '../../../texts/fill.ts';
 import { type Label, t, untranslated, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
-import { describeFacts, isCancelled, RULE_WORDS, stateBadge, stateBadges } from '../expected/describe-expected.ts';
+import {
+  describeFacts,
+  dueDay,
+  isCancelled,
+  RULE_WORDS,
+  stateBadge,
+  stateBadges,
+  untilDecided,
+} from '../expected/describe-expected.ts';
 import { storyTable } from '../expected/render-story.ts';
 import { encryptAddress } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, disputedField, filterField, inputField } from '../parts/fields.ts';
@@ -77,9 +85,10 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
   });
   router.get(`${ORDERS.address}/:id`, async (request: Request<{ id: string }>, response) => {
     const { order, reason, competing, story, tokens } = await orders.show(response, request.params.id);
+    const waiting = untilDecided(order);
     const body = html`<p class="crumb"><a href="${ORDERS.address}">${t(ORDERS.title)}</a></p>
 <div class="head"><h1>${order.number}</h1> ${stateBadge(order.state)}${disputeBadge(order)}</div><p class="sub">${idText(order.id)}</p>
-${!order.decided && html`<p class="hint">${t('Acaba de mudar: recarregue em um segundo.')}</p>`}
+${waiting.hint}
 ${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}
 ${facts([
   ['Valor', moneyOf(order.amount)],
@@ -92,13 +101,13 @@ ${facts([
 ${explainState(context, order)}
 <section><h2>${t('Pagamentos')}</h2>${(order.matches.length > 0 || order.candidates.length === 0) && matchTable(order)}${candidateTable(order)}</section>
 ${explainCompeting(context, order, competing)}
-<section><h2>${t('Fatos')}</h2>${describeFacts(order)}</section>
+<section><h2>${t('Fatos')}</h2>${describeFacts(order, new Map())}</section>
 <section><h2>${t('História')}</h2>${storyTable(context, story, {
       linkTo: paymentLink,
       nameOf: (actor) => tokens.get(actor) ?? (actor === RULES_ACTOR ? 'Confere' : t('a operação')),
       noteOf: (note) => note,
     })}</section>`;
-    sendPage(request, response, { title: order.number, body });
+    sendPage(request, response, { title: order.number, body, ...waiting.page });
   });
   return router;
 }
@@ -128,7 +137,7 @@ function orderTable(rows: PresentedExpected[], empty: Label, unfindable: Readonl
     columns: [
       { title: 'Número', cell: (row) => html`<a href="${ORDERS.address}/${row.id}">${row.number}</a>` },
       { title: 'Referência', cell: (row) => row.references.join(', ') },
-      { title: 'Vencimento', cell: (row) => formatDay(row.due_day) },
+      { title: 'Vencimento', cell: dueDay },
       {
         title: 'Estado',
         cell: (row) => html`${stateBadges(row, unfindable)}${disputeBadge(row)}`,
