@@ -124,9 +124,11 @@ export async function findBlockers(context: Context, month: Month): Promise<Pres
 async function refuseForMismatches(context: Context, month: Month): Promise<Refusal[]> {
   const found = await findBlockers(context, month);
   const { from } = boundsOfMonth(month);
-  const all = found.map(({ id, kind, transaction_id: transactionId, owner, day }) => ({
-    ...{ code: 'mismatch_open' as const, mismatchId: id, kind, transactionId, owner, isEarlier: day < from },
-  }));
+  const all = found
+    .toSorted((a, b) => (a.day < b.day ? -1 : Number(a.day > b.day)))
+    .map(({ id, kind, transaction_id: transactionId, owner, day }) => ({
+      ...{ code: 'mismatch_open' as const, mismatchId: id, kind, transactionId, owner, day, isEarlier: day < from },
+    }));
   const [refusals, more] = [all.slice(0, REFUSED_MISMATCHES_MAX), all.slice(REFUSED_MISMATCHES_MAX)];
   if (more.length === 0) return refusals;
   const earlier = more.filter(({ isEarlier }) => isEarlier).length;

@@ -26,6 +26,8 @@ export type Refusal =
       kind: string;
       transactionId: string | null;
       owner: string | null;
+      /** The day that it concerns. */
+      day: Day;
       /** Whether its day is before the month. */
       isEarlier: boolean;
     }

@@ -56,8 +56,13 @@ test('the page of a month lists what keeps it open, each with a link to where it
     actual: { ledger: '2.00', difference: '-1.00' },
   };
   await transact(context.db, (trx) => raiseMismatches(trx, [{ ...differs, ...evidence }], context.clock.now()));
+  const { seq } = await context.db
+    .selectFrom('transactions')
+    .select('seq')
+    .where('id', '=', paid.id)
+    .executeTakeFirstOrThrow();
   const contradictions = ['a', 'b'].map((scope) => ({
-    ...{ kind: 'webhook_contradiction' as const, scope, transactionId: paid.id },
+    ...{ kind: 'webhook_contradiction' as const, scope, transactionId: paid.id, transactionSeq: seq },
   }));
   await transact(context.db, (trx) => raiseMismatches(trx, contradictions, context.clock.now()));
   const page = await as(accountant).get(PAGE);
@@ -79,8 +84,8 @@ test('the page of a month lists what keeps it open, each with a link to where it
       kind,
       kind === 'webhook_contradiction',
     ]);
-  expect(page.text).toMatch(new RegExp(`R\\$ 100,00 · ${DOCUMENT} · 10/10/2025`));
-  expect(page.html).toMatch(/<a href="\/mismatches\/mm_[^"]+"><span class="money">R\$ 100,00/);
+  expect(page.text).toMatch(new RegExp(`10/10/2025 · R\\$ 100,00 · ${DOCUMENT}`));
+  expect(page.html).toMatch(/<a href="\/mismatches\/mm_[^"]+">10\/10\/2025 · <span class="money">R\$ 100,00/);
   expect(page.html).not.toContain('>mm_');
   expect(page.text).toContain('O mês não pode ser fechado:');
   expect(page.html).toContain(

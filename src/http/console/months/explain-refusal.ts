@@ -8,7 +8,7 @@ import { plural, t } from '../../../texts/translate.ts';
 import { nameOwner, readOwnerNames } from '../mismatches/assign-mismatch.ts';
 import { linkWorkbook } from '../mismatches/download-decisions.ts';
 import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
-import { formatCount, formatDay, formatWallTime, moment, money, moneyOf } from '../parts/format.ts';
+import { formatCount, formatDay, moment, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { MISMATCH_MEANINGS } from '../parts/words.ts';
 import { nameMonth } from '../reports/month.ts';
@@ -27,7 +27,7 @@ export async function readRefused(context: Pick<Context, 'db'>, refusals: Refusa
 
 async function readTransactions(db: Reader, refusals: MismatchOpen[]) {
   const ids = refusals.flatMap(({ transactionId }) => transactionId ?? []);
-  const select = db.selectFrom('transactions').select(['id', 'amount_cents', 'platform', 'created_wall']);
+  const select = db.selectFrom('transactions').select(['id', 'amount_cents', 'platform']);
   const rows = ids.length === 0 ? [] : await select.where('id', 'in', ids).execute();
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -56,13 +56,13 @@ function explainMismatches(of: Explaining, alike: Refusal[]): Part {
   return html`${said}<ul>${alike.map((each) => each.code === 'mismatch_open' && html`<li><a href="${linkRefusal(each)}">${describePayment(of, each) ?? describeCode(MISMATCH_TITLES, each.kind)}</a>${describeOwner(of, each)}</li>`)}</ul>`;
 }
 
-/** The payment of a mismatch: amount, platform and when it was created. */
+/** The payment of a mismatch: its day, as lists of mismatches have it, amount and platform. */
 function describePayment({ transactions, showPlatform }: Explaining, refusal: Refusal): Html | undefined {
   if (refusal.code !== 'mismatch_open') return undefined;
   const found = transactions.get(refusal.transactionId ?? '');
   return (
     found &&
-    html`${money(found.amount_cents)}${found.platform && html` · ${showPlatform(found.platform)}`} · ${formatWallTime(found.created_wall)}`
+    html`${formatDay(refusal.day)} · ${money(found.amount_cents)}${found.platform && html` · ${showPlatform(found.platform)}`}`
   );
 }
 
