@@ -11,6 +11,8 @@ import { openSheet, type SheetWriter } from '../reports/xlsx/open-sheet.ts';
 import type { Cell } from '../reports/xlsx/render-cell.ts';
 import type { Validation } from '../reports/xlsx/render-validations.ts';
 import { writeWorkbook } from '../reports/xlsx/write-workbook.ts';
+import { describeCode } from '../texts/fill.ts';
+import { textsOf } from '../texts/reports/texts.ts';
 import type { ColumnFacts, ImportKind } from './import-kind.ts';
 import { findImportKind, type ImportKindName } from './import-kinds.ts';
 
@@ -46,7 +48,7 @@ export async function renderTemplate(
 ): Promise<Buffer | undefined> {
   const kind = findImportKind(name);
   if (Object.keys(kind.columns).length === 0) return undefined;
-  const rows = name === 'accounts' ? [...LEDGER_ACCOUNTS] : [];
+  const rows = name === 'accounts' ? LEDGER_ACCOUNTS.map((one) => describeCode(textsOf(language).accounts, one)) : [];
   if (format === 'xlsx') return await renderWorkbook(context, { kind, rows: rows.map((text) => [{ text }]) }, language);
   const header = Object.values(kind.columns).map(({ titles }) => titles[language]);
   const lines = [header.join(';'), ...rows.map((row) => row + ';'.repeat(header.length - 1))];

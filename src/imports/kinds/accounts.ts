@@ -1,6 +1,8 @@
+import { LANGUAGES } from '../../domain/language/language.ts';
 import { findAccountFaults, readAccountMap, setAccountMap } from '../../ledger/stated/account-map.ts';
 import { type AccountFault, LEDGER_ACCOUNTS, type MappedAccount } from '../../ledger/stated/check-accounts.ts';
-import { textColumn } from '../columns.ts';
+import { textsOf } from '../../texts/reports/texts.ts';
+import { type Column, fold, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
 import type { ImportedRow, ImportFault } from '../import-kind.ts';
 import { platformColumn } from './shared-columns.ts';
@@ -10,13 +12,32 @@ const CELL_CHARS_MAX = 200;
 const column = (pt: string, en: string, example: string) =>
   textColumn({ titles: { 'pt-BR': pt, en }, charsMax: CELL_CHARS_MAX, example });
 
+const NAMED = new Map(
+  LEDGER_ACCOUNTS.flatMap((account) =>
+    LANGUAGES.map((language) => [fold(textsOf(language).accounts[account] ?? account), account] as const),
+  ),
+);
+
+/** An account of the ledger, by its name in either language or in the ledger. */
+function accountColumn(): Column<string> {
+  const typed = column('conta', 'account', textsOf('pt-BR').accounts['Assets:Provider:Available'] ?? '');
+  return {
+    ...typed,
+    isRequired: true,
+    parse(cell, context) {
+      const parsed = typed.parse(cell, context);
+      return 'fault' in parsed ? parsed : { value: NAMED.get(fold(parsed.value)) ?? parsed.value };
+    },
+  };
+}
+
 /** The map of the ledger's accounts to the customer's chart, which replaces the one before. */
 export const ACCOUNTS = defineTable({
   titles: { 'pt-BR': 'Plano de contas', en: 'Chart of accounts' },
   roles: ['accountant'],
   isWholeState: true,
   columns: {
-    account: { ...column('conta', 'account', 'Assets:Provider:Available'), isRequired: true },
+    account: accountColumn(),
     platform: platformColumn({ isRequired: false, example: '' }),
     code: column('código', 'code', '1.1.02'),
     category: column('categoria', 'category', ''),

@@ -27,6 +27,11 @@ export type FeeRow = {
   /** Payments that no contract covers, or whose commission is not known. */
   uncovered: number;
 };
+/** Whether a contract covers any of the payments: else there is nothing to compare. */
+export function isCovered({ payments, uncovered }: Pick<FeeRow, 'payments' | 'uncovered'>): boolean {
+  return uncovered < payments;
+}
+
 export type DifferingPayment = { id: string; platform: string; at: string } & Record<
   'amount' | 'charged' | 'agreed',
   bigint

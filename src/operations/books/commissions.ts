@@ -1,5 +1,6 @@
 /** Contracts of what the provider may charge. A newer contract takes precedence over older ones; one can be taken back. */
 import { z } from 'zod';
+import type { Caller } from '../../access/tokens.ts';
 import { centsOf } from '../../domain/cents-of.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
@@ -91,14 +92,15 @@ export const fees = defineItem({
       }),
       total: presentFees(total),
       by_hand: byHand.map(({ cents, ...row }) => ({ ...presentPlatform(caller, row), amount: formatAmount(cents) })),
-      payments: presentDiffering(payments),
+      payments: presentDiffering(caller, payments),
     };
   },
 });
 
 /** Payments whose commission is not the contract's, as the API shows them. */
-export function presentDiffering(payments: Fees['payments']) {
-  return payments.map(({ id, at, amount, charged, agreed }) => ({
+export function presentDiffering(caller: Caller, payments: Fees['payments']) {
+  return payments.map(({ id, platform, at, amount, charged, agreed }) => ({
+    ...presentPlatform(caller, { platform }),
     ...{ transaction_id: id, at, amount: formatAmount(amount), charged: formatAmount(charged) },
     ...{ agreed: formatAmount(agreed), difference: formatAmount(charged - agreed) },
   }));

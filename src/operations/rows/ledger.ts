@@ -167,6 +167,7 @@ export const feesOfMonth = component('FeesOfMonth', {
     .array(
       z.object({
         transaction_id: z.string(),
+        platform: nullableText,
         at: z.string().describe('when it was paid, on the provider’s clock'),
         ...{ amount, charged: amount, agreed: amount, difference: amount },
       }),

@@ -3,11 +3,11 @@ import path from 'node:path';
 import type { Context } from '../../context.ts';
 import type { Month } from '../../domain/calendar.ts';
 import type { Language } from '../../domain/language/language.ts';
-import type { DifferingPayment, FeeRow, Fees } from '../../ledger/stated/read-fees.ts';
+import { type DifferingPayment, type FeeRow, type Fees, isCovered } from '../../ledger/stated/read-fees.ts';
 import { describeCode, fill } from '../../texts/fill.ts';
 import { formatLocalCount, formatMonth } from '../../texts/reports/texts.ts';
 import { moment, money, type ReportColumn, showPlatform, text } from '../render/columns.ts';
-import { addCsvRow, startCsv } from '../render/formats/write-csv.ts';
+import { startNamedCsv } from '../render/formats/write-csv.ts';
 import { openTable } from '../render/open-table.ts';
 import { useDraft } from './build-once.ts';
 import { renderingOf, writeTables } from './export-found.ts';
@@ -53,7 +53,7 @@ function listRows({ rows, byHand }: Fees): Row[] {
 
 function listColumns({ byHand }: { byHand: string }): ReportColumn<Row>[] {
   /** Null where no payment is covered: there is nothing to compare. */
-  const covered = ({ of }: Row, cents: (of: FeeRow) => bigint) => (of && of.uncovered < of.payments ? cents(of) : null);
+  const covered = ({ of }: Row, cents: (of: FeeRow) => bigint) => (of && isCovered(of) ? cents(of) : null);
   const columns: Record<FeeColumn, ReportColumn<Row>> = {
     platform: text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
     operation: text('operation', 22, ({ of }, { texts }) =>
@@ -84,14 +84,13 @@ function count(name: ReportColumn<Row>['name'], get: (row: Row) => number | unde
   return { name, width: 15, type: 'count', cell: (row) => ({ count: get(row) ?? null }) };
 }
 
-/** The sums as CSV: `;`, decimal comma, UTF-8 with BOM, CRLF. Other programs know a platform by its id. */
-export function renderFeesCsv(context: Context, { fees }: Pick<FeesExport, 'fees'>): string {
-  const rendering = renderingOf(context, new Map());
+/** The sums as CSV: `;`, decimal comma, UTF-8 with BOM, CRLF. */
+export function renderFeesCsv(context: Context, { fees, platformNames }: Omit<FeesExport, 'month' | 'signal'>): string {
   const columns = listColumns(WORDS[context.config.REPORT_LOCALE]);
   const csv: string[] = [];
   const sink = { add: (more: string): void => void csv.push(more) };
-  startCsv(sink, columns, rendering);
-  for (const row of listRows(fees)) addCsvRow(sink, columns, row, rendering);
+  const add = startNamedCsv(sink, columns, renderingOf(context, platformNames));
+  for (const row of listRows(fees)) add(row);
   return csv.join('');
 }
 

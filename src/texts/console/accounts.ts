@@ -15,6 +15,8 @@ export const ACCOUNTS_EN = {
   Categoria: 'Category',
   'Centro de custo': 'Cost center',
   Histórico: 'Standard text',
+  'Recebimentos e Pagamentos são contas de passagem, por isso no passivo: o razão não sabe se o que entrou é receita, adiantamento ou de terceiros, nem o que se pagou. Escreva nelas a conta em que a empresa lança isso, como Clientes, Receita ou Fornecedores.':
+    'Receipts and Payments are accounts of passage, hence among the liabilities: the ledger does not know whether what came in is revenue, an advance or of others, nor what was paid for. Write the account in which the company books it, such as Customers, Revenue or Suppliers.',
   'Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos, num lançamento à parte.':
     'A refund has no account of its own: that of a receipt is posted to Receipts, that of a payment to Payments, in an entry of its own.',
   'Saldo inicial só é usada num arquivo que começa antes do dia em que um saldo inicial foi informado: no primeiro dia do arquivo, ele já é o saldo de partida, que você lança uma vez no seu programa.':

@@ -6,6 +6,10 @@ export const MONTHS_EN = {
   Fechado: 'Closed',
   'Mês fechado': 'Month closed',
   'Fechamentos e reaberturas': 'Closings and reopenings',
+  'De {from} a {to}, nenhuma divergência nova de tarifas abre: 1 já existe.':
+    'From {from} to {to}, no new mismatch of fees opens: 1 is there already.',
+  'De {from} a {to}, nenhuma divergência nova de tarifas abre: {n} já existem, uma por dia e plataforma.':
+    'From {from} to {to}, no new mismatch of fees opens: {n} are there already, one a day and platform.',
   'De {from} a {to}, nenhuma divergência de tarifas abre.': 'From {from} to {to}, no mismatch of fees opens.',
   'De {from} a {to}, abre uma divergência de tarifas.': 'From {from} to {to}, one mismatch of fees opens.',
   'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.':

@@ -88,6 +88,9 @@ export const REPORTS_EN = {
   // a range of days
   'O mês num só arquivo, até {day}:': 'The month in one file, up to {day}:',
   'Baixar um período': 'Download a range',
+  '{month} ainda não foi {closed}: um arquivo dele pode mudar depois de lançado no seu programa.':
+    '{month} is not {closed} yet: a file of it can change after it was entered in your program.',
+  fechado: 'closed',
   'Um arquivo de até {max} dias, feito a pedido num só corte do razão. Não é uma revisão e não fica guardado.':
     'One file over up to {max} days, made on request from one cut of the ledger. It is no revision and is not stored.',
   Formato: 'Format',

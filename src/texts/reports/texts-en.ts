@@ -56,6 +56,7 @@ export const EN: Texts = {
     reference: 'Reference',
     e2e: 'E2E id',
     platform: 'Platform',
+    platformName: 'Platform name',
     name: 'Name',
     document: 'Document',
     amount: 'Amount',

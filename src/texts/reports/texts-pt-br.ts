@@ -55,6 +55,7 @@ export const PT_BR = {
     reference: 'Referência',
     e2e: 'Id E2E',
     platform: 'Plataforma',
+    platformName: 'Nome da plataforma',
     name: 'Nome',
     document: 'Documento',
     amount: 'Valor',

@@ -253,7 +253,7 @@ test('each kind of tables has templates that it reads, in both languages and for
     expect((await call(none, undefined, 'viewer')).status).toBe(404);
   const file = path.join(home.path, 'accounts.csv');
   expect(await run(['accounts', '--template', file])).toMatchObject({ code: 0 });
-  const filled = readFileSync(file, 'utf8').replace('Assets:Bank;;', 'Assets:Bank;;1.1.9');
+  const filled = readFileSync(file, 'utf8').replace('Conta no banco;;', 'conta no BANCO;;1.1.9');
   expect(await run(['accounts', save('filled.csv', filled), '--json'])).toMatchObject({
     code: 0,
     json: { changed: 1 },

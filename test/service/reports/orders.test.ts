@@ -202,7 +202,7 @@ test('both sheets are formats too, with the rows of the workbook', async () => {
       lines = (await readFile(file, 'utf8')).slice(1).trimEnd().split('\r\n');
     });
     const { rows } = sheetOf(sheets, title);
-    expect(lines[0]).toBe(rows[2]?.map((cell) => cell?.value).join(';'));
+    expect(lines[0]).toBe([...(rows[2] ?? []).map((cell) => cell?.value), 'Nome da plataforma'].join(';'));
     expect(lines).toHaveLength(1 + rowsOf(sheetOf(sheets, title)).length);
   }
 });

@@ -69,7 +69,8 @@ const READERS: Record<keyof typeof OPENERS, (bytes: Buffer) => { rows: number; c
     readCsv(
       bytes.toString(),
       STATEMENT_COLUMNS.findIndex(({ name }) => name === 'amount'),
-      STATEMENT_COLUMNS.length,
+      // and the name of the platform
+      STATEMENT_COLUMNS.length + 1,
     ),
   generic: (bytes) => readCsv(bytes.toString(), 3, 8),
   calima: (bytes) => readCsv(latin(bytes), 1, 9),

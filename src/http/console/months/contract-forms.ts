@@ -136,8 +136,9 @@ async function describeOpened(context: Context, response: Response, stated: Stat
   });
   const opened = after.filter(({ day, platform, differing }) => differing > 0 && !before.get(`${day} ${platform}`));
   const days = { from: formatDay(span.from), to: formatDay(to) };
+  const known = after.filter(({ differing }) => differing > 0).length;
   if (opened.length === 0)
-    return html`<p class="explain">${t('De {from} a {to}, nenhuma divergência de tarifas abre.', days)}</p>`;
+    return html`<p class="explain">${known === 0 ? t('De {from} a {to}, nenhuma divergência de tarifas abre.', days) : plural(known, 'De {from} a {to}, nenhuma divergência nova de tarifas abre: 1 já existe.', 'De {from} a {to}, nenhuma divergência nova de tarifas abre: {n} já existem, uma por dia e plataforma.', days)}</p>`;
   const names = await readPlatformNames(context, response);
   const list = [...Map.groupBy(opened, ({ platform }) => platform)].map(([platform, own]) => {
     const n = formatCount(own.reduce((sum, one) => sum + one.differing, 0));

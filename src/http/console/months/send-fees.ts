@@ -19,15 +19,15 @@ export async function sendFees(context: Context, response: Response, month: Mont
   const show = <Row extends { platform: string }>(row: Row): Row => presentPlatform(getCaller(response), row);
   const fees = { rows: rows.map(show), byHand: byHand.map(show), payments: payments.map(show) };
   const name = `confere-tarifas-${month}${canSeePersonalData(response) ? '' : '-masked'}.${format}`;
+  const platformNames = await readPlatformNames(context, response);
   const headers = {
     'content-disposition': `attachment; filename="${name}"`,
     'content-type': FORMAT_FACTS[format].contentType,
   };
   if (format === 'csv') {
-    response.set(headers).send(renderFeesCsv(context, { fees }));
+    response.set(headers).send(renderFeesCsv(context, { fees, platformNames }));
     return;
   }
-  const platformNames = await readPlatformNames(context, response);
   const wanted = { month, fees, platformNames, signal: signalOf(response) };
   await writeFeesWorkbook(context, wanted, (file) => sendFile(response, file, headers));
 }

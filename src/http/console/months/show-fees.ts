@@ -5,7 +5,7 @@ import { type Day, monthOf } from '../../../domain/calendar.ts';
 import { formatAmount, parseSum } from '../../../domain/money.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
-import { readFees } from '../../../ledger/stated/read-fees.ts';
+import { isCovered, readFees } from '../../../ledger/stated/read-fees.ts';
 import {
   addCommission,
   fees,
@@ -65,7 +65,7 @@ async function send(context: Context, request: Request, response: Response): Pro
   const payments =
     platform === undefined
       ? shown.payments
-      : presentDiffering((await readFees(context.db, month, { max: LISTED_MAX, platform })).payments);
+      : presentDiffering(by.caller, (await readFees(context.db, month, { max: LISTED_MAX, platform })).payments);
   const address = `${FEES.address}?month=${month}`;
   const names = await readPlatformNames(context, response);
   const field = inputField(
@@ -80,7 +80,7 @@ ${filterForm(FEES.address, field, false)}
 ${renderDownloads(address)}
 ${hasRole(response, ...addCommission.roles) && html`<p class="actions">${buttonLink(`${FEES.address}/new`, t('Informar um contrato'))}</p>`}</section>
 <section><h2>${t('Contratos informados')}</h2>${await contractTable(context, response, names)}</section>
-<section id="differing"><h2>${t('Pagamentos fora do contrato')}</h2>${platform !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: showPlatform(names, platform) })} <a href="${address}">${t('Todas')}</a></p>`}${differingTable({ payments, total })}${total.differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(total.differing) })} ${t('Todos estão na planilha; os de uma plataforma, pelo nome dela acima.')}</p>${renderDownloads(address)}`}</section>`;
+<section id="differing"><h2>${t('Pagamentos fora do contrato')}</h2>${platform !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: showPlatform(names, platform) })} <a href="${address}">${t('Todas')}</a></p>`}${differingTable({ payments, total }, names)}${total.differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(total.differing) })} ${t('Todos estão na planilha; os de uma plataforma, pelo nome dela acima.')}</p>${renderDownloads(address)}`}</section>`;
   sendPage(request, response, { title: `${t(FEES.title)} · ${nameMonth(month)}`, body });
 }
 
@@ -148,11 +148,7 @@ function addAmounts(amounts: string[]): string {
   return formatAmount(amounts.reduce((sum, amount) => sum + (parseSum(amount) ?? 0n), 0n));
 }
 
-function isCovered({ payments, uncovered }: { payments: number; uncovered: number }): boolean {
-  return uncovered < payments;
-}
-
-function differingTable({ payments, total }: Pick<PresentedFees, 'payments' | 'total'>): Html {
+function differingTable({ payments, total }: Pick<PresentedFees, 'payments' | 'total'>, names: PlatformNames): Html {
   return table({
     caption: 'Pagamentos fora do contrato',
     rows: payments,
@@ -162,6 +158,7 @@ function differingTable({ payments, total }: Pick<PresentedFees, 'payments' | 't
         : 'Nenhum dos que um contrato cobre.',
     columns: [
       { title: 'Transação', cell: (row) => transactionLink(row.transaction_id) },
+      { title: 'Plataforma', cell: (row) => showPlatform(names, row.platform) },
       { title: 'Quando', cell: (row) => formatWallTime(row.at) },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Cobrado', cell: (row) => moneyOf(row.charged), align: 'end' },

@@ -121,10 +121,14 @@ async function sendMonth(context: Context, request: Request, response: Response,
   const period = view.period ?? { from: bounds.from, to: last, platform: platform ?? '' };
   const listed = days.filter(({ state }) => state !== 'future' && state !== 'before');
   const { field, label } = await renderReportPlatform(reading, response, platform);
+  const isClosed = (await findMonthClose(reading.db, month)) !== undefined;
+  const unclosed =
+    !isClosed &&
+    html`<p class="explain">${tHtml('{month} ainda não foi {closed}: um arquivo dele pode mudar depois de lançado no seu programa.', { month: nameMonth(month), closed: html`<a href="/reports/months/${month}">${t('fechado')}</a>` })}</p>`;
   const body = html`<h1>${t('Relatórios')}</h1>
 <p class="lead">${t('Um por dia do calendário do provedor. Quando um dia muda depois de relatado, sai uma nova revisão; as anteriores ficam.')}</p>
 ${filters(month, field)}
-<section aria-labelledby="month">${heading(month, { today, platform, isClosed: (await findMonthClose(reading.db, month)) !== undefined })}
+<section aria-labelledby="month">${heading(month, { today, platform, isClosed })}
 ${label !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: html`<b>${label}</b>` })}</p>`}
 ${renderCalendar(days, { today, query })}
 ${bounds.from <= today && downloads({ ...period, from: bounds.from, to: last })}${renderMissing(response, listed)}</section>
@@ -132,7 +136,7 @@ ${renderOutdated(context, listed, query)}
 <section><h2>${t('Dia a dia')}</h2><p class="hint">${t('Como no Resumo da última revisão de cada dia, em reais. A página do dia tem as suas divergências.')}</p>
 ${faults.days !== undefined && html`<p class="fault" role="alert">${faults.days}</p>`}
 ${renderDayList(response, listed, { query })}</section>
-<section class="act" id="period"><h2>${t('Baixar um período')}</h2>${renderPeriodForm(context, period, faults.period)}</section>`;
+<section class="act" id="period"><h2>${t('Baixar um período')}</h2>${unclosed}${renderPeriodForm(context, period, faults.period)}</section>`;
   const isWrong = faults.days !== undefined || faults.period !== undefined;
   sendPage(request, response, {
     title: t('Relatórios de {month}', { month: nameMonth(month) }),

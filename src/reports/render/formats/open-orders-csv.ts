@@ -1,11 +1,9 @@
 import { maskReceivables } from '../../orders/mask-receivables.ts';
 import { readReceivables } from '../../orders/read-receivables.ts';
-import type { ReportColumn } from '../columns.ts';
 import { RECEIVABLE_COLUMNS, UNIDENTIFIED_COLUMNS } from '../order-columns.ts';
 import { scopeOfReceivables } from '../write-open-items.ts';
-import { openTextFile } from './open-text-file.ts';
 import type { FormatWork, Output } from './output.ts';
-import { addCsvRow, startCsv } from './write-csv.ts';
+import { openRows } from './write-csv.ts';
 
 /** Opens the CSV of A receber, whose rows are no movements: they are written at the end. */
 export async function openReceivablesCsv(work: FormatWork, path: string): Promise<Output> {
@@ -35,12 +33,4 @@ export async function openUnidentifiedCsv(work: FormatWork, path: string): Promi
     drain: () => file.drain(),
     end: () => file.end(),
   };
-}
-
-/** Other programs know a platform by its id. */
-async function openRows<Row>({ signal, rendering: named }: FormatWork, path: string, columns: ReportColumn<Row>[]) {
-  const rendering = { ...named, platformNames: new Map<string, string>() };
-  const file = await openTextFile(path, signal);
-  startCsv(file, columns, rendering);
-  return { file, add: (row: Row) => addCsvRow(file, columns, row, rendering) };
 }

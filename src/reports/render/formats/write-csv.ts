@@ -2,23 +2,36 @@ import { showUnseen } from '../../../domain/language/show-unseen.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { formatDay, formatMoment } from '../../../texts/reports/texts.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
-import { type RenderContext, type ReportColumn, STATEMENT_COLUMNS } from '../columns.ts';
+import { type RenderContext, type ReportColumn, STATEMENT_COLUMNS, text } from '../columns.ts';
 import { openTextFile, type TextFile } from './open-text-file.ts';
 import type { FormatWork, Output } from './output.ts';
 
 export const BOM = '\uFEFF';
 export const LINE_END = '\r\n';
 
-/** Opens the CSV of Extrato. Other programs know a platform by its id. */
-export async function openCsv({ signal, rendering: named }: FormatWork, path: string): Promise<Output> {
-  const rendering = { ...named, platformNames: new Map<string, string>() };
+/** Opens the CSV of Extrato. */
+export async function openCsv(work: FormatWork, path: string): Promise<Output> {
+  const { file, add } = await openRows(work, path, STATEMENT_COLUMNS);
+  return { add, drain: () => file.drain(), end: () => file.end() };
+}
+
+/** Opens a CSV of a report: other programs know a platform by its id, so its name is a column of its own, the last one. */
+export async function openRows<Row>({ signal, rendering }: FormatWork, path: string, columns: ReportColumn<Row>[]) {
   const file = await openTextFile(path, signal);
-  startCsv(file, STATEMENT_COLUMNS, rendering);
-  return {
-    add: (row) => addCsvRow(file, STATEMENT_COLUMNS, row, rendering),
-    drain: () => file.drain(),
-    end: () => file.end(),
-  };
+  return { file, add: startNamedCsv(file, columns, rendering) };
+}
+
+/** Writes the header of a CSV with the platforms' names. @returns what adds a row. */
+export function startNamedCsv<Row>(file: Sink, columns: ReportColumn<Row>[], named: RenderContext) {
+  const rendering = { ...named, platformNames: new Map<string, string>() };
+  const platform = columns.find(({ name }) => name === 'platform');
+  const all = [...columns, text<Row>('platformName', 38, (row) => nameOf(platform?.cell(row, rendering), named))];
+  startCsv(file, all, rendering);
+  return (row: Row): void => addCsvRow(file, all, row, rendering);
+}
+
+function nameOf(platform: Cell, { platformNames }: RenderContext): string | null {
+  return platform && 'text' in platform ? (platformNames.get(platform.text ?? '') ?? null) : null;
 }
 
 type Sink = Pick<TextFile, 'add'>;
