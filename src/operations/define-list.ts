@@ -115,8 +115,10 @@ export function findReversed(filter: object): string | undefined {
   });
 }
 
+/** Days and moments as texts; amounts as people write them have no order as texts. */
 function isOrdered(value: unknown): value is string | bigint | Date {
-  return typeof value === 'string' || typeof value === 'bigint' || value instanceof Date;
+  if (typeof value === 'string') return /^\d{4}-\d{2}-\d{2}/.test(value);
+  return typeof value === 'bigint' || value instanceof Date;
 }
 
 /** Returns a row of a list without what its declaration withholds from this caller. */

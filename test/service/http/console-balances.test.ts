@@ -555,14 +555,14 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const csv = (await get('accountant', `${file}csv`)).html.trim().split('\r\n');
   const titles = FEE_COLUMNS.map((column) => PT_BR.columns[column]);
   expect(titles.slice(3, 6)).toEqual(['Cobrado', 'Cobrado com contrato', 'Pelo contrato']);
-  expect(csv[0]).toBe(titles.join(';'));
+  expect(csv[0]).toBe([...titles, 'Nome da plataforma'].join(';'));
   // the page, the files and the API have the same columns
   const shownTitles = (await get('accountant', `/balances/fees?month=${month}`)).html.match(/<thead.*?<\/thead>/s)?.[0];
   expect(shownTitles?.match(/(?<=>)[^<>\n]+(?=<\/th>)/g)).toEqual(titles);
   expect(Object.keys(rows[0] ?? {})).toEqual([...FEE_COLUMNS]);
   expect(Object.keys(total)).toEqual(FEE_COLUMNS.slice(2));
   expect(csv.slice(1).filter((line) => line.includes(';Lançadas por pessoas;'))).toEqual(
-    by_hand.map(({ platform, amount }) => `${platform};Lançadas por pessoas;;${amount?.replace('.', ',')};;;;;`),
+    by_hand.map(({ platform, amount }) => `${platform};Lançadas por pessoas;;${amount?.replace('.', ',')};;;;;;${platform === A ? 'Loja Centro' : ''}`),
   );
   expect(by_hand.map(({ platform }) => platform)).toContain(A);
   const cells = csv.slice(1).map((line) => BigInt((line.split(';')[3] ?? '').replace(',', '')));
