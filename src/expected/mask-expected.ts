@@ -8,7 +8,8 @@ import {
   maskText,
   type Party,
 } from '../domain/person/mask-person.ts';
-import type { ExpectedFilters, PresentedExpected } from './list-expected.ts';
+import type { ExpectedFilters } from './filter-expected.ts';
+import type { PresentedExpected } from './list-expected.ts';
 
 /** The orders that a caller sees beside one. `mask`: their numbers may name a person. */
 export type OrderScope = Pick<ExpectedFilters, 'sources' | 'merchantSeq'> & { mask: boolean };

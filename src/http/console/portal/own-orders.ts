@@ -1,7 +1,8 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { findUnfindable } from '../../../expected/describe-state.ts';
-import type { ExpectedFilters, PresentedExpected } from '../../../expected/list-expected.ts';
+import type { ExpectedFilters } from '../../../expected/filter-expected.ts';
+import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { expectedPayments, ownOrders, showOwnOrder } from '../../../operations/expected.ts';
 import { callerOf, getScope } from '../../access/require-scope.ts';
 import { sendExpectedCsv } from '../../api/expected.ts';

@@ -1,0 +1,115 @@
+/** The filters of expected payments, and the sums of what they find. */
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { hashDocument, indexName, rangeOf } from '../database/keys/index-person.ts';
+import { matchesPlatform } from '../database/matches-platform.ts';
+import type { Database } from '../database/tables.ts';
+import type { Day } from '../domain/calendar.ts';
+import { normalizeDocument } from '../domain/person/fold-person.ts';
+import type { Operation } from '../domain/statuses.ts';
+import type { ExpectedState } from './decide/decide-state.ts';
+
+export type ExpectedFilters = {
+  state?: ExpectedState | undefined;
+  operation?: Operation | undefined;
+  source?: string | undefined;
+  /** Sources that the caller may read; undefined: all. */
+  sources?: readonly string[] | undefined;
+  /** The row number of the merchant that asks: what another merchant sent is left out. */
+  merchantSeq?: number | undefined;
+  id?: string | undefined;
+  number?: string | undefined;
+  reference?: string | undefined;
+  platform?: string | undefined;
+  due_from?: Day | undefined;
+  due_to?: Day | undefined;
+  /** Days on which keys first came. */
+  from?: Day | undefined;
+  to?: Day | undefined;
+  /** Plain, with or without punctuation. */
+  document?: string | undefined;
+  /** The beginning of it, in any case, with or without accents. */
+  name?: string | undefined;
+  /** In cents. */
+  amount?: bigint | undefined;
+  /** Has candidates, about which a person may decide. */
+  undecided?: boolean | undefined;
+  /** Has a payment that fits others too. */
+  disputed?: 'true' | undefined;
+};
+
+type Heads = ExpressionBuilder<Database & { head: Database['expected_payments'] }, 'head'>;
+
+/** The condition that an expected payment is one that the filters find. */
+export function matchFilters(
+  eb: Heads,
+  { keys }: Pick<Context, 'keys'>,
+  filters: ExpectedFilters,
+): Expression<SqlBool> {
+  const { reference, platform, due_from, due_to, from, to, document, name, amount, undecided, disputed } = filters;
+  const terms: Expression<SqlBool>[] = (['id', 'state', 'operation', 'source', 'number'] as const).flatMap((field) => {
+    const value = filters[field];
+    return value === undefined ? [] : [eb(`head.${field}`, '=', value)];
+  });
+  if (reference !== undefined)
+    terms.push(
+      eb(
+        'head.version_seq',
+        'in',
+        eb
+          .selectFrom('expected_keys')
+          .select('version_seq')
+          .where('value', '=', reference)
+          .where('kind', '=', 'reference'),
+      ),
+    );
+  if (filters.sources)
+    terms.push(filters.sources.length > 0 ? eb('head.source', 'in', filters.sources) : sql<SqlBool>`FALSE`);
+  if (filters.merchantSeq !== undefined)
+    terms.push(eb.or([eb('head.merchant_seq', 'is', null), eb('head.merchant_seq', '=', filters.merchantSeq)]));
+  if (platform !== undefined) terms.push(matchesPlatform('head.platform', platform));
+  if (due_from !== undefined) terms.push(eb('head.due_day', '>=', due_from));
+  if (due_to !== undefined) terms.push(eb('head.due_day', '<=', due_to));
+  if (from !== undefined) terms.push(eb('head.created_day', '>=', from));
+  if (to !== undefined) terms.push(eb('head.created_day', '<=', to));
+  if (amount !== undefined) terms.push(eb('head.amount_cents', '=', amount));
+  if (document !== undefined)
+    terms.push(eb('head.document_hash', '=', hashDocument(keys, normalizeDocument(document) ?? document)));
+  if (name !== undefined) {
+    const { from: first, end } = rangeOf(indexName(name));
+    const named = eb.selectFrom('expected_texts').select('version_seq');
+    terms.push(eb('head.version_seq', 'in', named.where('name_folded', '>=', first).where('name_folded', '<', end)));
+  }
+  if (undecided === true || disputed !== undefined) {
+    const candidates = eb.selectFrom('expected_candidates').select('rule').whereRef('expected_seq', '=', 'head.seq');
+    // a pair that a person undid is decided
+    const wanted = disputed
+      ? candidates.where('reason', '=', 'not_unique')
+      : candidates.where('reason', '<>', 'undone');
+    terms.push(eb.exists(wanted));
+  }
+  return eb.and(terms);
+}
+
+/**
+ * How many expected payments a filter finds, and their amounts in cents, by state and operation: what is received and what is paid
+ * make no sum.
+ * @param newestMax of how many, the newest ones; by default of all.
+ */
+export async function sumExpected(context: Pick<Context, 'db' | 'keys'>, filters: ExpectedFilters, newestMax?: number) {
+  const found = context.db
+    .selectFrom('expected_payments as head')
+    .select(['state', 'operation', 'amount_cents'])
+    .where((eb) => matchFilters(eb, context, filters))
+    .$if(newestMax !== undefined, (query) => query.orderBy('seq', 'desc').limit(newestMax ?? 0));
+  const rows = await context.db
+    .selectFrom(found.as('found'))
+    .select(['state', 'operation', (eb) => eb.fn.countAll<number>().as('count')])
+    .select((eb) => eb.fn.sum('amount_cents').as('cents'))
+    .groupBy(['state', 'operation'])
+    .execute();
+  return rows.map(({ state, operation, count, cents }) => ({
+    ...{ state: state as ExpectedState, operation: operation as Operation },
+    ...{ count: Number(count), cents: BigInt(cents ?? 0) },
+  }));
+}
