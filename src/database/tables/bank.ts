@@ -9,6 +9,8 @@ export type BankTables = {
     name: string | null;
     not_pix: string;
     csv: string | null;
+    balance_cents: Optional<bigint>;
+    balance_day: Optional<string>;
     created_at: Date;
     actor: string;
   };

@@ -34,8 +34,8 @@ export type BankAccount = LineSums & {
   openEntries: Sum;
   firstDay: Day | null;
   lastDay: Day | null;
-  /** The newest LEDGERBAL; null: no file had one. */
-  balance: { day: Day; cents: bigint } | null;
+  /** The newest LEDGERBAL, or a balance that a person stated; null: there is none. */
+  balance: { day: Day; cents: bigint; isStated: boolean } | null;
   /** The balance less the lines up to it. */
   beforeCents: bigint;
   /** Lines after the balance. */
@@ -143,6 +143,9 @@ function toSum(row: { count: number; total_cents: bigint | null } | undefined): 
   return { count: row?.count ?? 0, cents: row?.total_cents ?? 0n };
 }
 
+/** The number of no statement: a person stated the balance. */
+const STATED_SEQ = Number.MAX_SAFE_INTEGER;
+
 type DaySum = { account: string; day: Day; statement: number; count: number; cents: bigint };
 type Balance = { account: string; seq: number; day: Day; cents: bigint };
 
@@ -170,12 +173,17 @@ async function readAccounts(db: Reader, lines: LinePart[], entries: Part[]): Pro
     const of = <One extends { account: string | null }>(all: readonly One[]) =>
       all.filter((one) => one.account === account);
     const [ownLines, ownEntries] = [of(lines), of(entries)];
+    const own = of(balances);
+    const { balance } = stated.get(account) ?? {};
+    // it holds all lines of its day
+    if (balance) own.push({ account, seq: STATED_SEQ, ...balance });
+    own.sort((a, b) => (a.day < b.day ? -1 : Number(a.day > b.day)) || a.seq - b.seq);
     const isMatched = ({ state }: LinePart): boolean => state === 'matched' || state === 'withdrawals';
     return {
       ...{ account, name: stated.get(account)?.name ?? null, ...sumStates(ownLines) },
       received: addUp([...ownLines.filter(isMatched), ...ownEntries].filter(({ isIn }) => isIn)),
       openEntries: addUp(ownEntries),
-      ...summarizeDays(of(sums), of(balances)),
+      ...summarizeDays(of(sums), own),
     };
   });
 }
@@ -191,7 +199,7 @@ export function summarizeDays(sums: DaySum[], balances: Balance[]): Days {
     lines: all,
     firstDay: sums[0]?.day ?? null,
     lastDay: sums.at(-1)?.day ?? null,
-    balance: newest ? { day: newest.day, cents: newest.cents } : null,
+    balance: newest ? { day: newest.day, cents: newest.cents, isStated: newest.seq === STATED_SEQ } : null,
     beforeCents,
     afterCents: newest ? all.cents - sumUntil(sums, newest) : 0n,
     gaps: findGaps(sums, balances),

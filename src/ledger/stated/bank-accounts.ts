@@ -1,9 +1,12 @@
 /** Facts about the company's bank accounts, which people state. The newest row of an account counts. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
 import { type BankCsv, checkBankCsv } from './check-bank-csv.ts';
+import { checkDayBegun } from './check-stated.ts';
 import { checkName, foldName } from './platform-names.ts';
 
 /** Bank, branch and number with `/` between, as the database's columns. */
@@ -27,7 +30,12 @@ export type BankAccountFacts = {
   notPix: NotPix;
   /** How to read the bank's own CSV; null: nobody has said it. */
   csv: BankCsv | null;
+  /** At the end of the day, as a person read it at the bank. */
+  balance: StatedBankBalance | null;
 };
+
+/** In cents. */
+export type StatedBankBalance = { day: Day; cents: bigint };
 
 /** Facts left out stay as they are. */
 export type StatedBankAccount = {
@@ -35,6 +43,7 @@ export type StatedBankAccount = {
   name?: string | null | undefined;
   notPix?: NotPix | undefined;
   csv?: BankCsv | null | undefined;
+  balance?: StatedBankBalance | null | undefined;
   /** Confirms an account that no statement shows. */
   isNew?: boolean | undefined;
   actor: string;
@@ -50,10 +59,18 @@ export function isBankAccount(text: string): boolean {
 export async function readBankAccounts(db: Reader): Promise<Map<string, BankAccountFacts>> {
   const rows = await db.selectFrom('bank_accounts').selectAll().orderBy('seq').execute();
   return new Map(
-    rows.map(({ account, name, not_pix, csv }) => [
+    rows.map(({ account, name, not_pix, csv, balance_cents: cents, balance_day: day }) => [
       account,
-      // `setBankAccount` alone writes them
-      { account, name, notPix: JSON.parse(not_pix) as NotPix, csv: csv === null ? null : (JSON.parse(csv) as BankCsv) },
+      {
+        // `setBankAccount` alone writes them
+        ...{
+          account,
+          name,
+          notPix: JSON.parse(not_pix) as NotPix,
+          csv: csv === null ? null : (JSON.parse(csv) as BankCsv),
+        },
+        balance: cents === null || day === null ? null : { day, cents },
+      },
     ]),
   );
 }
@@ -75,7 +92,7 @@ export async function setBankAccount(context: Context, { account, actor, isNew, 
   if (!isBankAccount(account)) throw refuseField('account', 'bank_account_wrong');
   if (!isNew && !(await listBankAccounts(context.db)).includes(account))
     throw refuseField('account', 'bank_account_unknown');
-  const before = known.get(account) ?? { name: null, notPix: { begins: [], contains: [] }, csv: null };
+  const before = known.get(account) ?? { name: null, notPix: { begins: [], contains: [] }, csv: null, balance: null };
   const name = given.name === undefined ? before.name : (given.name?.trim() ?? null);
   if (name !== null && name !== before.name) {
     checkName(name);
@@ -86,18 +103,22 @@ export async function setBankAccount(context: Context, { account, actor, isNew, 
   const notPix = given.notPix ? checkNotPix(given.notPix) : before.notPix;
   const csv = given.csv === undefined ? before.csv : given.csv;
   if (csv !== null) checkBankCsv(csv);
-  const row = { name, not_pix: JSON.stringify(notPix), csv: csv && JSON.stringify(csv) };
-  const stored = {
-    name: before.name,
-    not_pix: JSON.stringify(before.notPix),
-    csv: before.csv && JSON.stringify(before.csv),
-  };
-  if (known.has(account) && JSON.stringify(row) === JSON.stringify(stored)) return false;
+  const balance = given.balance === undefined ? before.balance : given.balance;
+  if (balance !== null && balance.day !== before.balance?.day) checkDayBegun(context, balance.day);
+  const row = toColumns({ name, notPix, csv, balance });
+  if (known.has(account) && isDeepStrictEqual(row, toColumns(before))) return false;
   await context.db
     .insertInto('bank_accounts')
     .values({ account, ...row, created_at: context.clock.now(), actor })
     .execute();
   return true;
+}
+
+function toColumns({ name, notPix, csv, balance }: Omit<BankAccountFacts, 'account'>) {
+  return {
+    ...{ name, not_pix: JSON.stringify(notPix), csv: csv && JSON.stringify(csv) },
+    ...{ balance_cents: balance?.cents ?? null, balance_day: balance?.day ?? null },
+  };
 }
 
 function checkNotPix({ begins, contains }: NotPix): NotPix {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { maySeePersons } from '../../access/roles.ts';
 import type { Caller } from '../../access/tokens.ts';
+import { formatAmount } from '../../domain/money.ts';
 import { maskNote } from '../../domain/person/mask-mismatch.ts';
 import { LINE_STATES, listBankLines } from '../../ledger/bank/list-bank-lines.ts';
 import { listBankMatches, listBankStatements, listOpenBankEntries } from '../../ledger/bank/list-bank-matches.ts';
@@ -15,7 +16,7 @@ import { type Change, defineChange } from '../define-change.ts';
 import { auditItem, defineItem } from '../define-item.ts';
 import { auditShowing, defineList } from '../define-list.ts';
 import { created, ok } from '../describe-operation.ts';
-import { bankAccount, note } from '../fields.ts';
+import { bankAccount, day, note, signedAmount } from '../fields.ts';
 import { presentWritten } from '../present-row.ts';
 import {
   bankAccounts,
@@ -168,8 +169,9 @@ export const accountsOfBank = defineItem({
     const stated = [...(await readBankAccounts(db)).values()].sort((a, b) => (a.account < b.account ? -1 : 1));
     const hide = (texts: string[]): string[] => (maySeePersons(caller.role) ? texts : texts.map(maskNote));
     return {
-      accounts: stated.map(({ account, name, notPix: { begins, contains }, csv }) => ({
+      accounts: stated.map(({ account, name, notPix: { begins, contains }, csv, balance }) => ({
         ...{ account, name, not_pix: { begins: hide(begins), contains: hide(contains) }, csv },
+        balance: balance && { day: balance.day, amount: formatAmount(balance.cents) },
       })),
     };
   },
@@ -181,20 +183,27 @@ export const stateBankAccount = defineChange({
   name: 'bank.account',
   roles: ['accountant'],
   route: 'PUT /bank/accounts',
-  summary: 'Name a bank account, and say which of its lines are nothing of PIX, and how to read its CSV',
+  summary: 'Name a bank account, and say which of its lines are nothing of PIX, how to read its CSV, and its balance',
   input: z.strictObject({
     account: bankAccount,
     name: z.string().nullable().optional().describe('null takes the name back; what is left out stays'),
     not_pix: notPix.optional(),
     csv: bankCsv.nullable().optional(),
+    balance: z
+      .strictObject({ day, amount: signedAmount })
+      .nullable()
+      .optional()
+      .describe('at the end of the day, where no statement has one; null takes it back'),
     new_account: z.boolean().default(false).describe('whether an account that no statement shows is meant'),
   }),
   answers: ok('All accounts', bankAccounts),
   refuses: ['bank_account_name_taken'],
-  async change(inner, { account, name, not_pix: texts, csv, new_account: isNew }, { caller }) {
+  async change(inner, { account, name, not_pix: texts, csv, balance, new_account: isNew }, { caller }) {
     const textsOf = async () => JSON.stringify((await readBankAccounts(inner.db)).get(account)?.notPix ?? NO_TEXTS);
     const before = await textsOf();
-    const isChanged = await setBankAccount(inner, { account, name, notPix: texts, csv, isNew, actor: caller.id });
+    const stated = balance && { day: balance.day, cents: balance.amount };
+    const given = { account, name, notPix: texts, csv, balance: stated, isNew };
+    const isChanged = await setBankAccount(inner, { ...given, actor: caller.id });
     // a name matches nothing
     if (before !== (await textsOf())) {
       await openUnnamed(inner, account);

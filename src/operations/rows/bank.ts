@@ -159,6 +159,7 @@ export const bankAccounts = component('BankAccounts', {
       name: nullableText,
       not_pix: notPix,
       csv: bankCsv.nullable().describe("how to read the bank's own CSV"),
+      balance: z.object({ day, amount }).nullable().describe('that a person stated, at the end of the day'),
     }),
   ),
 });

@@ -32,7 +32,11 @@ export const BANK_EN = {
   '+ Ajustes sem linha no extrato': '+ Adjustments without a line',
   '= Conta no banco, no razão': '= Bank account in the ledger',
   'Saldo final dos extratos, menos o do razão': 'Closing balance of the statements, less the ledger’s',
-  'O extrato não traz o saldo final.': 'The statement has no closing balance.',
+  'O extrato não traz o saldo final: informe-o na página da conta.':
+    'The statement has no closing balance: state it on the page of the account.',
+  '= Saldo informado, em {day}': '= Stated balance, on {day}',
+  'Só se o extrato não o traz.': 'Only if the statement lacks it.',
+  'No fim do dia': 'At the end of the day',
   'Nenhum extrato desta conta foi importado.': 'No statement of this account has been imported.',
   'Veio do provedor: {sum}.': 'Came from the provider: {sum}.',
   Parcela: 'Part',

@@ -43,14 +43,16 @@ function renderAccount(one: BankAccount): Html {
     one.afterCents !== 0n && { name: t('− Linhas depois do saldo'), cents: -one.afterCents },
     balance
       ? {
-          name: t('= Saldo final do extrato em {day}', { day: formatDay(balance.day) }),
+          name: balance.isStated
+            ? t('= Saldo informado, em {day}', { day: formatDay(balance.day) })
+            : t('= Saldo final do extrato em {day}', { day: formatDay(balance.day) }),
           cents: balance.cents,
           isTotal: true,
         }
       : { ...term('= Soma das linhas', lines), isTotal: true },
   ].filter((one) => one !== false && one !== null);
   return html`<p class="hint">${t('Linhas de {from} a {to}', { from: formatDay(firstDay), to: formatDay(lastDay) })}. ${tHtml('Veio do provedor: {sum}.', { sum: sumPart(received) })}${
-    balance === null && html` ${t('O extrato não traz o saldo final.')}`
+    balance === null && html` ${t('O extrato não traz o saldo final: informe-o na página da conta.')}`
   }</p>${sumTable('O banco e o razão', terms)}${gaps.map(
     ({ from, to, cents }) =>
       html`<p class="explain bad">${t('Entre {from} e {to} faltam linhas que somam {sum}.', { from: formatDay(from), to: formatDay(to), sum: formatMoney(cents) })}</p>`,
