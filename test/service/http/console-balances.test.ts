@@ -562,7 +562,10 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   expect(Object.keys(rows[0] ?? {})).toEqual([...FEE_COLUMNS]);
   expect(Object.keys(total)).toEqual(FEE_COLUMNS.slice(2));
   expect(csv.slice(1).filter((line) => line.includes(';Lançadas por pessoas;'))).toEqual(
-    by_hand.map(({ platform, amount }) => `${platform};Lançadas por pessoas;;${amount?.replace('.', ',')};;;;;;${platform === A ? 'Loja Centro' : ''}`),
+    by_hand.map(
+      ({ platform, amount }) =>
+        `${platform};Lançadas por pessoas;;${amount?.replace('.', ',')};;;;;;${platform === A ? 'Loja Centro' : ''}`,
+    ),
   );
   expect(by_hand.map(({ platform }) => platform)).toContain(A);
   const cells = csv.slice(1).map((line) => BigInt((line.split(';')[3] ?? '').replace(',', '')));
