@@ -6,6 +6,7 @@ import { audit } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { wrongUse } from '../domain/errors.ts';
 import { LANGUAGES, type Language } from '../domain/language/language.ts';
+import { findOpenMonths } from '../reports/plan/find-month-close.ts';
 import { FILE_FORMATS, type FileFormat } from '../reports/plan/report-plan.ts';
 import { assertGroup, FORMAT_FACTS } from '../reports/render/formats/formats.ts';
 import { makeReport } from '../reports/revisions/make-report.ts';
@@ -95,6 +96,8 @@ async function runRange(context: Context, options: Options, range: Range & { for
   const { platform, locale, group } = options;
   const limit = FORMAT_FACTS[range.format].anyLength ? { daysMax: Number.POSITIVE_INFINITY } : {};
   const wanted = { ...range, platform, locale, group, ...limit };
+  const open = await findOpenMonths(context.db, range);
+  if (open.length > 0) process.stderr.write(`not closed, so that its figures can change: ${open.join(', ')}\n`);
   await exportRange(context, wanted, async ({ file, name, state }) => {
     const out = options.out ?? name;
     await audit(context, { actor: 'command', action: 'reports.export', target: name });

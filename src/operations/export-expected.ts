@@ -13,6 +13,7 @@ import { describeSaid } from '../texts/messages.ts';
 import { textsOf } from '../texts/reports/texts.ts';
 import { readList } from './define-list.ts';
 import { expectedPayments } from './expected.ts';
+import { readPlatformNames } from './mask-texts.ts';
 
 const PAGE_ROWS = 1_000;
 
@@ -24,6 +25,7 @@ type Exported = Omit<PresentedExpected, 'operation' | 'state' | 'decided'> & {
   operation: string;
   state: string;
   decided: string;
+  platform_name: string | null;
 };
 
 const GIVEN: Record<string, (row: Exported) => Cell> = {
@@ -55,6 +57,7 @@ const FOUND: Record<keyof typeof COMPUTED, (row: Exported) => Cell> = {
   decided: (row) => text(row.decided),
   matched_to: (row) => text(row.matched_to),
   paid_day: (row) => ({ day: row.paid_day }),
+  platform_name: (row) => text(row.platform_name),
 };
 
 /** A reason in words; days that are not proven stand in no column. */
@@ -82,19 +85,25 @@ export async function* renderExpectedCsv(
     reason_code: row.reason_code && sayReason(row.reason_code, language),
     matched_to: row.matched_to && formatWallTime(calendar.toWallTime(new Date(row.matched_to)), language),
   });
+  // a merchant has no names of ours
+  const isOwn = wanted.caller.sources !== undefined;
+  const names = isOwn ? new Map<string, string>() : await readPlatformNames(context.db, wanted.caller);
+  const computed = (Object.keys(FOUND) as (keyof typeof COMPUTED)[]).filter(
+    (name) => !isOwn || name !== 'platform_name',
+  );
+  const shown = wanted.via ? { ...COMPUTED, decided: DECIDED_IN_PAGES } : COMPUTED;
   const titles = [
     ...Object.keys(GIVEN).map((name) => EXPECTED.columns[name]?.titles[language] ?? name),
-    ...Object.values(wanted.via ? { ...COMPUTED, decided: DECIDED_IN_PAGES } : COMPUTED).map(
-      (titles) => titles[language],
-    ),
+    ...computed.map((name) => shown[name][language]),
   ];
   let head = `${BOM}${titles.join(';')}${LINE_END}`;
-  const cells = [...Object.values(GIVEN), ...Object.values(FOUND)];
+  const cells = [...Object.values(GIVEN), ...computed.map((name) => FOUND[name])];
   for (let after: number | undefined; ; ) {
     const page = { limit: PAGE_ROWS, after };
     const { rows, next } = await readList(context, expectedPayments, { ...wanted, page });
     const exported = rows.map((row) => {
-      const given = { ...row, decided: String(row.decided) };
+      const name = names.get(row.platform ?? '') ?? null;
+      const given = { ...row, decided: String(row.decided), platform_name: name };
       return wanted.via ? inWords(given) : given;
     });
     // not before the first page: it may be refused

@@ -1,5 +1,6 @@
 import { mayActAs, maySeePersons } from '../access/roles.ts';
 import type { Caller } from '../access/tokens.ts';
+import { listPlatformNames } from '../database/list-platform-names.ts';
 import { readParties, readPartiesByReference } from '../database/read-parties.ts';
 import type { Reader } from '../database/reader.ts';
 import { listTransactionIds, maskMismatch } from '../domain/person/mask-mismatch.ts';
@@ -27,6 +28,14 @@ export function presentPlatformName<T extends { platform: string; name: string }
     platform,
     name: isWithheld ? WITHHELD : maySeePersons(caller.role) ? row.name : maskText(row.name),
   };
+}
+
+/** Reads the names of platforms by id, as this caller may see them; without those that are withheld. */
+export async function readPlatformNames(db: Reader, caller: Caller): Promise<Map<string, string>> {
+  const shown = (await listPlatformNames(db)).map(
+    (one) => [one.platform, presentPlatformName(caller, one).name] as const,
+  );
+  return new Map(shown.filter(([, name]) => name !== WITHHELD));
 }
 
 /** Returns a merchant as this caller may see it: in full for operators. */

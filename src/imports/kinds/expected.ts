@@ -37,6 +37,7 @@ export const COMPUTED = {
   decided: { 'pt-BR': 'decidido', en: 'decided' },
   matched_to: { 'pt-BR': 'com o que se sabia até', en: 'with what was known up to' },
   paid_day: { 'pt-BR': 'pago em', en: 'paid day' },
+  platform_name: { 'pt-BR': 'nome da plataforma', en: 'platform name' },
 } as const;
 
 /** The title of `matched_to` in files of earlier versions. */

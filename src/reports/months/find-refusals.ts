@@ -4,6 +4,7 @@ import type { Reader } from '../../database/reader.ts';
 import { addDays, addMonths, boundsOfMonth, type Day, listDays, type Month } from '../../domain/calendar.ts';
 import { LOOKBACK_DAYS, provesDay } from '../../domain/late-days.ts';
 import { append } from '../../domain/lists.ts';
+import { parseSum } from '../../domain/money.ts';
 import { listTransactionIds } from '../../domain/person/mask-mismatch.ts';
 import { readNewestStatements } from '../../ledger/stated/state-balance.ts';
 import { listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
@@ -125,7 +126,7 @@ async function refuseForMismatches(context: Context, month: Month): Promise<Refu
   const found = await findBlockers(context, month);
   const { from } = boundsOfMonth(month);
   const all = found
-    .toSorted((a, b) => (a.day < b.day ? -1 : Number(a.day > b.day)))
+    .toSorted((a, b) => (a.day < b.day ? -1 : Number(a.day > b.day)) || compareAmounts(a, b))
     .map(({ id, kind, transaction_id: transactionId, owner, day }) => ({
       ...{ code: 'mismatch_open' as const, mismatchId: id, kind, transactionId, owner, day, isEarlier: day < from },
     }));
@@ -133,6 +134,12 @@ async function refuseForMismatches(context: Context, month: Month): Promise<Refu
   if (more.length === 0) return refusals;
   const earlier = more.filter(({ isEarlier }) => isEarlier).length;
   return [...refusals, { code: 'more_mismatches_open', month, count: more.length, earlier }];
+}
+
+/** The larger amount first, without its sign. */
+function compareAmounts(...pair: [PresentedMismatch, PresentedMismatch]): number {
+  const [a = 0n, b = 0n] = pair.map(({ amount }) => parseSum(amount?.replace('-', '') ?? '') ?? 0n);
+  return Number(b > a) - Number(a > b);
 }
 
 async function omitLater(db: Reader, rows: PresentedMismatch[], to: Day): Promise<PresentedMismatch[]> {

@@ -1,5 +1,5 @@
 import type { Reader } from '../../database/reader.ts';
-import { boundsOfMonth, type Day, type Month, monthOf } from '../../domain/calendar.ts';
+import { addMonths, boundsOfMonth, type Day, type Month, monthOf } from '../../domain/calendar.ts';
 import { parseMonthBalances } from '../../seal/digest-month.ts';
 import { listClosesInForce, type MonthClose, readMonthChanges, readMonthClose } from '../../seal/read-month-closes.ts';
 import { parseOrdersCut } from './orders-cut.ts';
@@ -9,6 +9,14 @@ import type { ClosedMonth } from './report-plan.ts';
 export async function findMonthClose(db: Reader, month: Month): Promise<MonthClose | undefined> {
   const [close] = listClosesInForce(await readMonthChanges(db, month));
   return close && (await readMonthClose(db, close.seq));
+}
+
+/** The months of a range that are not closed: what a file has of them can change. */
+export async function findOpenMonths(db: Reader, { from, to }: { from: Day; to: Day }): Promise<Month[]> {
+  const closed = new Set(listClosesInForce(await readMonthChanges(db)).map(({ month }) => month));
+  const months: Month[] = [];
+  for (let month = monthOf(from); month <= monthOf(to); month = addMonths(month, 1)) months.push(month);
+  return months.filter((month) => !closed.has(month));
 }
 
 /**

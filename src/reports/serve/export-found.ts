@@ -11,7 +11,7 @@ import { describeCode, fill } from '../../texts/fill.ts';
 import { formatLocalCount, formatMoment, textsOf } from '../../texts/reports/texts.ts';
 import { ROWS_PER_SHEET_MAX } from '../plan/report-plan.ts';
 import { moment, money, type RenderContext, type ReportColumn, text } from '../render/columns.ts';
-import { addCsvRow, startCsv } from '../render/formats/write-csv.ts';
+import { startNamedCsv } from '../render/formats/write-csv.ts';
 import { type FinishedTable, openTable, type SheetFactory } from '../render/open-table.ts';
 import { nameParts } from '../render/report-work.ts';
 import { writeWorkbook } from '../xlsx/write-workbook.ts';
@@ -105,17 +105,15 @@ export function nameFoundFile(
 /** Yields the text of the CSV page by page: `;`, decimal comma, UTF-8 with BOM, CRLF. */
 export async function* renderFoundCsv(context: Context, wanted: FoundExport): AsyncGenerator<string, void, undefined> {
   const columns = listColumns(context, wanted.masked);
-  // other programs know a platform by its id
-  const rendering = renderingOf(context, new Map());
   let chunk = '';
   const sink = {
     add(more: string): void {
       chunk += more;
     },
   };
-  startCsv(sink, columns, rendering);
+  const add = startNamedCsv(sink, columns, renderingOf(context, wanted.platformNames));
   for await (const rows of wanted.pages) {
-    await mapInTurns(rows, (row) => addCsvRow(sink, columns, row, rendering));
+    await mapInTurns(rows, add);
     yield chunk;
     chunk = '';
   }

@@ -75,7 +75,7 @@ test('totals keep the filters of the page, and so do their links and the file', 
   const back = await previewImport(env.context, { kind: 'expected', bytes, answers: {} }, { allowEqual: false });
   expect(back).toMatchObject({ rows: 1, changed: 0 });
   expect(lines[1]).toContain('shop;keep-1;a receber;10,00;');
-  expect(lines[1]).toMatch(/;Em aberto;.*;(?:sim|não);\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d;$/);
+  expect(lines[1]).toMatch(/;Em aberto;.*;(?:sim|não);\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d;;$/);
   expect(lines).toHaveLength(3);
   const viewer = await openConsoleSession(env, 'viewer');
   const masked = await viewer.download('/expected/export?number=keep-1');
@@ -277,4 +277,6 @@ test('the list names platforms, and says how late an order is', async () => {
   const { text } = await operator.get('/expected?number=late-1');
   expect(text).toContain('Loja Oeste');
   expect(text).toContain('3 dias de atraso');
+  const { bytes } = await operator.download('/expected/export?number=late-1');
+  expect(bytes.toString().split('\r\n')[1]).toMatch(/;Loja Oeste$/);
 });

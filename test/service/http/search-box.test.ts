@@ -315,7 +315,7 @@ describe('an export', () => {
     const { name, bytes } = await download(operator, 'csv', found);
     expect(name).toMatch(/^confere-transacoes-\d{8}-\d{6}\.csv$/);
     const [head, ...rows] = bytes.toString('utf8').trimEnd().split('\r\n');
-    expect(head).toMatch(/^\uFEFFId da transação;Criado em;.*;Nome;Documento$/);
+    expect(head).toMatch(/^\uFEFFId da transação;Criado em;.*;Nome;Documento;Nome da plataforma$/);
     expect(rows.length).toBe(found.ids.length);
     expect(rows[0]).toContain(';1234,56;');
     expect(rows.join()).toContain('Maria Aparecida da Silva');

@@ -7,10 +7,10 @@ import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
 import { listChoosablePlatforms, mayChoosePlatform } from '../../../operations/choose-platform.ts';
-import { presentPlatformName } from '../../../operations/mask-texts.ts';
+import { readPlatformNames as readNamesFor } from '../../../operations/mask-texts.ts';
 import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
-import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { EMPTY_VALUE, shortenId, shortId } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
 
@@ -21,10 +21,7 @@ const CHOICES_MAX = 1_000;
 
 /** The names of platforms by id, as this caller may see them; without those that are withheld. */
 export async function readPlatformNames(context: Context, response: Response): Promise<PlatformNames> {
-  if (canSeePersonalData(response)) return await readNamesInFull(context);
-  const named = await listPlatformNames(context.db);
-  const shown = named.map((one) => [one.platform, presentPlatformName(getCaller(response), one).name] as const);
-  return new Map(shown.filter(([, name]) => name !== WITHHELD));
+  return await readNamesFor(context.db, getCaller(response));
 }
 
 /** The names of platforms for the roles that move money: they see all of them. */
