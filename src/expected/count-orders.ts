@@ -35,12 +35,6 @@ export async function countStates(
   return { states: states.filter((one) => one.count > 0), undecided: count(undecided) };
 }
 
-/** Reads from which day on the receipts of each platform must be somebody's; `none`: of orders that name none. */
-export async function readSince(db: Reader): Promise<[platform: string, day: Day][]> {
-  const rows = await db.selectFrom('expected_starts').select(['platform', 'since_day']).orderBy('platform').execute();
-  return rows.map((row) => [row.platform, row.since_day]);
-}
-
 /** Whether anybody expects payments. */
 export async function usesOrders(db: Reader): Promise<boolean> {
   return (await db.selectFrom('expected_payments').select('seq').limit(1).executeTakeFirst()) !== undefined;

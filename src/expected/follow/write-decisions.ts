@@ -159,10 +159,16 @@ async function findUnidentified(
     [...expected.values()].map(({ head }) => head),
   );
   const [found, resolved]: [FoundMismatch[], ResolvedScope[]] = [[], []];
-  for (const { facts, id, paidWall } of payments.values()) {
-    if (facts.operation !== 'cashin') continue;
+  const receipts = [...payments.values()].filter(({ facts }) => facts.operation === 'cashin');
+  const known = await readReported(
+    trx,
+    receipts.map(({ id }) => id),
+  );
+  for (const { facts, id, paidWall } of receipts) {
     const paidAt = paidWall === null ? null : calendar.toInstant(paidWall);
-    const decided = decideReceipt({ facts, paidAt, isMatched: matched.has(facts.seq) }, starts, now);
+    const today = decideReceipt({ facts, paidAt, isMatched: matched.has(facts.seq) }, starts, now);
+    // what was reported stays to be explained, also once orders of other platforms changed the days
+    const decided = today ?? known.get(id);
     const mismatch = { kind: 'receipt_unidentified', scope: id } as const;
     if (decided === 'ended') resolved.push(mismatch);
     else if (decided !== undefined)
@@ -173,6 +179,21 @@ async function findUnidentified(
       });
   }
   return { found, resolved };
+}
+
+/** How receipts were reported before, by their ids; those that were never are left out. */
+async function readReported(
+  trx: Transaction<Database>,
+  ids: string[],
+): Promise<Map<string, 'unidentified' | 'baseline'>> {
+  if (ids.length === 0) return new Map();
+  const rows = await trx
+    .selectFrom('mismatches')
+    .select(['scope', 'baseline'])
+    .where('kind', '=', 'receipt_unidentified')
+    .where('scope', 'in', ids)
+    .execute();
+  return new Map(rows.map(({ scope, baseline }) => [scope, baseline === 1 ? 'baseline' : 'unidentified']));
 }
 
 function toMismatch({ keys }: Context, { head, after, reference }: Change, kind: FoundMismatch['kind']): FoundMismatch {

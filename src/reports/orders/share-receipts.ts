@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
-import type { Day } from '../../domain/calendar.ts';
+import { DAY_MIN, type Day } from '../../domain/calendar.ts';
 import { findStart } from '../../expected/decide/decide-receipt.ts';
 import type { OrdersCut } from '../plan/orders-cut.ts';
 import { platformAccountSegment } from '../read/read-accounts.ts';
@@ -37,14 +37,14 @@ export function createReceiptShares(db: Reader, orders: OrdersCut): ReceiptShare
     platforms,
     async share(movements) {
       const receipts = movements.filter(({ kind, inForce }) => kind === 'receipt' && inForce);
-      const matched = await readMatched(
-        db,
-        orders,
-        receipts.flatMap(({ transactionSeq }) => transactionSeq ?? []),
-      );
+      const seqs = receipts.flatMap(({ transactionSeq }) => transactionSeq ?? []);
+      const matched = await readMatched(db, orders, seqs);
+      const reported = await readReported(db, orders, seqs);
       const shares = new Map<number, ReceiptShare>();
       for (const receipt of receipts) {
-        const share = splitReceipt(receipt, matched.get(receipt.transactionSeq ?? 0) ?? 0n, sinceOf(receipt.platform));
+        const { transactionSeq: seq } = receipt;
+        const since = reported.has(seq ?? 0) ? DAY_MIN : sinceOf(receipt.platform);
+        const share = splitReceipt(receipt, matched.get(seq ?? 0) ?? 0n, since);
         shares.set(receipt.entrySeq, share);
         addShare(platforms, platformAccountSegment(receipt.platform), share);
         const { ofOrders, unidentified } = share;
@@ -66,6 +66,33 @@ async function readMatched(db: Reader, orders: OrdersCut, seqs: number[]): Promi
     .groupBy('made.transaction_seq')
     .execute();
   return new Map(rows.map((row) => [row.transaction_seq, BigInt(row.cents)]));
+}
+
+/** The transactions that were reported as nobody's at the cut. */
+async function readReported(db: Reader, { mismatchSeq }: OrdersCut, seqs: number[]): Promise<Set<number>> {
+  if (mismatchSeq === undefined || seqs.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('transactions')
+    .innerJoin('mismatches', (join) =>
+      join.onRef('mismatches.scope', '=', 'transactions.id').on('mismatches.kind', '=', 'receipt_unidentified'),
+    )
+    .select(['transactions.seq', 'mismatches.seq as mismatch'])
+    .where('transactions.seq', 'in', seqs)
+    .execute();
+  if (rows.length === 0) return new Set();
+  const changes = await db
+    .selectFrom('mismatch_changes')
+    .select(['mismatch_seq', 'state'])
+    .where(
+      'mismatch_seq',
+      'in',
+      rows.map(({ mismatch }) => mismatch),
+    )
+    .where('seq', '<=', mismatchSeq)
+    .orderBy('seq')
+    .execute();
+  const states = new Map(changes.map((change) => [change.mismatch_seq, change.state]));
+  return new Set(rows.filter((row) => (states.get(row.mismatch) ?? 'resolved') !== 'resolved').map(({ seq }) => seq));
 }
 
 /** Remembers the first day of each platform: a day has many receipts of few. */

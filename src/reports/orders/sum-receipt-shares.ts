@@ -24,7 +24,7 @@ export async function sumReceiptShares(db: Reader, scope: MovementScope, orders:
   for (const row of await readDays(db, scope, orders)) {
     const spokenFor = isNamed ? row.platform : NO_PLATFORM;
     const [, first] = orders.since.find(([platform]) => platform === spokenFor) ?? [];
-    const isExpected = first !== undefined && row.day >= first;
+    const isExpected = Number(row.reported) === 1 || (first !== undefined && row.day >= first);
     const [ofOrders, rest] = [BigInt(row.of_orders), BigInt(row.amount) - BigInt(row.of_orders)];
     const share = { ofOrders, unidentified: isExpected ? rest : 0n, notExpected: isExpected ? 0n : rest };
     addShare(platforms, platformAccountSegment(row.platform), share);
@@ -39,6 +39,7 @@ export async function sumReceiptShares(db: Reader, scope: MovementScope, orders:
 type DaySums = {
   platform: string;
   day: string;
+  reported: number;
   amount: string;
   of_orders: string;
   open_rows: number;
@@ -46,13 +47,14 @@ type DaySums = {
 };
 
 /** Sums of each day and platform; `open`: of receipts that are not wholly of orders. */
-async function readDays(db: Reader, scope: MovementScope, { matchSeq }: OrdersCut): Promise<DaySums[]> {
+async function readDays(db: Reader, scope: MovementScope, { matchSeq, mismatchSeq }: OrdersCut): Promise<DaySums[]> {
   const ofPlatform = scope.platform === undefined ? sql`TRUE` : sql`entries.platform = ${scope.platform}`;
   const { rows } =
-    await sql<DaySums>`SELECT platform, day, SUM(cents) AS amount, SUM(LEAST(cents, matched)) AS of_orders,
+    await sql<DaySums>`SELECT platform, day, reported, SUM(cents) AS amount, SUM(LEAST(cents, matched)) AS of_orders,
       SUM(matched < cents) AS open_rows, SUM(CASE WHEN matched < cents THEN cents ELSE 0 END) AS open_amount
     FROM (
       SELECT STRAIGHT_JOIN entries.platform, SUBSTR(entries.at_wall, 1, 10) AS day, -postings.amount_cents AS cents,
+        ${mismatchSeq === undefined ? sql`0` : isReported(mismatchSeq)} AS reported,
         COALESCE((SELECT SUM(made.amount_cents) FROM expected_matches AS made
           WHERE made.transaction_seq = entries.transaction_seq AND made.part IS NOT NULL AND made.seq <= ${matchSeq}
             AND NOT EXISTS (SELECT 1 FROM expected_matches AS undoing
@@ -66,6 +68,16 @@ async function readDays(db: Reader, scope: MovementScope, { matchSeq }: OrdersCu
         AND NOT EXISTS (SELECT 1 FROM entries AS reversal
           WHERE reversal.reverses_seq = entries.seq AND ${matchesCut('reversal.seq', scope)})
     ) AS receipts
-    GROUP BY platform, day`.execute(db);
+    GROUP BY platform, day, reported`.execute(db);
   return rows;
+}
+
+/** Whether the transaction of an entry was reported as nobody's at the cut. */
+function isReported(mismatchSeq: number) {
+  return sql`EXISTS (SELECT 1 FROM transactions AS paid
+    INNER JOIN mismatches ON mismatches.kind = 'receipt_unidentified' AND mismatches.scope = paid.id
+    WHERE paid.seq = entries.transaction_seq
+      AND (SELECT changes.state FROM mismatch_changes AS changes
+        WHERE changes.mismatch_seq = mismatches.seq AND changes.seq <= ${mismatchSeq}
+        ORDER BY changes.seq DESC LIMIT 1) <> 'resolved')`;
 }

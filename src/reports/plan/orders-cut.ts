@@ -7,6 +7,11 @@ export type OrdersCut = {
   matchSeq: number;
   /** From which day on the receipts of each platform must be somebody's; `none`: of orders that name none. */
   since: [platform: string, day: Day][];
+  /**
+   * The newest change of a mismatch: a receipt that was reported as nobody's by then is not identified, also where other orders
+   * changed the days since. Cuts of earlier versions go by the days alone.
+   */
+  mismatchSeq?: number;
   /** Since when something waited to be decided, in ISO form; null: all was decided. */
   undecidedSince: string | null;
 };

@@ -3,7 +3,6 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { waitForInserted } from '../../database/wait-for-writers.ts';
 import { MINUTE_MS } from '../../domain/calendar.ts';
-import { readSince } from '../../expected/count-orders.ts';
 import { decideAll } from '../../expected/follow/follow-payments.ts';
 import { findOldestUndecided } from '../../expected/read-expected-metrics.ts';
 import type { OrdersCut } from './orders-cut.ts';
@@ -26,6 +25,7 @@ export async function takeOrdersCut(context: Context): Promise<OrdersCut | null>
   const versionSeq = await waitForInserted(db, 'expected_versions');
   const undecidedSince = await awaitDecided(context);
   const matchSeq = await waitForInserted(db, 'expected_matches');
+  const mismatchSeq = await waitForInserted(db, 'mismatch_changes');
   // the follower alone adds changes, in one transaction at a time
   const newest = await db
     .selectFrom('expected_changes')
@@ -33,9 +33,10 @@ export async function takeOrdersCut(context: Context): Promise<OrdersCut | null>
     .orderBy('seq', 'desc')
     .limit(1)
     .executeTakeFirst();
+  const starts = await db.selectFrom('expected_starts').select(['platform', 'since_day']).orderBy('platform').execute();
   return {
-    ...{ versionSeq, changeSeq: newest?.seq ?? 0, matchSeq },
-    since: await readSince(db),
+    ...{ versionSeq, changeSeq: newest?.seq ?? 0, matchSeq, mismatchSeq },
+    since: starts.map((row) => [row.platform, row.since_day]),
     undecidedSince: undecidedSince?.toISOString() ?? null,
   };
 }

@@ -38,8 +38,6 @@ export const EXPECTED_EN = {
   'Número do pedido': 'Order number',
   'Casado pelo número do pedido': 'Matched by the order number',
   'Casar com o pedido': 'Match with the order',
-  'Desde que esta divergência se abriu, um pedido nomeou outra loja, e nenhum nomeia a deste recebimento: os arquivos o contam em “Recebimentos de onde não havia pedidos”. A divergência fica aberta até que ele seja casado, devolvido, ou uma pessoa a resolva.':
-    'Since this mismatch opened, an order has named another store, and none names the one of this receipt: the files count it in “Receipts where there were no orders”. The mismatch stays open until the receipt is matched or returned, or a person resolves it.',
   'Este pagamento não é de pedido nenhum': 'This payment belongs to no order',
   'Novo pedido deste pagamento': 'New order of this payment',
   Vencimento: 'Due',

@@ -104,4 +104,20 @@ describe('a receipt without an order', () => {
     await put({ platform, issued_day: '2026-11-01' });
     expect(await found(one)).toEqual(['resolved']);
   });
+
+  it('stays reported, and is again after an undone match, once the order that its day comes from begins later', async () => {
+    const { context } = environment;
+    const [platform, number] = [randomUUID(), randomUUID()];
+    const expectFrom = (issued_day: string) =>
+      expectOne(context, { platform, issued_day, due_day: '2026-11-25' }, number);
+    const id = await expectFrom(PAID_DAY);
+    const one = await pay({ platform, amount: '13.00' });
+    expect(await found(one)).toEqual(['open']);
+    await expectFrom('2026-11-25');
+    expect(await found(one, await pay({ platform, amount: '14.00' }))).toEqual(['open', null]);
+    await matchExpected(context, { ...by, id, transactionId: one.id });
+    expect(await found(one)).toEqual(['resolved']);
+    await unmatchExpected(context, { ...by, id, transactionId: one.id });
+    expect(await found(one)).toEqual(['open']);
+  });
 });

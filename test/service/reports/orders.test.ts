@@ -1,11 +1,13 @@
 import { copyFile, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { transact } from '../../../src/database/transact.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
 import { readReceivables } from '../../../src/reports/orders/read-receivables.ts';
 import { takeCut } from '../../../src/reports/plan/take-cut.ts';
@@ -369,4 +371,31 @@ test('a report waits for what was committed before, and says since when the foll
   expectAddedUp(sheets);
   expect(lineOf(sheetOf(sheets, 'Resumo'), 'Pedidos: com o que se sabia até')?.[0]).toMatchObject({ kind: 'date' });
   expect(JSON.stringify(sheetOf(sheets, 'Não identificados').rows)).toContain(other.id);
+});
+
+test('a receipt that was reported as nobody’s is not identified in later files, also where no order speaks of its shop', async () => {
+  const { context } = books;
+  const lone = transactionOf('cashin', 700n, [['paid', `${DAY} 15:00:00`]], { platform: 'a-shop-without-orders' });
+  await applyTransactions(context, [lone]);
+  const readRange = async (): Promise<ReadSheet[]> => {
+    const file = path.join(books.dataDir, 'reported.xlsx');
+    await exportRange(context, { from: DAY, to: DAY, format: 'xlsx' }, (made) => copyFile(made.file, file));
+    return await readWorkbook(file);
+  };
+  const lines = (sheets: ReadSheet[]) => linesOf(sheets, 'Resumo do período').map((cells) => cells.at(-1) ?? 0n);
+  const [, , unidentified = 0n, notExpected = 0n] = lines(await readRange());
+  const { seq } = await context.db
+    .selectFrom('transactions')
+    .select('seq')
+    .where('id', '=', lone.id)
+    .executeTakeFirstOrThrow();
+  const mismatch = {
+    ...{ kind: 'receipt_unidentified' as const, scope: lone.id },
+    ...{ transactionId: lone.id, transactionSeq: seq },
+  };
+  await transact(context.db, (trx) => raiseMismatches(trx, [mismatch], context.clock.now()));
+  const sheets = await readRange();
+  expectAddedUp(sheets, 'Resumo do período');
+  expect(lines(sheets).slice(2)).toEqual([unidentified + 700n, notExpected - 700n]);
+  expect(rowsOf(sheetOf(sheets, 'Não identificados')).map((row) => row['Id da transação']?.value)).toContain(lone.id);
 });

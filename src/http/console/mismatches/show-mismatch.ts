@@ -4,8 +4,6 @@ import { nameKind } from '../../../domain/mismatch.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
-import { readSince } from '../../../expected/count-orders.ts';
-import { findStart } from '../../../expected/decide/decide-receipt.ts';
 import { describeTransaction } from '../../../ledger/read/describe-transaction.ts';
 import { findMismatch, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { presentTransactionTo } from '../../../operations/books/transactions.ts';
@@ -48,7 +46,7 @@ export function mismatchPages(context: Context): Router {
 <p class="sub">${idText(mismatch.id)}</p>
 <p class="explain"><b>${meaning}.</b> ${todo} <a href="/runbooks/${nameKind(mismatch)}">${t('Guia')}</a></p>
 ${mismatch.state !== 'resolved' && (await offerAdjustment(context, response, mismatch, names))}
-${mismatch.state !== 'resolved' && (await offerOrder(context, response, found))}
+${mismatch.state !== 'resolved' && offerOrder(response, found)}
 ${mismatch.state !== 'resolved' && hasRole(response, ...mismatchDecisions.resolve.roles) && handleForm(response, mismatch)}
 ${mismatch.state !== 'resolved' && (await renderAssign(context, response, mismatch))}
 <section><h2>${t('O que se viu')}</h2>${renderEvidence(context.calendar, order?.evidence ?? mismatch, names, await readLastPass(context, mismatch))}</section>
@@ -59,19 +57,10 @@ ${order && html`<section><h2>${t('Pagamentos')}</h2>${order.payments}</section>`
   });
 }
 
-/** Leads from a receipt that is nobody's to the form that matches it, and says where the files have it. */
-async function offerOrder(
-  { db }: Context,
-  response: Response,
-  { kind, transaction_id: id, platform }: PresentedMismatch,
-): Promise<Html | undefined> {
-  if (kind !== 'receipt_unidentified' || id === null) return undefined;
-  const isExpected = findStart(new Map(await readSince(db)), platform) !== undefined;
-  const match =
-    hasRole(response, ...matchOne.roles) &&
-    buttonLink(`/transactions/${encodeURIComponent(id)}#match`, t('Casar com o pedido'));
-  if (isExpected && !match) return undefined;
-  return html`<section class="act">${!isExpected && html`<p>${t('Desde que esta divergência se abriu, um pedido nomeou outra loja, e nenhum nomeia a deste recebimento: os arquivos o contam em “Recebimentos de onde não havia pedidos”. A divergência fica aberta até que ele seja casado, devolvido, ou uma pessoa a resolva.')}</p>`}${match && html`<p class="actions">${match}</p>`}</section>`;
+/** Leads from a receipt that is nobody's to the form that matches it. */
+function offerOrder(response: Response, { kind, transaction_id: id }: PresentedMismatch): Html | false {
+  if (kind !== 'receipt_unidentified' || id === null || !hasRole(response, ...matchOne.roles)) return false;
+  return html`<section class="act"><p class="actions">${buttonLink(`/transactions/${encodeURIComponent(id)}#match`, t('Casar com o pedido'))}</p></section>`;
 }
 
 function renderFacts(
