@@ -25,7 +25,7 @@ export function hasKey({ references, e2e_ids, extra, document, invoice_key }: Gi
 
 /**
  * Describes the reason that an order shows, with the days that are stored for it: the stored reason may be that of a version before; and
- * why no payment can be found for it.
+ * why no payment can be found for it, in the place of a proof that none came.
  */
 export async function readStateReason(
   db: Reader,
@@ -39,7 +39,9 @@ export async function readStateReason(
   const said = describeState(
     stored.reason_code === reason_code ? stored : { reason_code, first_lack: null, last_lack: null, lacks: 0 },
   );
-  return [...said, ...((await findUnfindable({ db }, [{ id }])).get(id) ?? [])];
+  const blind = (await findUnfindable({ db }, [{ id }])).get(id) ?? [];
+  // no payment could be found: that all days were proven proves nothing of it
+  return blind.length > 0 && reason_code === 'unpaid' ? blind : [...said, ...blind];
 }
 
 /** Returns by their ids those that have no payment, and nothing by which a rule finds one, or a platform that no transaction shows; each with why. */

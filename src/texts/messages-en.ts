@@ -50,7 +50,7 @@ export const MESSAGES_EN = {
     'no payment is known, and {n} days from {from} to {to} are not proven by a reading after its end',
   'expected.candidates': 'a person may decide about its candidates',
   'expected.unfindable':
-    'no payment is found for it: it has neither reference, E2E id, extra, document nor invoice key; send it again with one of these',
+    'no payment can be found for it, and it may be paid: it has neither reference, E2E id, extra, document nor invoice key; send it again with one of these',
   'expected.platform_unseen':
     'no transaction has the platform of this order, and only a payment of it is found: if it is wrong, send it again with the right id',
   'doctor.not_flushed': 'innodb_flush_log_at_trx_commit is not 1: a power cut can lose what was answered',

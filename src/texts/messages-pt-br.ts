@@ -49,7 +49,7 @@ export const MESSAGES_PT_BR: { [Name in keyof typeof MESSAGES_EN]: string } = {
     'não se conhece pagamento, e {n} dias de {from} a {to} não estão provados por uma leitura depois do seu fim',
   'expected.candidates': 'uma pessoa pode decidir sobre os candidatos',
   'expected.unfindable':
-    'nenhum pagamento é achado para ele: não tem referência, id E2E, extra, documento nem chave da nota; envie-o de novo com um destes',
+    'nenhum pagamento pode ser achado para ele, e talvez já esteja pago: não tem referência, id E2E, extra, documento nem chave da nota; envie-o de novo com um destes',
   'expected.platform_unseen':
     'nenhuma transação tem a plataforma deste pedido, e só um pagamento dela é achado: se ela está errada, envie-o de novo com o id certo',
   'doctor.not_flushed':

@@ -38,6 +38,7 @@ export const EXPECTED_EN = {
   'Número do pedido': 'Order number',
   'Casado pelo número do pedido': 'Matched by the order number',
   'Casar com o pedido': 'Match with the order',
+  'Pagamentos deste valor desde a emissão': 'Payments of this amount since the issue',
   'Este pagamento não é de pedido nenhum': 'This payment belongs to no order',
   'Novo pedido deste pagamento': 'New order of this payment',
   Vencimento: 'Due',

@@ -263,6 +263,18 @@ test('the list names platforms, and says how late an order is', async () => {
   const { text } = await operator.get('/expected?number=late-1');
   expect(text).toContain('Loja Oeste');
   expect(text).toContain('3 dias de atraso');
+  // nothing ties it to a payment: that all days were proven would prove nothing of it
+  const { id } = await env.context.db
+    .selectFrom('expected_payments')
+    .select('id')
+    .where('number', '=', 'late-1')
+    .executeTakeFirstOrThrow();
+  const unpaid = { state: 'unpaid', reason_code: 'unpaid', first_lack: null, last_lack: null, lacks: 0 };
+  await env.context.db.updateTable('expected_payments').set(unpaid).where('id', '=', id).execute();
+  const page = await operator.get(`/expected/${id}`);
+  expect(page.text).toContain('nenhum pagamento pode ser achado para ele, e talvez já esteja pago');
+  expect(page.text).not.toContain('cada dia foi conferido por inteiro');
+  expect(page.html).toContain('/transactions?operation=cashin&amp;status=paid&amp;amount_from=10%2C00');
   const { bytes } = await operator.download('/expected/export?number=late-1');
   expect(bytes.toString().split('\r\n')[1]).toMatch(/;Loja Oeste$/);
 });

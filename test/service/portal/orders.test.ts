@@ -166,9 +166,9 @@ it('says in an order’s history why a match was withdrawn, and which orders tha
 it('says of an order without a reference or the like that no payment is found for it', async () => {
   const blind = (await ana?.put('ana', 'a-blind')) ?? '';
   const found = (await ana?.put('ana', 'a-found', { references: ['ref-none-yet'] })) ?? '';
-  const said = 'nenhum pagamento é achado para ele';
+  const said = 'nenhum pagamento pode ser achado para ele';
   expect((await ana?.get(`/portal/orders/${blind}`))?.text).toContain(said);
-  expect((await ana?.get(`/portal/orders/${blind}`, 'en'))?.text).toContain('no payment is found for it');
+  expect((await ana?.get(`/portal/orders/${blind}`, 'en'))?.text).toContain('no payment can be found for it');
   expect((await ana?.get(`/portal/orders/${found}`))?.text).not.toContain(said);
 });
 

@@ -1,8 +1,9 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { OF_EXPECTED_PAYMENTS } from '../../../domain/mismatch.ts';
+import { parseSum } from '../../../domain/money.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
-import { readStateReason } from '../../../expected/describe-state.ts';
+import { findUnfindable, readStateReason } from '../../../expected/describe-state.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { scopeOf } from '../../../expected/mask-expected.ts';
 import { readStory } from '../../../expected/read-story.ts';
@@ -14,6 +15,7 @@ import { createRouter } from '../../create-router.ts';
 import { nameActors } from '../access/name-actors.ts';
 import { serveButton } from '../forms/serve-button.ts';
 import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
+import { formatMoneyInput } from '../parts/fields.ts';
 import { moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, buttonLink, facts, idText, say, table, transactionLink } from '../parts/page-components.ts';
@@ -56,6 +58,7 @@ export function expectedPages(context: Context): Router {
     const row = await oneExpected.read(context, { caller: getCaller(response), id, via: 'console' });
     const payments = await readOrderPayments(context, response, [row]);
     const reason = await readStateReason(context.db, row);
+    const unfindable = await findUnfindable(context, [row]);
     const story = await readStory(context.db, id, scopeOf(getCaller(response)));
     const nameOf = await nameActors(
       context,
@@ -66,7 +69,7 @@ export function expectedPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
 <div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
 ${waiting.hint}
-${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}${await linkMismatches(context, id)}
+${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}${unfindable.has(id) && linkAlike(row)}${await linkMismatches(context, id)}
 ${facts([
   ['Valor', moneyOf(row.amount)],
   ['Pago', moneyOf(row.paid)],
@@ -86,6 +89,13 @@ ${renderActions(response, row)}
     sendPage(request, response, { title: row.number, body, ...waiting.page });
   });
   return router;
+}
+
+/** Leads to payments of its amount, of an order for which none can be found. */
+function linkAlike({ operation, amount, issued_day: from }: PresentedExpected): Html {
+  const typed = formatMoneyInput(parseSum(amount) ?? 0n);
+  const search = new URLSearchParams({ operation, status: 'paid', amount_from: typed, amount_to: typed, from });
+  return html`<p class="actions"><a href="/transactions?${search.toString()}">${t('Pagamentos deste valor desde a emissão')}</a></p>`;
 }
 
 /** The unresolved mismatches of an order, and who may accept one. */

@@ -68,6 +68,8 @@ async function send(context: Context, request: Request, response: Response): Pro
       : presentDiffering(by.caller, (await readFees(context.db, month, { max: LISTED_MAX, platform })).payments);
   const address = `${FEES.address}?month=${month}`;
   const names = await readPlatformNames(context, response);
+  const own = platform === undefined ? [total] : shown.rows.filter((row) => row.platform === platform);
+  const differing = own.reduce((sum, row) => sum + row.differing, 0);
   const field = inputField(
     { values: { month }, faults: {} },
     { name: 'month', label: 'Mês' },
@@ -80,7 +82,7 @@ ${filterForm(FEES.address, field, false)}
 ${renderDownloads(address)}
 ${hasRole(response, ...addCommission.roles) && html`<p class="actions">${buttonLink(`${FEES.address}/new`, t('Informar um contrato'))}</p>`}</section>
 <section><h2>${t('Contratos informados')}</h2>${await contractTable(context, response, names)}</section>
-<section id="differing"><h2>${t('Pagamentos fora do contrato')}</h2>${platform !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: showPlatform(names, platform) })} <a href="${address}">${t('Todas')}</a></p>`}${differingTable({ payments, total }, names)}${total.differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(total.differing) })} ${t('Todos estão na planilha; os de uma plataforma, pelo nome dela acima.')}</p>${renderDownloads(address)}`}</section>`;
+<section id="differing"><h2>${t('Pagamentos fora do contrato')}</h2>${platform !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: showPlatform(names, platform) })} <a href="${address}">${t('Todas')}</a></p>`}${differingTable({ payments, total }, names)}${differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(differing) })} ${t('Todos estão na planilha; os de uma plataforma, pelo nome dela acima.')}</p>${renderDownloads(address)}`}</section>`;
   sendPage(request, response, { title: `${t(FEES.title)} · ${nameMonth(month)}`, body });
 }
 
