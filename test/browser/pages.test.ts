@@ -225,7 +225,13 @@ async function examine(page: Page, name: string): Promise<string[]> {
 /** Types into the empty fields of a form, by their names. */
 async function fillIn(page: Page): Promise<void> {
   const typed: Record<string, string> = {
-    ...{ at: `${addDays(env.today, -1)}T12:00:00`, day: env.today, balance: '1.234,56', amount: '-1.234,56' },
+    ...{
+      at: `${addDays(env.today, -1)}T12:00:00`,
+      day: env.today,
+      balance: '1.234,56',
+      balance_day: env.today,
+      amount: '-1.234,56',
+    },
     ...{ note: 'tarifa', name: 'Padaria', url: 'http://127.0.0.1:9/new', number: 'pedido-9', due_day: env.today },
     // nobody owes less than nothing
     ...(/\/(?:expected|adjustments)\/new$/.test(page.url()) ? { amount: '19,90' } : {}),
