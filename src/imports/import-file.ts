@@ -112,7 +112,7 @@ export function presentOutcome({
     left_out: leftOut,
     ...bank,
     ...(decisions && { decisions }),
-    ...(orders && { unfindable: orders.unfindable, unseen_platforms: orders.unseen }),
+    ...(orders && { unfindable: orders.unfindable, unseen_platforms: orders.unseen, asked_receipts: orders.asked }),
   };
 }
 

@@ -8,6 +8,7 @@ import type { BankImport } from '../ledger/bank/import-bank-file.ts';
 import { BANK_QUESTIONS, type BankQuestion, STATEMENT_QUESTIONS } from '../ledger/bank/statement-faults.ts';
 import { describeSaid, type MessagesOf, type Said } from '../texts/messages.ts';
 import { refusal } from '../texts/refuse.ts';
+import type { AskedReceipts } from './count-asked.ts';
 
 type Faults<Of extends string> = { of: Of; kind: MessagesOf<Of>; value?: string | number };
 
@@ -90,6 +91,8 @@ export type ImportedOrders = {
   sums: { operation: string; rows: number; cents: bigint }[];
   unfindable: number;
   unseen: { platform: string; rows: number }[];
+  /** Receipts that must be of an order from now on. */
+  asked: AskedReceipts[];
 };
 
 /** The result of an import. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Reader } from '../../database/reader.ts';
+import type { Context } from '../../context.ts';
 import type { Message } from '../../domain/errors.ts';
 import { append } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
@@ -10,6 +10,7 @@ import { isFormula } from '../../reports/render/formats/write-csv.ts';
 import { describeSaid, message, saidOfRule } from '../../texts/messages.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { choiceColumn, dayColumn, moneyColumn, shownColumn, textColumn } from '../columns.ts';
+import { countAsked } from '../count-asked.ts';
 import { defineTable } from '../define-table.ts';
 import { countUnseenPlatforms } from '../find-platforms.ts';
 import { type ImportedOrders, type ImportedRow, type ImportFault, listRepeated, type Titles } from '../import-kind.ts';
@@ -136,7 +137,7 @@ export const EXPECTED = defineTable({
       const column = status === 'expected_operation' ? 'operation' : 'number';
       return [{ row: rows[index]?.number ?? 0, column, kind: 'refused', error: refuse(status) }];
     });
-    return { changed: outcomes.filter(isChange).length, faults, orders: await summarize(inner.db, rows) };
+    return { changed: outcomes.filter(isChange).length, faults, orders: await summarize(inner, rows) };
   },
 });
 
@@ -177,7 +178,7 @@ function unguard(text: string): string {
   return own !== text && isFormula(own) ? text.slice(1) : text;
 }
 
-async function summarize(db: Reader, rows: ImportedRow<Arrival>[]): Promise<ImportedOrders> {
+async function summarize(context: Context, rows: ImportedRow<Arrival>[]): Promise<ImportedOrders> {
   const facts = rows.map(({ value }) => value.facts);
   const sums = [...Map.groupBy(facts, ({ operation }) => operation)].map(([operation, own]) => ({
     ...{ operation, rows: own.length, cents: own.reduce((sum, { amount }) => sum + amount, 0n) },
@@ -189,6 +190,7 @@ async function summarize(db: Reader, rows: ImportedRow<Arrival>[]): Promise<Impo
       return { row, number, operation, platform, cents, due_day };
     }),
     ...{ sums, unfindable: facts.filter((own) => !hasKey(own)).length },
-    unseen: await countUnseenPlatforms(db, platforms),
+    unseen: await countUnseenPlatforms(context.db, platforms),
+    asked: await countAsked(context, facts),
   };
 }

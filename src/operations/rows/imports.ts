@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LEFT_OUT_REASONS } from '../../imports/import-kind.ts';
-import { amount, component, day, instant } from './row-fields.ts';
+import { amount, component, day, instant, nullableText } from './row-fields.ts';
 
 const nullableDay = day.nullable();
 
@@ -73,6 +73,12 @@ export const importOutcome = component('ImportOutcome', {
     .array(z.object({ platform: z.string(), rows: z.int() }))
     .optional()
     .describe('of expected: platforms that no transaction shows, each in how many rows'),
+  asked_receipts: z
+    .array(z.object({ platform: nullableText, from: day, receipts: z.int() }))
+    .optional()
+    .describe(
+      'of expected: receipts paid from a day on that must be of an order now, and are of none; platform null: of any',
+    ),
   decisions: z
     .array(
       z.object({

@@ -71,6 +71,9 @@ export const EXPECTED_EN = {
   'Pedidos do arquivo': 'Orders of the file',
   '{operation}: {count}, {amount} ao todo.': '{operation}: {count}, {amount} in total.',
   'As primeiras {n} de {count}.': 'The first {n} of {count}.',
+  'Os recebimentos de {platform} desde {day} passam a precisar de um pedido: {n} não são de nenhum até agora, e os que continuarem assim abrem a divergência “Recebimento sem pedido”.':
+    'The receipts of {platform} since {day} must be of an order from now on: {n} are of none so far, and those that stay so open the mismatch “Receipt of no order”.',
+  'todas as plataformas': 'all platforms',
   'Um pedido sem chave: nenhum pagamento é achado para ele.': 'One order without a key: no payment is found for it.',
   '{n} pedidos sem chave: nenhum pagamento é achado para eles.':
     '{n} orders without a key: no payment is found for them.',

@@ -278,3 +278,24 @@ test('the list names platforms, and says how late an order is', async () => {
   const { bytes } = await operator.download('/expected/export?number=late-1');
   expect(bytes.toString().split('\r\n')[1]).toMatch(/;Loja Oeste$/);
 });
+
+test('the preview of orders says which receipts must be of an order from then on', async () => {
+  const platform = randomUUID();
+  for (const amount of ['31.00', '32.00'])
+    await applyObservations(env.context, [
+      observeNow(env.context, makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), platform, amount })),
+    ]);
+  const preview = async (issued: string, amount = '9,00') => {
+    const lines = ['origem;número;operação;valor;vencimento;emissão;plataforma;referências'];
+    lines.push(`shop;ask-${issued}${amount};a receber;${amount};30/11/2031;${issued};${platform};ask-1`);
+    const file = Buffer.from(lines.join('\n')).toString('base64');
+    return await operator.post('/balances/imports', { kind: 'expected', file });
+  };
+  // the payments are of 20 November 2026
+  expect((await preview('2026-11-21')).text).not.toContain('passam a precisar de um pedido');
+  const asked = await preview('2026-11-20');
+  expect(asked.text).toMatch(/desde 20\/11\/2026 passam a precisar de um pedido: 2 não são de nenhum até agora/);
+  await operator.confirm('/balances/imports', asked);
+  await decideAll(env.context);
+  expect((await preview('2026-11-20', '8,00')).text).not.toContain('passam a precisar de um pedido');
+});

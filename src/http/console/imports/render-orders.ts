@@ -11,7 +11,7 @@ import { OPERATION_CHOICES } from '../parts/words.ts';
 const UNSEEN_SHOWN_MAX = 50;
 
 /** Renders what keeps payments from being found for the orders of a file, their sums, and the first of them. */
-export function renderOrders({ first, sums, unfindable, unseen }: ImportedOrders, names: PlatformNames): Html {
+export function renderOrders({ first, sums, unfindable, unseen, asked }: ImportedOrders, names: PlatformNames): Html {
   const rest = unseen.length - UNSEEN_SHOWN_MAX;
   const warnings = [
     ...(unfindable > 0
@@ -33,6 +33,14 @@ export function renderOrders({ first, sums, unfindable, unseen }: ImportedOrders
           { platform },
         ),
       ),
+    ...asked.map(({ platform, from, receipts }) => {
+      const named = platform === null ? t('todas as plataformas') : html`${showPlatform(names, platform)}`;
+      const values = { day: formatDay(from), platform: named, n: html`<b>${formatCount(receipts)}</b>` };
+      return tHtml(
+        'Os recebimentos de {platform} desde {day} passam a precisar de um pedido: {n} não são de nenhum até agora, e os que continuarem assim abrem a divergência “Recebimento sem pedido”.',
+        values,
+      );
+    }),
     ...(rest > 0 ? [t('e mais {n}', { n: formatCount(rest) })] : []),
   ];
   const rows = sums.reduce((sum, one) => sum + one.rows, 0);
