@@ -8,14 +8,13 @@ import { isValidDocument } from '../domain/person/find-documents.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
 import { rule } from '../texts/messages.ts';
+import { NFE_SOURCE } from './decide/facts.ts';
 import { isInvoiceKey } from './invoice-key.ts';
 
 export const NUMBER_CHARS_MAX = 120;
 export const KEYS_MAX = 20;
 const NAME_CHARS_MAX = 200;
 const DESCRIPTION_CHARS_MAX = 500;
-/** The importer of invoices alone writes this source. */
-const IMPORTED_SOURCE = 'nfe';
 const SOURCE = /^[a-z0-9][a-z0-9._-]{0,39}$/;
 const CONTROL = /\p{Cc}/u;
 const NO_DAY = rule('field.day');
@@ -27,7 +26,7 @@ const optionalDay = day.nullable().default(null);
 export const expectedSource = z
   .string('must be a source')
   .regex(SOURCE, rule('field.source'))
-  .refine((text) => text !== IMPORTED_SOURCE, rule('field.source_nfe'));
+  .refine((text) => text !== NFE_SOURCE, rule('field.source_nfe'));
 export const expectedNumber = z
   .string('must be a text')
   .refine(

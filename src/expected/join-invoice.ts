@@ -4,13 +4,11 @@ import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
 import { refuse } from '../texts/refuse.ts';
 import { lockExpected } from './cancel-expected.ts';
+import { NFE_SOURCE } from './decide/facts.ts';
 import type { GivenFacts } from './expected-fields.ts';
 import { idOf } from './expected-id.ts';
 import { type PutOutcome, putExpected } from './put-expected.ts';
 import { readFacts } from './read-facts.ts';
-
-/** The source of invoices that belong to no order. */
-export const NFE_SOURCE = 'nfe';
 
 type NamedInvoice = { key: string; facts: Pick<GivenFacts, 'references'> };
 

@@ -15,13 +15,12 @@
  */
 import { addDays } from '../../domain/calendar.ts';
 import { append, pairWithoutRival } from '../../domain/lists.ts';
-import { counts, type ExpectedFacts, KEY_RULES, keysOf, type PaymentFacts, type Rule } from './facts.ts';
+import { counts, type ExpectedFacts, KEY_RULES, keysOf, NFE_SOURCE, type PaymentFacts, type Rule } from './facts.ts';
 
 /** How long after its due day a payment is still found by rules 3 and 4. */
 export const WINDOW_DAYS_AFTER_DUE = 30;
 /** An invoice may be issued after it was paid. */
 const NFE_DAYS_BEFORE_ISSUE = 10;
-const NFE_SOURCE = 'nfe';
 
 export type Pair = { expectedSeq: number; paymentSeq: number };
 export type DecidedMatch = Pair & { rule: Exclude<Rule, 'person'> };

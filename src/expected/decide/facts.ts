@@ -1,6 +1,9 @@
 import type { Day } from '../../domain/calendar.ts';
 import type { Operation } from '../../domain/statuses.ts';
 
+/** The source of invoices (NF-e) that belong to no order: only their importer writes it. */
+export const NFE_SOURCE = 'nfe';
+
 /** The rules that match a payment with an expected payment, in the order in which they are applied. */
 export type Rule = 'person' | KeyRule | 'extra' | 'document';
 /** Rules of keys: each takes any amount and any day, and several payments for one expected payment. */

@@ -1,6 +1,7 @@
 /** Invoices (NF-e, NFC-e) that are paid by PIX: each is an expected payment, or joins the order that it names. */
 import { cancelExpected } from '../../expected/cancel-expected.ts';
-import { findExpectedOf, findOrders, joinInvoice, NFE_SOURCE } from '../../expected/join-invoice.ts';
+import { NFE_SOURCE } from '../../expected/decide/facts.ts';
+import { findExpectedOf, findOrders, joinInvoice } from '../../expected/join-invoice.ts';
 import { type Arrival, isChange, putExpected } from '../../expected/put-expected.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { type ImportedRow, type ImportFault, type ImportKind, type LeftOutRow, listRepeated } from '../import-kind.ts';

@@ -15,7 +15,8 @@ import { presentPlatform } from '../mask-texts.ts';
 import { presentWritten } from '../present-row.ts';
 import { commissionContract, feesOfMonth } from '../rows/ledger.ts';
 
-const BASIS_POINTS_MAX = 10_000;
+/** The whole amount of a payment. */
+export const BASIS_POINTS_MAX = 10_000;
 const NO_BASIS_POINTS = 'must be a whole number of hundredths of a percent';
 
 const changed = {

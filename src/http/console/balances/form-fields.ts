@@ -6,12 +6,10 @@ import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { checkDayBegun } from '../../../ledger/stated/check-stated.ts';
 import { type Label, t, translate } from '../../../texts/translate.ts';
 import { choiceField, type Draft, formatMoneyInput, inputField, noteRefusals } from '../parts/fields.ts';
+import { EXAMPLE_CENTS } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { END_OF_TIME, readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { labelPlatform, readNamesInFull } from '../parts/read-platform-names.ts';
-
-/** Shows how an amount is typed in the page's language. */
-const EXAMPLE_CENTS = 123_456n;
 
 /** Reads an amount and notes what is wrong with it. */
 export function readMoney(draft: Draft, name: string): bigint {

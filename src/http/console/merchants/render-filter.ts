@@ -19,10 +19,10 @@ const FILTER_WORDS: Record<string, string> = words({
   expected: 'mudanças de pedidos',
 });
 
-/** A filter in words. */
+/** A filter in words. @param names of platforms, which operators gave them: a merchant sees ids. */
 export function renderFilter(
   { expected, ...filter }: Omit<MerchantFilter, 'expected'> & Partial<MerchantFilter>,
-  names: PlatformNames,
+  names: PlatformNames = new Map(),
 ): Html {
   const set = Object.entries(filter).filter(([, value]) => Object.keys(value).length > 0);
   const orders = expected === true && html`<li>${FILTER_WORDS.expected}</li>`;

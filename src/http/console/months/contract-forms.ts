@@ -8,7 +8,7 @@ import { previewChange } from '../../../ledger/read/preview-change.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
 import { compareSpan } from '../../../ledger/stated/compare-charges.ts';
 import { type Fees, readFees, sumDifferences } from '../../../ledger/stated/read-fees.ts';
-import { addCommission, undoCommission } from '../../../operations/books/commissions.ts';
+import { addCommission, BASIS_POINTS_MAX, undoCommission } from '../../../operations/books/commissions.ts';
 import type { AnyChange, By, GivenOf } from '../../../operations/define-change.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -31,8 +31,6 @@ import {
 import { renderAlerts } from '../parts/render-preview.ts';
 import { OPERATION_WORDS } from '../parts/words.ts';
 import { nameMonth } from '../reports/month.ts';
-
-const BASIS_POINTS_MAX = 10_000n;
 
 type Stated = GivenOf<typeof addCommission>;
 

@@ -6,6 +6,9 @@ import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
 import { type Html, html } from './html.ts';
 
+/** The amount in hints that show how amounts are written in the page's language. */
+export const EXAMPLE_CENTS = 123_456n;
+
 /** `R$ 1.234,56`, in English `R$ 1,234.56`. */
 export function formatMoney(cents: bigint): string {
   return formatMoneyIn(cents, language());

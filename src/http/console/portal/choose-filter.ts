@@ -17,8 +17,6 @@ export function sayOrderMessages({ filter }: Pick<MerchantRow, 'filter'>): Html 
   return html`<p class="hint">${t('As mensagens de pedidos (pix.expected.…) estão desligadas. Peça à operação que as ligue: sem elas, o seu sistema só sabe de um pedido quando pergunta.')}</p>`;
 }
 
-const NO_NAMES = new Map<string, string>();
-
 /**
  * The form of the filter that the merchant chooses itself, within what operators allow. Its preview counts none but the
  * events that they let it receive.
@@ -34,14 +32,14 @@ export function filterForm(form: CreatePortalForm): Router {
     fields: async (draft, { merchant }) => {
       const allowed = parseFilter(merchant.filter);
       const platforms = Object.fromEntries(allowed.platforms.map((platform) => [platform, platform]));
-      return html`<h2>${t('O que a operação envia')}</h2>${renderFilter(allowed, NO_NAMES)}${sayOrderMessages(merchant)}
+      return html`<h2>${t('O que a operação envia')}</h2>${renderFilter(allowed)}${sayOrderMessages(merchant)}
 <h2>${t('O que você escolheu receber')}</h2>${filterFields(draft, platforms)}`;
     },
     read: (draft) => ({ filter: readFilter(draft), dry_run: false }),
     preview: async ({ filter }, scope) =>
       html`${facts([
-        ['O que a operação envia', renderFilter(parseFilter(scope.merchant.filter), NO_NAMES)],
-        ['O que você escolheu receber', renderFilter(completeFilter(filter), NO_NAMES)],
+        ['O que a operação envia', renderFilter(parseFilter(scope.merchant.filter))],
+        ['O que você escolheu receber', renderFilter(completeFilter(filter))],
       ])}${renderFilterPreview(await scope.previewFilter(filter), false)}`,
     done: 'filter_chosen',
   });

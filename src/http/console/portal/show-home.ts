@@ -20,8 +20,6 @@ import { CALLBACKS, HOME } from './site.ts';
 
 const CALLBACKS_SHOWN = 20;
 const REFRESH_S = 60;
-/** Platforms have names that operators gave them: a merchant sees the ids of its filter. */
-const NO_NAMES = new Map<string, string>();
 
 /** The first page: what may be done, how callbacks reach the merchant, its filters, its last callbacks. */
 export function homePage(context: PortalContext): Router {
@@ -86,8 +84,8 @@ function renderFacts({ calendar }: PortalContext, { merchant: row }: MerchantSco
     ['Falhando desde', merchant.failing_since && moment(calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],
     ['Eventos desde', moment(calendar, merchant.events_since)],
-    ['O que a operação envia', renderFilter(merchant.filter, NO_NAMES)],
-    ['O que você escolheu receber', renderFilter(merchant.own_filter, NO_NAMES)],
+    ['O que a operação envia', renderFilter(merchant.filter)],
+    ['O que você escolheu receber', renderFilter(merchant.own_filter)],
     ['Eventos anteriores', merchant.backfill && describeBackfill(merchant.backfill)],
   ]);
 }

@@ -25,10 +25,8 @@ import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import type { Filters } from '../parts/encrypt-filters.ts';
 import type { Draft } from '../parts/fields.ts';
-import { formatMoney } from '../parts/format.ts';
+import { EXAMPLE_CENTS, formatMoney } from '../parts/format.ts';
 import { filterChoice, filterDay, filterText, SEARCH_BOX } from '../parts/parse-filters.ts';
-
-const EXAMPLE_CENTS = 123_456n;
 
 function describeFault(fault: SearchFault): string {
   switch (fault) {

@@ -10,13 +10,11 @@ import { describeCode } from '../../../texts/fill.ts';
 import { type PlainText, t, words } from '../../../texts/translate.ts';
 import type { Filters } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, filterField, inputField, platformField } from '../parts/fields.ts';
-import { formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
+import { EXAMPLE_CENTS, formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { SEARCH_BOX } from '../parts/parse-filters.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 import { explainE2eId, splitBox, TEXT_FILTERS } from './read-search.ts';
-
-const EXAMPLE_CENTS = 123_456n;
 
 /** The address of the list with other filters. */
 export type AddressOf = (filters: Filters) => string;
