@@ -73,12 +73,14 @@ function listTransactions(context: Context, today: Day): ShownTransaction[] {
   for (let back = DAYS - 1; back >= 0; back--) {
     const day = addDays(today, -back);
     for (let number = 0; number < 6 + ((back * 5) % 9); number++) {
-      const at = `${day} ${String((number * 3) % 24).padStart(2, '0')}:${String((number * 17) % 60).padStart(2, '0')}:07`;
-      if (at < now) list.push(makeTransaction(`${day} ${number}`, at, number));
+      const minute = `${day} ${String((number * 3) % 24).padStart(2, '0')}:${String((number * 17) % 60).padStart(2, '0')}`;
+      // an event that is yet to come would be one since now
+      if (`${minute}:59` < now) list.push(makeTransaction(`${day} ${number}`, `${minute}:07`, number));
     }
   }
-  const at = `${today} 00:00:01`;
-  return [...list, { ...makeTransaction('maria', at, 0), ...MARIA, events: history('paid', at) }];
+  const at = `${today} 00:00:00`;
+  const paid = { status: 'paid', date_created: at };
+  return [...list, { ...makeTransaction('maria', at, 0), ...MARIA, events: [paid, { ...paid, status: 'pending' }] }];
 }
 
 const MARIA = {

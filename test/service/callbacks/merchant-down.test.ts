@@ -19,7 +19,7 @@ async function statesOf(env: CallbackEnvironment): Promise<string[]> {
   return rows.map((row) => row.state);
 }
 
-/** What the service changed at merchants by itself, as their history shows it, the newest first. */
+/** Reads what the service changed at merchants by itself, as their history shows it, the newest first. */
 async function listOwn({ context: { db } }: CallbackEnvironment, merchantId: string) {
   const { seq, id } = await findMerchant(db, merchantId);
   const { changes } = await readOwnHistory(db, { seq, id }, { limit: 10, after: undefined });

@@ -51,6 +51,14 @@ async function areFresh({ context: { db, clock } }: TestEnvironment): Promise<bo
   return rows.length === WORKER_LOOPS.length;
 }
 
+/** Advances by steps, after each of which all loops show life. */
+async function advanceAlive(environment: TestEnvironment, steps: number[]): Promise<void> {
+  for (const ms of steps) {
+    await advance(environment, [ms]);
+    await eventually('each loop has shown life', () => areFresh(environment));
+  }
+}
+
 test('without a worker, one of the web processes raises worker_dead and sends it, once; it ends with the next worker', async () => {
   await using sink = await openHttpSink();
   await using environment = await open(sink);
@@ -97,10 +105,7 @@ test('a worker with nothing to do is alive, also without jobs, and after the mac
   await using environment = await open(sink);
   await startSide(environment, 'web');
   await startSide(environment, 'worker', { JOBS: 'off' });
-  for (const ms of [...STEPS, ...STEPS, 600_000, ...STEPS]) {
-    await advance(environment, [ms]);
-    await eventually('each loop has shown life', () => areFresh(environment));
-  }
+  await advanceAlive(environment, [...STEPS, ...STEPS, 600_000, ...STEPS]);
   expect(await readAlerts(environment)).toEqual([]);
 });
 
@@ -116,7 +121,7 @@ test('a watch that ticks no more is a dead part of a worker', async () => {
   await startSide(environment, 'web');
   await startSide(environment, 'worker', { JOBS: 'off' });
   await eventually('the page', async () => {
-    await advance(environment, [10_000]);
+    await advanceAlive(environment, [10_000]);
     return sink.posted.length > 0;
   });
   const [alert, ...others] = await readAlerts(environment);
@@ -136,9 +141,9 @@ test('a watch that hangs is a dead part of a worker, though its process renews t
     .execute();
   await startSide(environment, 'web');
   await startSide(environment, 'worker', { JOBS: 'off' });
-  await advance(environment, [10_000, 10_000]);
+  await advanceAlive(environment, [10_000, 10_000]);
   expect(await readAlerts(environment), 'a long watch').toEqual([]);
-  await advance(environment, STEPS);
+  await advanceAlive(environment, STEPS);
   expect(await readAlerts(environment)).toMatchObject([
     { ended_at: null, summary: expect.stringMatching(/\(watch since [^,]*\)/) },
   ]);
