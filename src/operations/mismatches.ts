@@ -40,17 +40,13 @@ async function answerMismatch(context: Context, _made: unknown, { by }: { by: By
 function decision(
   verb: 'acknowledge' | 'resolve' | 'accept',
   decide: (inner: Context, id: string, by: Decision) => Promise<void>,
-  more: Pick<Change<Handled, void>, 'summary' | 'input'> & { done: string },
+  more: Pick<Change<Handled, void>, 'summary' | 'input' | 'refuses'> & { done: string },
 ): Change<Handled, void> {
-  const { done, ...about } = more;
+  const { done, refuses = [], ...about } = more;
   return defineChange<Handled, void>({
     ...{ ...about, name: `mismatches.${verb}`, route: `POST /mismatches/{id}/${verb}`, roles: ['operator'] },
     answers: ok(done, mismatch),
-    refuses: [
-      'mismatch_unknown',
-      'mismatch_resolved',
-      ...(verb === 'acknowledge' ? [] : (['mismatch_changed'] as const)),
-    ],
+    refuses: ['mismatch_unknown', 'mismatch_resolved', ...refuses],
     change: (inner, given, { caller, id }) => decide(inner, id, { note: undefined, ...given, actor: caller.id }),
     after: async ({ wakeUps }) => wakeUps.alerts.notify(),
     answer: answerMismatch,
@@ -68,6 +64,7 @@ export const mismatchDecisions = {
     input: noted.extend({
       actual: z.unknown().optional().describe('the `actual` that you saw: 409 if it has changed since'),
     }),
+    refuses: ['mismatch_changed'],
     done: 'Resolved',
   }),
   accept: decision('accept', acceptMismatchOrSurplus, {
@@ -76,6 +73,11 @@ export const mismatchDecisions = {
     input: noted.extend({
       actual: z.unknown().refine((value) => value !== undefined, 'is required: the `actual` that you saw'),
     }),
+    refuses: [
+      ...(['mismatch_changed', 'mismatch_not_acceptable', 'surplus_not_acceptable', 'evidence_unreadable'] as const),
+      ...(['evidence_without_event', 'evidence_booked', 'evidence_of_extra', 'evidence_of_creation'] as const),
+      'evidence_without_history',
+    ],
     done: 'Accepted',
   }),
 };

@@ -31,7 +31,7 @@ export const reprocessOneWebhook = defineChange({
   route: 'POST /webhooks/{id}/reprocess',
   summary: 'Process it again',
   answers: accepted('Waiting', webhookWithItems),
-  refuses: ['webhook_unknown', 'webhook_waiting'],
+  refuses: ['webhook_unknown', 'webhook_waiting', 'webhook_body_dropped'],
   async change(inner, _given, by) {
     const { seq, id } = await requireWebhook(inner.db, by.id);
     await reprocessWebhook(inner, seq);

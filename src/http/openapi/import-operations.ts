@@ -35,6 +35,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     ),
     bodyType: 'application/octet-stream',
     query: importQuerySchema,
+    refuses: ['file_imported'],
   },
   Imports.get(
     '/imports/{kind}/{file}',

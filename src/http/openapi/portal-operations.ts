@@ -44,6 +44,7 @@ export const PORTAL_OPERATIONS: readonly Operation[] = [
   {
     ...Merchants.get('/manifests/{day}/ids', 'The webhook-ids that it is about', ids, manifestQuery),
     isForMerchantsToo: true,
+    refuses: ['manifest_outdated', 'manifest_dropped'],
   },
   {
     ...{ method: 'get', path: '/.well-known/confere-manifest-keys.json', tag: 'Merchants', access: 'nothing' },

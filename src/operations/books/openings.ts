@@ -27,6 +27,7 @@ export const addOpening = defineChange({
   summary: "State a platform's balance at the start of a day, where its books begin",
   input: z.object({ platform, day, balance: signedAmount, new_platform: newPlatform }),
   answers: created('Opened', opening),
+  refuses: ['opening_in_force'],
   change: (inner, { balance: balanceCents, new_platform, ...rest }, { caller }) =>
     openBooks(inner, { ...rest, balanceCents, actor: caller.id, newPlatform: new_platform }),
   target: ({ id }) => id,
@@ -43,7 +44,7 @@ export const undoOpening = defineChange({
   summary: 'Take one back, so that another can be stated',
   input: z.object({ reverses: z.string().min(1) }),
   answers: created('Opened', opening),
-  refuses: ['opening_unknown'],
+  refuses: ['opening_unknown', 'opening_reversed'],
   async change(inner, { reverses }) {
     await reverseOpeningEntry(inner, reverses);
     return reverses;

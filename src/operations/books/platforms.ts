@@ -29,6 +29,7 @@ export const namePlatform = defineChange({
     name: z.string('must be a text, or null').nullable().describe('null takes the name back'),
   }),
   answers: ok('All names', platformNames),
+  refuses: ['platform_name_taken'],
   change: (inner, named, { caller }) => setPlatformName(inner, { ...named, actor: caller.id }),
   target: (_made, _by, named) => maskPlatform(named.platform),
   answer: (context, _made, { by }) => platforms.read(context, by),

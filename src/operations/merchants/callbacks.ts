@@ -8,6 +8,7 @@ import { redeliver } from '../../callbacks/manage/redeliver.ts';
 import { assertReplays, describeParts, replay } from '../../callbacks/manage/replay.ts';
 import type { Context } from '../../context.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
+import type { Reason } from '../../texts/refuse.ts';
 import { authorizeFilter } from '../authorize-search.ts';
 import { type By, defineChange } from '../define-change.ts';
 import { defineItem, type ReadBy } from '../define-item.ts';
@@ -33,6 +34,11 @@ export const REPLAY_ORDER = {
   fault: { path: ['to'], error: 'must be after from' },
 };
 
+/** Why nothing would be sent. */
+export const HOLDS = [
+  ...(['merchant_fetches', 'merchant_not_enabled', 'merchant_breaker_open', 'restore_unconfirmed'] as const),
+] satisfies Reason[];
+
 export const redeliverCallback = defineChange({
   name: 'callbacks.redeliver',
   audit: 'callback.redelivered',
@@ -40,7 +46,7 @@ export const redeliverCallback = defineChange({
   route: 'POST /callbacks/{id}/redeliver',
   summary: 'Deliver it once more, under its webhook-id',
   answers: accepted('Queued', callback),
-  refuses: ['callback_unknown', 'merchant_unknown', 'merchant_fetches', 'merchant_not_enabled'],
+  refuses: ['callback_unknown', 'merchant_unknown', ...HOLDS],
   change: (inner, _given, { id }) => redeliver(inner, id),
   answer: async (_context, row) => presentCallback(row),
 });
@@ -58,7 +64,7 @@ export const replayCallbacks = defineChange({
   summary: 'Deliver a range once more, or count it',
   input: replayInput,
   answers: { ...ok('Counted: it was a dry run', replayed), ...accepted('Queued', replayed) },
-  refuses: ['merchant_unknown', 'merchant_fetches', 'merchant_not_enabled'],
+  refuses: ['merchant_unknown', ...HOLDS],
   async dryRun(context, range, by) {
     if (!range.dry_run) return undefined;
     await authorize(context, range, by);

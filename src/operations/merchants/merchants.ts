@@ -114,6 +114,7 @@ export const changeMerchant = defineChange({
   summary: 'Change a merchant',
   input: changes,
   answers: ok('Changed, or counted: it was a dry run', z.union([merchant, backfillCount])),
+  refuses: ['merchant_unknown', 'filter_beyond_limits'],
   async dryRun(context, asked, by) {
     if (!asked.dry_run) return undefined;
     const row = await findMerchant(context.db, by.id);
@@ -180,6 +181,7 @@ export const enableMerchant = defineChange({
   route: 'POST /merchants/{id}/enable',
   summary: 'Enable it: all that waits is sent now',
   answers: ok('Enabled', merchant),
+  refuses: ['merchant_unknown', 'filter_beyond_limits'],
   change: (inner, _given, { id }) => setMerchantState(inner, id, 'enabled'),
   after: async (context, made) => made && (await sendWaiting(context, made)),
 });

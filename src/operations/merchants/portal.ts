@@ -16,7 +16,7 @@ import { accepted, ok } from '../describe-operation.ts';
 import { ownFilterInput } from '../fields.ts';
 import { addressChange, checkedAddress, ownMerchant, rotatedSecret } from '../rows/merchants.ts';
 import { ownCallback, ownFilterPreview } from '../rows/portal.ts';
-import { REPLAY_ORDER, replayRange } from './callbacks.ts';
+import { HOLDS, REPLAY_ORDER, replayRange } from './callbacks.ts';
 import { EXAMPLE_TYPES } from './message-types.ts';
 
 function scopeOf({ scope }: By): MerchantScope {
@@ -30,6 +30,7 @@ export const redeliverOwn = defineOwnChange({
   route: 'POST /portal/callbacks/{id}/redeliver',
   summary: 'Deliver it once more, under its webhook-id; 409 while nothing would be sent',
   answers: accepted('Queued', ownCallback),
+  refuses: ['callback_unknown', ...HOLDS],
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).redeliver(by.id),
   target: ({ target }) => target,
   answer: async (_context, { callback }) => callback,
@@ -46,6 +47,7 @@ export const replayOwn = defineOwnChange({
     .strictObject({ ...replayRange, tests: z.literal('only').optional().describe('only: tests and examples alone') })
     .refine(REPLAY_ORDER.check, REPLAY_ORDER.fault),
   answers: { ...ok('Counted: it was a dry run', replayed), ...accepted('Queued', replayed) },
+  refuses: HOLDS,
   async dryRun(_context, { dry_run: isDryRun, ...range }, by) {
     if (!isDryRun) return undefined;
     const scope = scopeOf(by);
@@ -69,6 +71,7 @@ export const rotateOwnSecret = defineOwnChange({
   summary: 'Get a new secret; the old one stays valid for 24 hours: until then 409',
   input: z.strictObject({ of: z.enum(['url', 'test_url']).default('url').describe('the address that it signs for') }),
   answers: ok('Shown this once', rotatedSecret),
+  refuses: ['secret_rotated_lately', 'test_url_missing'],
   change: async (inner, { of }, by) => ({ ...(await scopeOf(by).changesIn(inner).rotateSecret(of)), of }),
   target: (_made, { id, via }, { of }) => ({ target: id, detail: [via, of].filter(Boolean).join(' ') }),
   answer: async (_context, { secret, oldUntil }) => ({ secret, old_secret_until: oldUntil.toISOString() }),
@@ -86,6 +89,7 @@ export const askAddress = defineOwnChange({
     dry_run: z.boolean().default(false).describe('only check it, and show the secret of a test_url'),
   }),
   answers: { ...ok('Checked: it was a dry run', checkedAddress), ...accepted('It waits', addressChange) },
+  refuses: ['merchant_fetches', 'address_change_waits'],
   dryRun: async (_context, { dry_run: isDryRun, ...asked }, by) =>
     isDryRun ? { dry_run: true, secret: (await scopeOf(by).checkAddress(asked)) ?? null } : undefined,
   async prepare(_context, asked, by) {
@@ -110,6 +114,7 @@ export const withdrawAddress = defineOwnChange({
   route: 'POST /portal/address-changes/{id}/withdraw',
   summary: 'Withdraw a change of address that waits',
   answers: ok('Withdrawn: the change as it was', addressChange),
+  refuses: ['address_change_unknown'],
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).withdrawAddressChange(by.id),
   answer: async (_context, change) => presentAddressChange(change),
 });
@@ -164,6 +169,7 @@ export const pauseOwn = defineOwnChange({
   route: 'POST /portal/pause',
   summary: 'Pause: callbacks are held',
   answers: ok('Paused', ownMerchant),
+  refuses: ['merchant_already'],
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).setState('paused'),
   answer: async (_context, row) => presentOwnMerchant(row),
 });
@@ -174,6 +180,7 @@ export const resumeOwn = defineOwnChange({
   route: 'POST /portal/resume',
   summary: 'Resume, and close the circuit breaker: all that waits is sent now; 409 if operators paused it',
   answers: ok('Enabled', ownMerchant),
+  refuses: ['merchant_paused_by_operators', 'filter_beyond_limits'],
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).setState('enabled'),
   /** How many were made due; undefined where the merchant got nothing before. */
   async after(context, made, _given, by) {
@@ -195,6 +202,7 @@ export const chooseOwnFilter = defineOwnChange({
     dry_run: z.boolean().default(false).describe('only preview'),
   }),
   answers: ok('Chosen, or previewed: it was a dry run', z.union([ownMerchant, ownFilterPreview])),
+  refuses: ['backfill_running'],
   async dryRun({ calendar }, { filter, dry_run: isDryRun }, by) {
     if (!isDryRun) return undefined;
     const { examples, ...preview } = await scopeOf(by).previewFilter(filter);
