@@ -12,16 +12,16 @@ import type { WakeSignal } from '../runtime/wake-signal.ts';
 import { currentRequest, lockKey, noteStep, takeResult, unlockKey, withinStep, writeResult } from './keyed-steps.ts';
 
 export type AuditedAction = {
-  /** The id of a token or a user, `command`, or `BY_ITSELF`. */
+  /** The id of a token or a user, `command`, or `SYSTEM_ACTOR`. */
   actor: string;
   action: string;
   target: string;
   /** Never personal data, never a secret: a row can't be changed afterwards. */
-  detail?: string;
+  detail?: string | undefined;
 };
 
-/** The actor of what the service changes by itself. */
-export const BY_ITSELF = 'confere';
+/** The actor of what the service does by itself. */
+export const SYSTEM_ACTOR = 'confere';
 
 const TARGET_CHARS_MAX = 120;
 /** The column has 65,535 bytes. A page of 200 transactions takes 8 KB. */

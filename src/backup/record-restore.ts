@@ -1,4 +1,4 @@
-import { auditChange } from '../access/audit.ts';
+import { auditChange, SYSTEM_ACTOR } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { type Restore, readRestores } from '../database/restores.ts';
 import { addDays } from '../domain/calendar.ts';
@@ -100,7 +100,7 @@ export async function queueGapRuns(context: Context, restore: Restore): Promise<
   ] as const;
   for (const { trigger, from, how } of runs) {
     if ((await findGapRun(context, restore, trigger)) !== undefined) continue;
-    await startRun(context, { from, to: today, trigger, createdBy: 'confere', how });
+    await startRun(context, { from, to: today, trigger, createdBy: SYSTEM_ACTOR, how });
   }
 }
 

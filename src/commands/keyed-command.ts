@@ -3,6 +3,7 @@
  * belongs to the user of the operating system. Compared are the command, its arguments and options, and the content of its files;
  * what is kept is the standard output of a command that ended with exit code 0.
  */
+
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash, type Hash } from 'node:crypto';
 import { userInfo } from 'node:os';
@@ -18,6 +19,7 @@ import {
   runKeyed,
 } from '../access/keyed-request.ts';
 import type { Context } from '../context.ts';
+import { compareText } from '../domain/lists.ts';
 
 /**
  * The commands that take a key, beside those of `changeCommand`. Other changes need none: `forget`, `retention`, `archives` and `commissions check` find
@@ -61,7 +63,11 @@ function noteCall(command: Command): void {
   const path: string[] = [];
   for (let one: Command | null = command; one; one = one.parent) path.unshift(one.name());
   invocation.key = key;
-  invocation.asked = JSON.stringify([path, command.args, Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1))]);
+  invocation.asked = JSON.stringify([
+    path,
+    command.args,
+    Object.entries(options).sort(([a], [b]) => compareText(a, b)),
+  ]);
 }
 
 /** Runs one call of the command line. */

@@ -1,3 +1,4 @@
+import { compareText } from '../domain/lists.ts';
 import type { Reader } from './reader.ts';
 
 export type NamedPlatform = { platform: string; name: string; named_at: string; named_by: string };
@@ -18,5 +19,5 @@ export async function listPlatformNames(db: Reader, until?: Date): Promise<Named
     .flatMap(({ platform, name, created_at, actor }) =>
       name === null ? [] : [{ platform, name, named_at: created_at.toISOString(), named_by: actor }],
     )
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+    .sort((a, b) => compareText(a.name, b.name));
 }

@@ -6,6 +6,8 @@ import { Temporal } from 'temporal-polyfill';
  */
 export type WallTime = string;
 export type Day = string;
+/** Later than anything that happened: with it, what is dated in the future counts too. */
+export const END_OF_TIME: WallTime = '9999-12-31 23:59:59';
 /** A month of the same calendar, `2026-11`. */
 export type Month = string;
 

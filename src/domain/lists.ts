@@ -14,6 +14,11 @@ export function* splitList<T>(list: readonly T[], size: number): Generator<T[], 
   for (let start = 0; start < list.length; start += size) yield list.slice(start, start + size);
 }
 
+/** Compares texts by their code units: the order is the same in every language. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
 // A call takes some 100,000 arguments at most: `push(...rows)` and `Math.max(...values)` throw RangeError beyond.
 
 /** Appends items to a list, however many they are. */

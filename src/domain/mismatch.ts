@@ -60,6 +60,9 @@ export function rankSeverity(severity: string): number {
   return (SEVERITIES as readonly string[]).indexOf(severity);
 }
 export const MISMATCH_STATES = ['open', 'acknowledged', 'resolved'] as const;
+export const UNRESOLVED_STATES: string[] = ['open', 'acknowledged'];
+/** The `mismatch_seq` of a correction by an observation: no person accepted a mismatch. */
+export const NO_MISMATCH = 0;
 
 /** A difference that was found, before it is stored. Personal fields and extra are in it only as hashes. */
 export type FoundMismatch = {

@@ -1,5 +1,6 @@
 /** The stored events of a transaction: their identity (`eventKey`) and their order. Pure. */
 
+import { compareText } from './lists.ts';
 import type { ObservedEvent } from './observation.ts';
 import { isKnownStatus, STATUSES } from './statuses.ts';
 
@@ -74,10 +75,6 @@ export function stageOf(status: string): number {
 function compareStages(a: Sortable, b: Sortable): number {
   const rank = ({ status }: Sortable): number => (isKnownStatus(status) ? STATUSES.indexOf(status) : STATUSES.length);
   return stageOf(a.status) - stageOf(b.status) || rank(a) - rank(b) || compareText(a.status, b.status);
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 export type NumberedEvent = ObservedEvent & { occurrence: number };

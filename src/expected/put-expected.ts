@@ -1,4 +1,5 @@
 /** Stores what a source says of expected payments: the first arrival of a key, and versions with other facts. */
+
 import { createHash } from 'node:crypto';
 import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
@@ -10,6 +11,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
 import { issuedDayOf } from '../domain/calendar.ts';
+import { compareText } from '../domain/lists.ts';
 import { createValueMatcher } from '../domain/person/redact-text.ts';
 import { createKeyedExtraHash, findForgotten } from '../privacy/redact-forgotten.ts';
 import type { KeyRule } from './decide/facts.ts';
@@ -144,10 +146,6 @@ function hashFacts(keys: Keys, { facts: { revised_at: _, ...facts }, authorizati
       : [`${name} ${JSON.stringify(Array.isArray(value) ? value.toSorted(compareText) : String(value))}`],
   );
   return hashKey(keys, 'expected facts', given.toSorted(compareText).join('\n'));
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }
 
 async function write(

@@ -9,6 +9,7 @@
  */
 
 import { type Selectable, sql, type Transaction, type UpdateObject } from 'kysely';
+import { SYSTEM_ACTOR } from '../access/audit.ts';
 import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { createId } from '../domain/ids.ts';
@@ -16,7 +17,7 @@ import { append } from '../domain/lists.ts';
 import { type FoundMismatch, MISMATCH_SEVERITY, type Severity } from '../domain/mismatch.ts';
 import { alertMismatches, type RaisedMismatch } from './alert-mismatches.ts';
 import { recordMismatchChange } from './record-mismatch-change.ts';
-import { mismatchKey, SYSTEM_ACTOR } from './resolve-mismatches.ts';
+import { mismatchKey } from './resolve-mismatches.ts';
 
 type Row = { id: string; found: FoundMismatch; severity: Severity };
 

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { type Calendar, DAY_MS } from '../domain/calendar.ts';
 import { webhookIdOf } from '../domain/ids.ts';
-import { isOfExpectedPayment } from '../domain/mismatch.ts';
+import { isOfExpectedPayment, UNRESOLVED_STATES } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
 import { concernedDay, concernsDays, type DayRange } from './concerns-day.ts';
 import { CONCERNED_PLATFORM, concernsPlatform } from './concerns-platform.ts';
@@ -51,7 +51,7 @@ type Reading = Pick<Context, 'db' | 'clock' | 'calendar'>;
 export async function listMismatches({ db, clock, calendar }: Reading, query: MismatchQuery) {
   const now = clock.now();
   let select = paginate(selectMismatches(db), query).limit(query.limit);
-  if (query.state === 'unresolved') select = select.where('mismatches.state', 'in', ['open', 'acknowledged']);
+  if (query.state === 'unresolved') select = select.where('mismatches.state', 'in', UNRESOLVED_STATES);
   else if (query.state !== undefined) select = select.where('mismatches.state', '=', query.state);
   if (query.kind !== undefined) select = select.where('mismatches.kind', '=', query.kind);
   if (query.severity !== undefined) select = select.where('mismatches.severity', '=', query.severity);

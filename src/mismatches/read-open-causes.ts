@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
+import { UNRESOLVED_STATES } from '../domain/mismatch.ts';
 import { sumStakeInSql } from './stake.ts';
 
 const CAUSES_MAX = 100;
@@ -35,7 +36,7 @@ export async function readOpenCauses(db: Reader, kind?: string): Promise<OpenCau
     ])
     .select(sql<string>`SUM(mismatches.state = 'acknowledged')`.as('acknowledged'))
     .select(sumStakeInSql().as('stake_cents'))
-    .where('mismatches.state', 'in', ['open', 'acknowledged'])
+    .where('mismatches.state', 'in', UNRESOLVED_STATES)
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? ''))
     .groupBy(['kind', 'severity', 'alert_scope', 'runs.id'])
     .orderBy(sql`FIELD(severity, 'critical', 'high', 'medium')`)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
-import { rankSeverity } from '../domain/mismatch.ts';
+import { rankSeverity, UNRESOLVED_STATES } from '../domain/mismatch.ts';
 import { sumStakeInSql } from './stake.ts';
 
 export type OpenMismatchCount = {
@@ -31,7 +31,7 @@ export async function countOwnMismatches(db: Reader, owner: string): Promise<num
     .selectFrom('mismatches')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('owner', '=', owner)
-    .where('state', 'in', ['open', 'acknowledged'])
+    .where('state', 'in', UNRESOLVED_STATES)
     .executeTakeFirstOrThrow();
   return Number(row.count);
 }
@@ -43,7 +43,7 @@ export async function readOpenMismatches(db: Reader, only: { baseline?: boolean 
     .select(['kind', 'severity', (eb) => eb.fn.countAll<number>().as('count')])
     .select(sql<string>`SUM(state = 'acknowledged')`.as('acknowledged'))
     .select(sumStakeInSql().as('stake_cents'))
-    .where('state', 'in', ['open', 'acknowledged'])
+    .where('state', 'in', UNRESOLVED_STATES)
     .$if(only.baseline === true, (query) => query.where('baseline', '=', 1))
     .groupBy(['kind', 'severity'])
     .execute();

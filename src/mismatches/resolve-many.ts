@@ -2,6 +2,7 @@ import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import type { MismatchKind } from '../domain/mismatch.ts';
+import { UNRESOLVED_STATES } from '../domain/mismatch.ts';
 import { refuse } from '../texts/refuse.ts';
 import { type ActorNote, noteOf, requireNote, setAcknowledged } from './resolve-mismatch-by-hand.ts';
 import { setResolved } from './resolve-mismatches.ts';
@@ -51,7 +52,7 @@ function bound(context: Context, selection: Selection): Bounded {
 
 async function handleMany(context: Context, selection: Selection, by: By): Promise<{ handled: number; more: boolean }> {
   let before = bound(context, selection);
-  const states = by.action === 'resolve' ? ['open', 'acknowledged'] : ['open'];
+  const states = by.action === 'resolve' ? UNRESOLVED_STATES : ['open'];
   if ('ids' in before) await requireKnown(context, before.ids);
   let handled = 0;
   while (handled < RESOLVED_MAX) {
@@ -80,7 +81,7 @@ async function handleMany(context: Context, selection: Selection, by: By): Promi
 
 type Bounded = Selection & { openedBefore: Date };
 
-function selectOpen({ db }: Pick<Context, 'db'>, selection: Bounded, states = ['open', 'acknowledged']) {
+function selectOpen({ db }: Pick<Context, 'db'>, selection: Bounded, states = UNRESOLVED_STATES) {
   let query = db
     .selectFrom('mismatches')
     .select('mismatches.seq')

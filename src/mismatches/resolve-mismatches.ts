@@ -1,12 +1,13 @@
 /** Updates open mismatches by later observations, and resolves them, by fresh evidence or by a person. */
+
 import { type Selectable, sql, type Transaction } from 'kysely';
+import { SYSTEM_ACTOR } from '../access/audit.ts';
 import type { Database } from '../database/tables.ts';
 import type { MismatchKind } from '../domain/mismatch.ts';
 import { endMismatchAlert } from './alert-mismatches.ts';
 import { recordMismatchChange } from './record-mismatch-change.ts';
 
 /** The actor of a change of state that no person made. */
-export const SYSTEM_ACTOR = 'confere';
 /** Resolutions by the program; every other resolution is a person's. */
 export const AUTOMATIC_RESOLUTIONS = ['applied', 'fresh_evidence', 'reprocessed', 'revised'] as const;
 export type AutomaticResolution = (typeof AUTOMATIC_RESOLUTIONS)[number];

@@ -37,5 +37,5 @@ export async function auditItem(
   action: string,
   target: string,
 ): Promise<void> {
-  if (seesPersons(caller)) await audit(context, { actor: caller.id, action, target, ...(via ? { detail: via } : {}) });
+  if (seesPersons(caller)) await audit(context, { actor: caller.id, action, target, detail: via });
 }

@@ -61,7 +61,7 @@ export function defineList<Row extends Numbered, Filter = unknown>(list: List<Ro
 /** Records that persons are about to be shown, of a list whose rows name no transaction. */
 export function auditShowing(action: string, target: string) {
   return (context: Context, _rows: unknown, { caller, via }: { caller: Caller; via?: Via }): Promise<void> =>
-    audit(context, { actor: caller.id, action, target, ...(via ? { detail: via } : {}) });
+    audit(context, { actor: caller.id, action, target, detail: via });
 }
 
 /** Records the transactions whose persons are about to be shown, and the names of the filters that found them. */

@@ -217,7 +217,7 @@ export const expectedPayments = defineList<Listed, ExpectedFilters>({
     audit(context, {
       ...{ actor: caller.id, action: id === undefined ? 'expected.list' : 'expected.show' },
       target: id ?? JSON.stringify(Object.keys(filter)),
-      ...(via ? { detail: via } : {}),
+      detail: via,
     }),
   mask: (_context, rows, caller) => rows.map((row) => ({ ...row, ...present(withoutSeq(row), caller) })),
 });

@@ -83,7 +83,7 @@ export const webhooks = defineList<Awaited<ReturnType<typeof listWebhooks>>[numb
     const target = nameFilters(filter);
     // without a filter nobody was looked up, and the list names no person: the live page would fill the audit
     if (via && target === '[]') return;
-    await audit(context, { actor: caller.id, action: 'webhooks.list', target, ...(via ? { detail: via } : {}) });
+    await audit(context, { actor: caller.id, action: 'webhooks.list', target, detail: via });
   },
   async mask(context, rows, caller, filter) {
     await auditWithheldWebhooks(context, caller, searched(filter), rows);

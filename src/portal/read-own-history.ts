@@ -3,8 +3,9 @@
  * the audit's, which names operators: a merchant reads only that they were operators. Row numbers are left out: they would
  * show how many changes others made.
  */
+
 import { sql } from 'kysely';
-import { BY_ITSELF } from '../access/audit.ts';
+import { SYSTEM_ACTOR } from '../access/audit.ts';
 import type { Reader } from '../database/reader.ts';
 import type { FilterSummary } from '../merchants/match-filter.ts';
 import { refuseField } from '../texts/refuse.ts';
@@ -85,7 +86,7 @@ export async function readOwnHistory(
         ? ('token' as const)
         : row.actor === MAILED_LINK
           ? ('mailed_link' as const)
-          : row.actor === BY_ITSELF
+          : row.actor === SYSTEM_ACTOR
             ? ('confere' as const)
             : ('operators' as const),
       token_name: names.get(row.actor) ?? null,

@@ -6,12 +6,14 @@
  * entries. As known earlier: that minus later entries, or the sum of earlier entries, whichever are fewer; so at most
  * half of the journal is read.
  */
+
 import type { Kysely } from 'kysely';
 import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { WallTime } from '../domain/calendar.ts';
+import { compareText } from '../domain/lists.ts';
 import { refuseField } from '../texts/refuse.ts';
 import { findLateEntries } from './find-late-entries.ts';
 import { readAccountNames } from './load-sealed-entries.ts';
@@ -70,7 +72,7 @@ export async function readBalances(
       // later entries were subtracted: an account unknown at that time has zero and is omitted
       .filter(([, cents]) => known === 'now' || cents !== 0n)
       .map(([seq, cents]) => ({ account: names.get(seq) ?? `#${seq}`, cents }));
-    return { balances: balances.sort((a, b) => (a.account < b.account ? -1 : 1)), sealed };
+    return { balances: balances.sort((a, b) => compareText(a.account, b.account)), sealed };
   });
 }
 

@@ -2,11 +2,13 @@
  * The months that people closed. A month is closed where its newest row of `month_closes` closes it; that row fixes a sealed
  * position. Rows are only added.
  */
+
 import type { Selectable } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { Month } from '../domain/calendar.ts';
 import { InvariantError } from '../domain/errors.ts';
+import { compareText } from '../domain/lists.ts';
 
 type Row = Selectable<Database['month_closes']>;
 
@@ -60,7 +62,7 @@ export async function readMonthChanges(db: Reader, month?: Month): Promise<Month
 /** The closes in force, the earliest month first. Pure. */
 export function listClosesInForce(changes: MonthChange[]): MonthChange[] {
   const newest = new Map(changes.map((change) => [change.month, change]));
-  return [...newest.values()].filter(({ action }) => action === 'close').sort((a, b) => (a.month < b.month ? -1 : 1));
+  return [...newest.values()].filter(({ action }) => action === 'close').sort((a, b) => compareText(a.month, b.month));
 }
 
 /** @throws InvariantError for a row that does not close a month. */

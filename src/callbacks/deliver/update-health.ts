@@ -1,5 +1,5 @@
 import type { Selectable, Transaction } from 'kysely';
-import { audit, BY_ITSELF } from '../../access/audit.ts';
+import { audit, SYSTEM_ACTOR } from '../../access/audit.ts';
 import { compileOnce } from '../../database/compile-once.ts';
 import type { Database } from '../../database/tables.ts';
 import { HEALTHY } from '../../merchants/change-merchants.ts';
@@ -101,7 +101,7 @@ async function auditChange(
           : 'merchant.breaker_opened';
   if (action === undefined) return;
   const detail = set.disabled_reason === DISABLED.gone ? 'gone' : 'failing';
-  const done = { actor: BY_ITSELF, action, target: row.id, ...(set.state === 'disabled' && { detail }) };
+  const done = { actor: SYSTEM_ACTOR, action, target: row.id, ...(set.state === 'disabled' && { detail }) };
   await audit({ db: trx, clock: { now: () => now } }, done);
 }
 

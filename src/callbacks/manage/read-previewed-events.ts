@@ -3,7 +3,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { isStatementTimeout, limitStatementTime } from '../../database/limit-statement-time.ts';
 import { matchesPlatform } from '../../database/matches-platform.ts';
-import { DAY_MS, type WallTime } from '../../domain/calendar.ts';
+import { DAY_MS, END_OF_TIME, type WallTime } from '../../domain/calendar.ts';
 import { type Operation, STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import { type MerchantFilter, matchesFilter } from '../../merchants/match-filter.ts';
 import { firstWallOf } from '../../merchants/start-backfill.ts';
@@ -15,7 +15,6 @@ const EVENTS_MAX = 5000;
 /** How long the events that a merchant may know of are searched for. */
 const SEARCH_MS_MAX = 3_000;
 const PAGE_ROWS = 2000;
-const END_OF_TIME: WallTime = '9999-12-31 23:59:59';
 
 /** The events that a merchant may know of: those that operators let it receive, since then. */
 export type Allowed = { filter: MerchantFilter; since: Date };

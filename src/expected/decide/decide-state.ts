@@ -1,5 +1,7 @@
 /** Decides the state of an expected payment: the first line of the table that fits. Pure. */
+
 import type { Day } from '../../domain/calendar.ts';
+import { compareText } from '../../domain/lists.ts';
 import type { MismatchKind } from '../../domain/mismatch.ts';
 import type { Standing } from './facts.ts';
 
@@ -72,7 +74,7 @@ export function nameReason(state: ExpectedState, hasCandidates: boolean): string
 
 function findPaidDay(settled: readonly Part[], amountCents: bigint): Day | null {
   let left = amountCents;
-  for (const { amountCents: part, day } of settled.toSorted((a, b) => (a.day < b.day ? -1 : Number(a.day > b.day)))) {
+  for (const { amountCents: part, day } of settled.toSorted((a, b) => compareText(a.day, b.day))) {
     left -= part;
     if (left <= 0n) return day;
   }

@@ -1,6 +1,7 @@
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Calendar, countDays, type Day } from '../../domain/calendar.ts';
 import type { ProvenWindow } from '../../domain/late-days.ts';
+import { compareText } from '../../domain/lists.ts';
 import { readProvenWindows } from '../../reconciliation/numbers/read-coverage.ts';
 
 export type Span = { from: Day; to: Day };
@@ -26,7 +27,7 @@ export function findLacks(
   const lacks: Span[] = [];
   let next = issuedDay;
   const windows = proofs.filter(({ askedAt, to }) => askedAt >= since && to >= issuedDay);
-  for (const { from, to } of windows.sort((a, b) => (a.from < b.from ? -1 : Number(a.from > b.from)))) {
+  for (const { from, to } of windows.sort((a, b) => compareText(a.from, b.from))) {
     if (from > endDay) break;
     if (from > next) lacks.push({ from: next, to: addDays(from, -1) });
     if (to >= next) next = addDays(to, 1);

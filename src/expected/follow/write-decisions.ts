@@ -1,5 +1,7 @@
 /** Writes what was decided about a cluster: matches, withdrawals, candidates, states and mismatches, in the caller's transaction. */
+
 import { sql, type Transaction } from 'kysely';
+import { SYSTEM_ACTOR } from '../../access/audit.ts';
 import { enqueueExpected } from '../../callbacks/expected/enqueue-expected.ts';
 import { digestExpected } from '../../callbacks/queue/derive-webhook-id.ts';
 import {
@@ -32,9 +34,6 @@ import {
 import type { Cluster } from './load-cluster.ts';
 import { updateStarts } from './update-starts.ts';
 
-/** The actor of matches that the rules make. */
-export const RULES_ACTOR = 'confere';
-
 /** Whether an alert may be due, and how many callbacks were added: the caller notifies their workers after its commit. */
 export type Written = { mayAlert: boolean; callbacks: number };
 
@@ -53,7 +52,7 @@ export async function writeDecisions(context: Context, trx: Transaction<Database
 
 async function writeMatches(trx: Transaction<Database>, cluster: Cluster, decided: Decided, now: Date): Promise<void> {
   const { payments, parts } = cluster;
-  const about = { created_at: now, actor: RULES_ACTOR };
+  const about = { created_at: now, actor: SYSTEM_ACTOR };
   const { withdrawn, made } = compareMatches(cluster, decided);
   const rows = [
     ...withdrawn.map((row) => ({

@@ -2,6 +2,7 @@
  * `Idempotency-Key` of the API: the layer that each request passes after its body is read. What it guarantees stands in
  * src/access/keyed-request.ts; the key belongs to the bearer token.
  */
+
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import {
   awaitAnswer,
@@ -15,6 +16,7 @@ import {
 } from '../../access/keyed-request.ts';
 import type { Context } from '../../context.ts';
 import { DEPTH_MAX, isDeeperThan } from '../../domain/exact-json.ts';
+import { compareText } from '../../domain/lists.ts';
 import { describeError } from '../../log.ts';
 import { refuseField } from '../../texts/refuse.ts';
 import { readBearer } from './authorize.ts';
@@ -77,7 +79,7 @@ function describeRequest({ method, baseUrl, path, query, body }: Request): (stri
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  const entries = Object.entries(value).sort(([a], [b]) => compareText(a, b));
   return Object.fromEntries(entries.map(([name, inner]) => [name, sortKeys(inner)]));
 }
 

@@ -85,7 +85,7 @@ export async function auditPersonalAccess(
   detail?: string,
 ): Promise<void> {
   if (!canSeePersonalData(response)) return;
-  await audit(context, { actor: getActor(response), action, target, ...(detail === undefined ? {} : { detail }) });
+  await audit(context, { actor: getActor(response), action, target, detail });
 }
 
 /** Audits an access to the data of these transactions' persons, as `auditPersonalAccess` does, with the ids. */

@@ -3,6 +3,7 @@ import { compileOnce } from '../../database/compile-once.ts';
 import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { groupValues, largest } from '../../domain/lists.ts';
+import { NO_MISMATCH } from '../../domain/mismatch.ts';
 import { type StoredEvent, sortHistory } from '../../domain/sort-history.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import { withholdExtra } from '../../privacy/withhold-extra.ts';
@@ -39,12 +40,6 @@ export const PARTY_FACTS = ['name', 'email', 'phone', 'document', 'description',
  * and a show is awaited.
  */
 export type Doubt = { noticedAt: Date; shownWithoutAt: Date | null; isReported: boolean };
-
-/**
- * The `mismatch_seq` of a correction without a mismatch: an observation corrected the history, no person
- * accepted one.
- */
-export const NO_MISMATCH = 0;
 
 type TransactionRow = Selectable<Database['transactions']> & { is_awaited?: number };
 

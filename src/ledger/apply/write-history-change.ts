@@ -6,16 +6,17 @@
  */
 
 import type { Transaction } from 'kysely';
+import { SYSTEM_ACTOR } from '../../access/audit.ts';
 import { enqueueCorrection } from '../../callbacks/queue/enqueue-callbacks.ts';
 import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
+import { NO_MISMATCH } from '../../domain/mismatch.ts';
 import type { StoredEvent } from '../../domain/sort-history.ts';
-import { SYSTEM_ACTOR } from '../../mismatches/resolve-mismatches.ts';
 import { countUsedSequences, type StoredTransaction } from '../decide/stored-transaction.ts';
 import { sourceColumns } from '../journal/source-columns.ts';
 import type { EntrySource } from '../journal/write-entries.ts';
-import { type LoadedTransaction, NO_MISMATCH } from './load-stored-transactions.ts';
+import type { LoadedTransaction } from './load-stored-transactions.ts';
 import { writeCorrection } from './write-correction.ts';
 
 /** The actor of a correction that no person made. */

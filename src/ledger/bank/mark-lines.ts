@@ -3,14 +3,15 @@
  * a match without an entry. Texts mark only lines without a candidate, and none whose mark a person undid; lines that
  * no text of their account fits any more are open again.
  */
+
 import type { Transaction } from 'kysely';
+import { SYSTEM_ACTOR } from '../../access/audit.ts';
 import { checkNote } from '../../access/check-note.ts';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { splitList } from '../../domain/lists.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';
-import { SYSTEM_ACTOR } from '../../mismatches/resolve-mismatches.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { type BankAccountFacts, isNotPix, readBankAccounts } from '../stated/bank-accounts.ts';
 import { listCandidates, type OpenEntry, type OpenLine } from './decide-matches.ts';

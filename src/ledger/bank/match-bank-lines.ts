@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely';
+import { SYSTEM_ACTOR } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { splitList } from '../../domain/lists.ts';
-import { SYSTEM_ACTOR } from '../../mismatches/resolve-mismatches.ts';
 import { decideMatches, listLineNames, type OpenLine, pairOf, type Rule } from './decide-matches.ts';
 import { textOf } from './identify-lines.ts';
 import { markByTexts } from './mark-lines.ts';

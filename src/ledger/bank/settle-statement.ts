@@ -2,10 +2,12 @@
  * Settles a statement beside what is stored: the direction of amounts without a sign, and the scale of those without decimals and
  * of the balance, are proven by an earlier balance and the lines since, or a person is asked. Nothing is guessed.
  */
+
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { compareText } from '../../domain/lists.ts';
 import type { BankStatement, StatementLine } from './bank-statement.ts';
 import { type Compared, compareWithStored } from './compare-with-stored.ts';
 import { identifyLines, textOf } from './identify-lines.ts';
@@ -184,7 +186,7 @@ async function findExpected(
   if (earlier?.balance_cents == null || earlier.balance_day === null) {
     const [before] = statement.balanceRows
       .filter((one) => one.day !== '' && BEFORE.test(one.memo || one.name))
-      .sort((a, b) => (a.day < b.day ? -1 : 1));
+      .sort((a, b) => compareText(a.day, b.day));
     return before && before.cents + sum(lines);
   }
   const since = await db

@@ -9,9 +9,11 @@
  *
  * All sums are as the bank sees them: positive came into the bank account.
  */
+
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { compareText } from '../../domain/lists.ts';
 import { readBankAccounts } from '../stated/bank-accounts.ts';
 import { selectOpenAdjustments } from './read-open-entries.ts';
 import { matchOfLine } from './standing-matches.ts';
@@ -177,7 +179,7 @@ async function readAccounts(db: Reader, lines: LinePart[], entries: Part[]): Pro
     const { balance } = stated.get(account) ?? {};
     // it holds all lines of its day
     if (balance) own.push({ account, seq: STATED_SEQ, ...balance });
-    own.sort((a, b) => (a.day < b.day ? -1 : Number(a.day > b.day)) || a.seq - b.seq);
+    own.sort((a, b) => compareText(a.day, b.day) || a.seq - b.seq);
     const isMatched = ({ state }: LinePart): boolean => state === 'matched' || state === 'withdrawals';
     return {
       ...{ account, name: stated.get(account)?.name ?? null, ...sumStates(ownLines) },

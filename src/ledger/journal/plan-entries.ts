@@ -186,6 +186,7 @@ export function mergePostings(postings: Posting[]): Posting[] {
   return [...totals].filter(([, cents]) => cents !== 0n).map(([account, cents]) => ({ account, cents }));
 }
 
-function negate(postings: Posting[]): Posting[] {
+/** The postings of an entry that takes these back. */
+export function negate(postings: Posting[]): Posting[] {
   return postings.map(({ account, cents }) => ({ account, cents: -cents }));
 }

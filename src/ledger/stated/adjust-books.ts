@@ -15,7 +15,7 @@ import { createId } from '../../domain/ids.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
-import { nameAccount, type Posting } from '../journal/plan-entries.ts';
+import { nameAccount, negate, type Posting } from '../journal/plan-entries.ts';
 import { lockPolicies } from '../journal/read-policies.ts';
 import { writeEntries } from '../journal/write-entries.ts';
 import { listBankAccounts } from './bank-accounts.ts';
@@ -211,10 +211,6 @@ function listPostings({ kind, platform, amountCents }: Adjustment): Posting[] {
     { account: nameAccount('Assets:Provider:Available', platform), cents: amountCents },
     { account: nameAccount(OTHER_LEG[kind], platform), cents: -amountCents },
   ];
-}
-
-function negate(postings: Posting[]): Posting[] {
-  return postings.map(({ account, cents }) => ({ account, cents: -cents }));
 }
 
 /** Lists adjustments as the API shows them, newest first, of one platform or day or all. @param before list below this row number. */

@@ -6,7 +6,9 @@
  * A step of the watch compares the days of which the ledger learnt since, at most every ten minutes, and those of contracts that
  * were stated or taken back, at once. Its cursor is a setting; its row is the lock of a comparison.
  */
+
 import { sql, type Transaction } from 'kysely';
+import { SYSTEM_ACTOR } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { readSetting } from '../../database/keys/settings.ts';
 import type { Reader } from '../../database/reader.ts';
@@ -15,7 +17,7 @@ import { transact } from '../../database/transact.ts';
 import { addDays, type Day, MINUTE_MS } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
-import { resolveMismatches, SYSTEM_ACTOR, setResolved } from '../../mismatches/resolve-mismatches.ts';
+import { resolveMismatches, setResolved } from '../../mismatches/resolve-mismatches.ts';
 import { sealNow } from '../../seal/seal-ledger.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
 import { type CommissionContract, readContracts } from '../journal/read-contracts.ts';

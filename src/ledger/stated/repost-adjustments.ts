@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely';
+import { SYSTEM_ACTOR } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
-import { SYSTEM_ACTOR } from '../../mismatches/resolve-mismatches.ts';
 import { lockPolicies } from '../journal/read-policies.ts';
 import { type AdjustmentKind, makeAdjustmentId, writeAdjustment } from './adjust-books.ts';
 

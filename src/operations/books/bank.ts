@@ -1,7 +1,9 @@
 /** The bank's statements, what of them is matched with the ledger, and what is open on both sides. */
+
 import { z } from 'zod';
 import { maySeePersons } from '../../access/roles.ts';
 import type { Caller } from '../../access/tokens.ts';
+import { compareText } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { maskNote } from '../../domain/person/mask-mismatch.ts';
 import { LINE_STATES, listBankLines } from '../../ledger/bank/list-bank-lines.ts';
@@ -166,7 +168,7 @@ export const accountsOfBank = defineItem({
     const { db } = context;
     const { caller } = by;
     await auditItem(context, by, 'bank.lines', 'accounts');
-    const stated = [...(await readBankAccounts(db)).values()].sort((a, b) => (a.account < b.account ? -1 : 1));
+    const stated = [...(await readBankAccounts(db)).values()].sort((a, b) => compareText(a.account, b.account));
     const hide = (texts: string[]): string[] => (maySeePersons(caller.role) ? texts : texts.map(maskNote));
     return {
       accounts: stated.map(({ account, name, notPix: { begins, contains }, csv, balance }) => ({

@@ -1,5 +1,6 @@
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { compareText } from '../../domain/lists.ts';
 import { readProvenWindows } from '../numbers/read-coverage.ts';
 import { findGap } from './finish-run.ts';
 
@@ -53,7 +54,7 @@ async function listFailed(db: Reader, trigger: string): Promise<FailedRange[]> {
 async function isRecovered(db: Reader, failed: FailedRange[]): Promise<boolean> {
   const [first] = failed.map((one) => one.from).sort();
   if (first === undefined) return false;
-  const windows = (await readProvenWindows(db, first)).sort((a, b) => (a.from < b.from ? -1 : 1));
+  const windows = (await readProvenWindows(db, first)).sort((a, b) => compareText(a.from, b.from));
   return failed.every((run) => {
     // the failed run's own proven windows count: they were read after it began
     const since = windows.filter((window) => window.askedAt >= run.startedAt);

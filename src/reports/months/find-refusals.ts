@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, addMonths, boundsOfMonth, type Day, listDays, type Month } from '../../domain/calendar.ts';
 import { LOOKBACK_DAYS, provesDay } from '../../domain/late-days.ts';
-import { append } from '../../domain/lists.ts';
+import { append, compareText } from '../../domain/lists.ts';
 import { parseSum } from '../../domain/money.ts';
 import { listTransactionIds } from '../../domain/person/mask-mismatch.ts';
 import { readNewestStatements } from '../../ledger/stated/state-balance.ts';
@@ -126,7 +126,7 @@ async function refuseForMismatches(context: Context, month: Month): Promise<Refu
   const found = await findBlockers(context, month);
   const { from } = boundsOfMonth(month);
   const all = found
-    .toSorted((a, b) => (a.day < b.day ? -1 : Number(a.day > b.day)) || compareAmounts(a, b))
+    .toSorted((a, b) => compareText(a.day, b.day) || compareAmounts(a, b))
     .map(({ id, kind, transaction_id: transactionId, owner, day }) => ({
       ...{ code: 'mismatch_open' as const, mismatchId: id, kind, transactionId, owner, day, isEarlier: day < from },
     }));

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { boundsOfMonth, type Month } from '../../domain/calendar.ts';
+import { compareText } from '../../domain/lists.ts';
 import { type MonthBalance, parseMonthBalances, readMonthBalances } from '../../seal/digest-month.ts';
 import { readAccountNames } from '../../seal/load-sealed-entries.ts';
 import { readMonthClose } from '../../seal/read-month-closes.ts';
@@ -30,5 +31,5 @@ export async function readShownBalances(
     const { openingCents = 0n, closingCents = 0n } = byAccount.get(account) ?? {};
     byAccount.set(account, { account, openingCents: openingCents + cents, closingCents });
   }
-  return [...byAccount.values()].sort((a, b) => (a.account < b.account ? -1 : 1));
+  return [...byAccount.values()].sort((a, b) => compareText(a.account, b.account));
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
+import { compareText } from '../../domain/lists.ts';
 import { nameAccount } from '../../ledger/journal/plan-entries.ts';
 import { readAccountNames } from '../../seal/load-sealed-entries.ts';
 import { sumAtCut } from '../../seal/read-balances.ts';
@@ -28,7 +28,7 @@ export async function readAccountBalances(snapshot: Reader, scope: DayScope): Pr
     if (sum === 0n && !moved.has(seq) && !(await hasMoved(snapshot, seq, scope))) continue;
     balances.push({ account, before: sum, opened: opened.get(seq) ?? 0n, end: sum + (moved.get(seq) ?? 0n) });
   }
-  return balances.sort((a, b) => (a.account < b.account ? -1 : 1));
+  return balances.sort((a, b) => compareText(a.account, b.account));
 }
 
 type DayScope = { start: WallTime; end: WallTime } & CutEntries;

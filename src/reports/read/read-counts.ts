@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
+import { compareText } from '../../domain/lists.ts';
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 import type { FactsAtCut } from './read-facts-at-cut.ts';
 
@@ -59,7 +59,7 @@ function addUp(counts: StatusCount[]): StatusCount[] {
     const sum = sums.get(key) ?? { operation, status, count: 0, amountCents: 0n };
     sums.set(key, { ...sum, count: sum.count + count, amountCents: sum.amountCents + amountCents });
   }
-  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+  return [...sums].sort(([a], [b]) => compareText(a, b)).map(([, sum]) => sum);
 }
 
 export type StatedOpening = { platform: string; day: string; balanceCents: bigint };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { UNRESOLVED_STATES } from '../../domain/mismatch.ts';
 import { concernedDay } from '../../mismatches/concerns-day.ts';
 import { CONCERNED_PLATFORM, concernsPlatform, IS_OF_ORDER } from '../../mismatches/concerns-platform.ts';
 import { stakeInSql } from '../../mismatches/stake.ts';
@@ -76,8 +76,6 @@ export async function countMismatches(
   }));
 }
 
-const UNRESOLVED = ['open', 'acknowledged'];
-
 /**
  * Joins each mismatch that may have been unresolved at the cut to its newest change up to the cut. One without a change was
  * not open yet. A mismatch without a later change is as its row says: so it is unresolved now, or has a later change, or is
@@ -88,7 +86,7 @@ function selectAsOfCut(
   { changeSeq, platform }: Pick<Scope, 'changeSeq' | 'platform'>,
   more: Pick<Scope, 'from' | 'to'>[],
 ) {
-  const unresolved = db.selectFrom('mismatches').select('seq').where('state', 'in', UNRESOLVED);
+  const unresolved = db.selectFrom('mismatches').select('seq').where('state', 'in', UNRESOLVED_STATES);
   const changed = db.selectFrom('mismatch_changes').select('mismatch_seq as seq').where('seq', '>', changeSeq);
   let candidates = unresolved.union(changed);
   for (const { from, to } of more)

@@ -2,12 +2,14 @@
  * Reads what the ledger learnt of each day since the last tick that made every due report. Rows up to a cursor made no day due that
  * was not made or compared then: a tick reads the rows above it.
  */
+
 import { type Kysely, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { readSetting } from '../../database/keys/settings.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Day } from '../../domain/calendar.ts';
+import { compareText } from '../../domain/lists.ts';
 import { LATE_MS_MAX } from '../../seal/find-late-entries.ts';
 import { countWindowEvents, WINDOW_EVENTS } from '../plan/read-event-window.ts';
 import { takeCut } from '../plan/take-cut.ts';
@@ -74,7 +76,7 @@ export async function readLearnt(db: Reader, cursor: LearntCursor | undefined): 
     .groupBy(sql`SUBSTR(created_wall, 1, 10)`)
     .execute();
   for (const { day, top } of facts) add(day, { factChangeSeq: top });
-  return [...days.values()].sort((a, b) => (a.day < b.day ? -1 : 1));
+  return [...days.values()].sort((a, b) => compareText(a.day, b.day));
 }
 
 /**

@@ -1,6 +1,8 @@
 /** Fields of the forms that move money, and the texts that people type into them. */
+
 import type { Context } from '../../../context.ts';
 import type { Day } from '../../../domain/calendar.ts';
+import { END_OF_TIME } from '../../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, isTypedAmount, parseTypedAmount } from '../../../domain/money.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { checkDayBegun } from '../../../ledger/stated/check-stated.ts';
@@ -8,7 +10,7 @@ import { type Label, t, translate } from '../../../texts/translate.ts';
 import { choiceField, type Draft, formatMoneyInput, inputField, noteRefusals } from '../parts/fields.ts';
 import { EXAMPLE_CENTS } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { END_OF_TIME, readPlatformBalances } from '../parts/read-platform-balances.ts';
+import { readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { labelPlatform, readNamesInFull } from '../parts/read-platform-names.ts';
 
 /** Reads an amount and notes what is wrong with it. */

@@ -1,5 +1,6 @@
 import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { END_OF_TIME } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { PLATFORM_NAME_CHARS_MAX } from '../../../ledger/stated/platform-names.ts';
 import { namePlatform, platforms } from '../../../operations/books/platforms.ts';
@@ -14,7 +15,7 @@ import { moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { idText, table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
-import { END_OF_TIME, readPlatformBalances } from '../parts/read-platform-balances.ts';
+import { readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { labelPlatform, readNamesInFull } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 

@@ -1,6 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { OF_EXPECTED_PAYMENTS } from '../../../domain/mismatch.ts';
+import { OF_EXPECTED_PAYMENTS, UNRESOLVED_STATES } from '../../../domain/mismatch.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { findUnfindable, readStateReason } from '../../../expected/describe-state.ts';
@@ -105,7 +105,7 @@ async function linkMismatches({ db }: Context, id: string): Promise<Part> {
     .select(['id', 'kind'])
     .where('kind', 'in', OF_EXPECTED_PAYMENTS)
     .where('scope', '=', id)
-    .where('state', 'in', ['open', 'acknowledged'])
+    .where('state', 'in', UNRESOLVED_STATES)
     .execute();
   return rows.map(
     (row) =>

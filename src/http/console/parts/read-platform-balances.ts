@@ -1,10 +1,8 @@
 import type { Context } from '../../../context.ts';
 import type { WallTime } from '../../../domain/calendar.ts';
+import { compareText } from '../../../domain/lists.ts';
 import { splitAccount } from '../../../ledger/journal/plan-entries.ts';
 import { type AsOf, type Balance, readBalances } from '../../../seal/read-balances.ts';
-
-/** Later than any entry: with it, entries dated in the future count too. */
-export const END_OF_TIME = '9999-12-31 23:59:59';
 
 export type PlatformBalance = { platform: string; availableCents: bigint; heldCents: bigint };
 
@@ -29,5 +27,5 @@ export function sumByPlatform(balances: Balance[]): PlatformBalance[] {
     else one.availableCents += cents;
     platforms.set(platform, one);
   }
-  return [...platforms.values()].toSorted((a, b) => (a.platform < b.platform ? -1 : 1));
+  return [...platforms.values()].toSorted((a, b) => compareText(a.platform, b.platform));
 }

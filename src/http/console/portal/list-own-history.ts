@@ -1,5 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
+import { SYSTEM_ACTOR } from '../../../access/audit.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { OWN_ACTIONS, type OwnAction, type OwnChange } from '../../../portal/read-own-history.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -91,7 +92,7 @@ function fields(draft: Draft) {
 
 function describeWho({ by, token_name: name }: OwnChange): Part {
   if (by === 'token') return name;
-  if (by === 'confere') return 'Confere';
+  if (by === SYSTEM_ACTOR) return 'Confere';
   return by === 'operators' ? t('a operação') : t('um link enviado por e-mail');
 }
 

@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
+import { SYSTEM_ACTOR } from '../../../access/audit.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
-import { RULES_ACTOR } from '../../../expected/follow/write-decisions.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import type { Competing } from '../../../expected/read-competing.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
@@ -104,7 +104,7 @@ ${explainCompeting(context, order, competing)}
 <section><h2>${t('Fatos')}</h2>${describeFacts(order, new Map())}</section>
 <section><h2>${t('História')}</h2>${storyTable(context, story, {
       linkTo: paymentLink,
-      nameOf: (actor) => tokens.get(actor) ?? (actor === RULES_ACTOR ? 'Confere' : t('a operação')),
+      nameOf: (actor) => tokens.get(actor) ?? (actor === SYSTEM_ACTOR ? 'Confere' : t('a operação')),
       noteOf: (note) => note,
     })}</section>`;
     sendPage(request, response, { title: order.number, body, ...waiting.page });

@@ -1,3 +1,4 @@
+import { compareText } from '../../../domain/lists.ts';
 import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { formatLocalAmount, type Texts } from '../../../texts/reports/texts.ts';
 import type { ReportPlan } from '../../plan/report-plan.ts';
@@ -30,7 +31,7 @@ export function compareOpenings(
   const [sumsBefore, sumsAfter] = [sumOpenings(before), sumOpenings(after)];
   const accounts = compareAccounts(before, after);
   return [...accounts]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .sort(([a], [b]) => compareText(a, b))
     .map(([platform, changed]) => {
       const list = (pick: (one: ChangedAccount) => bigint): string =>
         changed.map((one) => `${nameRoot(one.root, texts)} ${formatLocalAmount(pick(one), texts)}`).join(', ');

@@ -6,10 +6,12 @@
  * Dates are days: an importer converts a time of day to its own zone, and moves payments of the evening to the next day. The
  * time is in MEMO.
  */
+
 import { createHash } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import type { Day } from '../../../domain/calendar.ts';
 import { escapeMarkup } from '../../../domain/language/escape-markup.ts';
+import { compareText } from '../../../domain/lists.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
@@ -81,7 +83,7 @@ export async function openOfx(work: FormatWork, path: string): Promise<Output> {
       if (statements.size === 0) find(nameAccount('', NO_PLATFORM));
       const file = await openTextFile(path, signal, CHARSET);
       file.add(renderHead(work.plan));
-      for (const one of [...statements.values()].sort((a, b) => (a.platform < b.platform ? -1 : 1))) {
+      for (const one of [...statements.values()].sort((a, b) => compareText(a.platform, b.platform))) {
         await flush(one);
         file.add(renderStatementHead(one, span));
         await file.append(one.file);

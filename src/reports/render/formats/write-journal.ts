@@ -1,4 +1,5 @@
 import { addDays, type Day } from '../../../domain/calendar.ts';
+import { compareText } from '../../../domain/lists.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { maskAccount } from '../../../domain/person/mask-person.ts';
 import { type AnyPlan, spanOf } from '../../plan/report-plan.ts';
@@ -83,7 +84,7 @@ async function startJournal(work: FormatWork, path: string) {
         file.add(
           renderClosing(
             ended,
-            closing.sort((a, b) => (a.account < b.account ? -1 : 1)),
+            closing.sort((a, b) => compareText(a.account, b.account)),
           ),
         );
     },
