@@ -10,7 +10,7 @@ export const PORTAL_EN = {
   'Reenviar os testes que falharam': 'Send the tests that failed again',
   'sem testes': 'without tests',
   'só testes': 'tests alone',
-  'A operação pausou os envios: só ela pode ativá-los.': 'The operators paused deliveries: only they can enable them.',
+  'A operação pausou os envios: só ela pode retomá-los.': 'The operators paused deliveries: only they can resume them.',
   '{state}: {callbacks} callbacks': '{state}: {callbacks} callbacks',
   'Filtrar o que chega': 'Filter what arrives',
   'O que a operação envia': 'What the operators send',
@@ -214,8 +214,8 @@ export const PORTAL_EN = {
   'o seu feed de eventos': 'your feed of events',
   'Escolha um tipo da lista.': 'Choose a type of the list.',
   exemplo: 'example',
-  'Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e ative: eles seguem então.':
-    'Disabled: {why}. Nothing is sent, and callbacks are held. Repair the address and enable: they follow then.',
+  'Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e retome os envios: eles seguem então.':
+    'Disabled: {why}. Nothing is sent, and callbacks are held. Repair the address and resume deliveries: they follow then.',
   'A operação e você são avisados depois de {after}.': 'Operators and you are notified after {after}.',
   'A operação é avisada depois de {after}.': 'Operators are notified after {after}.',
   'Tentar agora': 'Try now',

@@ -297,7 +297,7 @@ test('a failing or disabled merchant says who may correct it, and what the reade
   }
   await set('disabled', undefined);
   const disabled = await operator.get(address);
-  expect(disabled.text).toContain(`${who}, envia um teste, pausa ou reativa este lojista. Você pode`);
+  expect(disabled.text).toContain(`${who}, envia um teste, pausa ou retoma os envios a este lojista. Você pode`);
   expect(disabled.html).not.toContain(`${address}/replay`);
   const seen = await viewer.get(address);
   expect([seen.text.includes(who), seen.html.includes(`${address}/replay`)]).toEqual([true, false]);

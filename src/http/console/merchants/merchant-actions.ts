@@ -49,8 +49,8 @@ export function explainWhoMayChange(
           callbacks,
           replay,
         })
-      : tHtml('Você pode {callbacks}, falar com o lojista e, depois de reativado, repetir um período.', { callbacks });
-  return html`<p class="explain">${t('Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou reativa este lojista.', { role: ROLE_WORDS.admin })} ${own}</p>`;
+      : tHtml('Você pode {callbacks}, falar com o lojista e, retomados os envios, repetir um período.', { callbacks });
+  return html`<p class="explain">${t('Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou retoma os envios a este lojista.', { role: ROLE_WORDS.admin })} ${own}</p>`;
 }
 
 function buttons({ id, state, breaker }: PresentedMerchant): Html {
@@ -59,6 +59,6 @@ function buttons({ id, state, breaker }: PresentedMerchant): Html {
   return html`<div class="actions"><button class="secondary" formaction="${address}/test">${t('Enviar um teste')}</button>${
     isEnabled
       ? html`<button class="secondary" formaction="${address}/pause">${t('Pausar')}</button>`
-      : html`<button formaction="${address}/enable">${t('Ativar')}</button>`
+      : html`<button formaction="${address}/enable">${t('Retomar os envios')}</button>`
   }${isEnabled && breaker === 'open' && html`<button class="secondary" formaction="${address}/enable">${t('Fechar o disjuntor')}</button>`}</div>`;
 }

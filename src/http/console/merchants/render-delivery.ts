@@ -69,7 +69,7 @@ export function describeHold(hold: Hold): Html {
   if (hold === 'fetches')
     return html`<p>${t('Nada é enviado a este lojista: ele busca os seus eventos, e pode pedi-los de novo a partir de um cursor anterior.')}</p>`;
   if (hold === 'state')
-    return html`<p>${t('Nada é enviado agora: o lojista não está ativo. Os callbacks ficam retidos até que seja reativado.')}</p>`;
+    return html`<p>${t('Nada é enviado agora: o lojista não está ativo. Os callbacks ficam retidos até que os envios sejam retomados.')}</p>`;
   return html`<p>${t('Nada é enviado agora: o disjuntor está aberto. Um só callback é tentado a cada {every}; os outros seguem quando ele for aceito, ou quando o disjuntor for fechado.', { every })}</p>`;
 }
 
@@ -97,7 +97,7 @@ function describeFailing(
 }
 
 function describeNext(context: Clocked, merchant: PresentedMerchant, at: Date | undefined): Part {
-  if (merchant.state !== 'enabled') return t('nenhuma até que seja reativado');
+  if (merchant.state !== 'enabled') return t('nenhuma até que os envios sejam retomados');
   if (at === undefined) return t('nada espera');
   if (at <= context.clock.now()) return t('agora');
   return html`${moment(context.calendar, at)}${merchant.breaker === 'open' && html` <span class="hint">${t('um só callback, para ver se o endereço voltou')}</span>`}`;

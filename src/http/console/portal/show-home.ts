@@ -60,14 +60,14 @@ function renderActions(response: Response, { merchant, hold }: MerchantScope, wa
   const state =
     merchant.state === 'enabled'
       ? html`<button class="secondary" formaction="/portal/pause">${t('Pausar')}</button>`
-      : !isPausedByUs && html`<button formaction="/portal/resume">${t('Ativar')}</button>`;
+      : !isPausedByUs && html`<button formaction="/portal/resume">${t('Retomar os envios')}</button>`;
   const buttons = html`<div class="actions"><button class="secondary" formaction="/portal/test">${t('Enviar um teste')}</button>${state}${
     hold === 'breaker' &&
     html`<button class="secondary" formaction="/portal/resume">${t('Fechar o disjuntor')}</button>`
   }${hold === undefined && waits && sendWaiting()}</div>`;
   return html`<section class="act bare" aria-label="${t('Ações')}">
-${isPausedByUs && html`<p class="explain">${t('A operação pausou os envios: só ela pode ativá-los.')}</p>`}
-${merchant.state === 'disabled' && why !== null && OWN_REASONS.includes(why) && html`<p class="explain bad">${tHtml('Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e ative: eles seguem então.', { why: say(readDisabledReason(why)) })}</p>`}
+${isPausedByUs && html`<p class="explain">${t('A operação pausou os envios: só ela pode retomá-los.')}</p>`}
+${merchant.state === 'disabled' && why !== null && OWN_REASONS.includes(why) && html`<p class="explain bad">${tHtml('Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e retome os envios: eles seguem então.', { why: say(readDisabledReason(why)) })}</p>`}
 ${postForm(response, '/portal/test', buttons)}
 <p class="actions"><a href="/portal/filter">${t('Filtrar o que chega')}</a><a href="/portal/replay">${t('Reenviar um período')}</a><a href="/portal/rotate-secret">${t('Trocar o segredo')}</a></p></section>`;
 }
