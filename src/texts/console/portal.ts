@@ -185,8 +185,8 @@ export const PORTAL_EN = {
   // messages, feed, documents
   'Cursor e manifestos': 'Cursor and manifests',
   Documentação: 'Documentation',
-  'Cada exemplo é assinado e leva "test": true. O seu sistema o confere, responde 2xx e não faz nada com ele.':
-    'Each example is signed and has "test": true. Your system verifies it, answers 2xx, and does nothing with it.',
+  'O webhook de cada exemplo é assinado e leva "test": true; um manifesto fictício dentro dele não tem assinatura, de propósito, e não passa na conferência. O seu sistema confere o webhook, responde 2xx e não faz nada com ele.':
+    'The webhook of each example is signed and has "test": true; an invented manifest inside one is unsigned, on purpose, and does not verify. Your system verifies the webhook, answers 2xx, and does nothing with it.',
   'Um exemplo repete a sua mensagem mais recente do tipo; se não há nenhuma, é fictício. Um sistema que ainda não lê "test" trataria um exemplo como pagamento.':
     'An example repeats your newest message of the type; where there is none, it is invented. A system that does not read "test" yet would treat an example as a payment.',
   'Enviar um exemplo de cada tipo': 'Send an example of each type',

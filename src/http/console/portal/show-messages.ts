@@ -27,7 +27,7 @@ export function messagePages(): Router {
   const router = createRouter();
   router.get(MESSAGES.address, (request, response) => {
     const body = html`<h1>${t(MESSAGES.title)}</h1>
-<p class="lead">${t('Cada exemplo é assinado e leva "test": true. O seu sistema o confere, responde 2xx e não faz nada com ele.')}</p>
+<p class="lead">${t('O webhook de cada exemplo é assinado e leva "test": true; um manifesto fictício dentro dele não tem assinatura, de propósito, e não passa na conferência. O seu sistema confere o webhook, responde 2xx e não faz nada com ele.')}</p>
 <p class="explain">${t('Um exemplo repete a sua mensagem mais recente do tipo; se não há nenhuma, é fictício. Um sistema que ainda não lê "test" trataria um exemplo como pagamento.')}</p>
 ${facts([['Destino', describeTarget(getScope(response).merchant)]])}
 ${sendForm(response, undefined)}
