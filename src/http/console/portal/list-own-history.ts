@@ -111,7 +111,19 @@ const DISABLED_WORDS: Record<string, string> = words({
   failing: 'cinco dias sem uma entrega',
 });
 
+const STOP_WORDS = words({
+  enabled: 'nada os tinha parado: o que esperava saiu',
+  breaker: 'o disjuntor estava aberto',
+  paused_by_operator: 'pausados pela operação',
+  paused_by_merchant: 'pausados por você',
+  gone: 'desativados: o endereço respondeu 410',
+  failing: 'desativados: cinco dias sem uma entrega',
+  filter: 'desativados: filtro além dos limites',
+  disabled: 'desativados',
+});
+
 function describeDetails({ kind, effects, value, old_value: old, filter, callback, types, ...order }: OwnChange): Part {
+  if (order.was !== null) return describeCode(STOP_WORDS, order.was);
   if (order.disabled_for !== null) return describeCode(DISABLED_WORDS, order.disabled_for);
   if (types !== null)
     return types.length === 1 ? html`<code>${types[0]}</code>` : t('{n} exemplos', { n: types.length });
