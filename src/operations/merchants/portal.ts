@@ -50,7 +50,7 @@ export const replayOwn = defineOwnChange({
     if (!isDryRun) return undefined;
     const scope = scopeOf(by);
     await scope.record('callbacks.replay_requested', describeRange({ ...range, dry_run: true }));
-    return { count: await scope.countReplay(range), dry_run: true };
+    return { count: (await scope.previewReplay(range)).count, dry_run: true };
   },
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).assertReplays(),
   target: (_made, { id, via }, range) => ({ target: id, detail: via ?? describeRange(range) }),

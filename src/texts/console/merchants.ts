@@ -141,6 +141,11 @@ export const MERCHANTS_EN = {
     'Operators, and the merchant if it gave an e-mail address, are notified after {after}.',
   'A resposta que recebemos: {outcome}': 'The answer that we got: {outcome}',
   'nenhuma até que os envios sejam retomados': 'none until deliveries are resumed',
+  'Mensagens que saem ao retomar, em ordem, aos poucos: {n}.':
+    'Messages sent on resuming, in order, a few at a time: {n}.',
+  'Por tipo': 'By type',
+  'A primeira': 'The first',
+  'A última': 'The last',
   'nada espera': 'nothing waits',
   'um só callback, para ver se o endereço voltou': 'a single callback, to see whether the address is back',
   'mais de {n}': 'more than {n}',

@@ -63,6 +63,13 @@ export function describeOutcome(status: number | null, errorClass: string | null
   return status === null ? describeCode(ATTEMPT_ERROR_WORDS, errorClass ?? '') : `HTTP ${status}`;
 }
 
+/** How many messages deliveries that are resumed send; false where a merchant fetches them, or nothing stops them. */
+export function describeHeld(merchant: PresentedMerchant, { counts: { held, pending } }: Delivery): Html | false {
+  if (merchant.url === null || (merchant.state === 'enabled' && merchant.breaker !== 'open')) return false;
+  const n = formatBounded({ n: held.n + pending.n, isMore: held.isMore || pending.isMore });
+  return html`<p class="hint">${t('Mensagens que saem ao retomar, em ordem, aos poucos: {n}.', { n })}</p>`;
+}
+
 /** In place of a form that would send nothing now: why. */
 export function describeHold(hold: Hold): Html {
   const every = formatDuration(PROBE_EVERY_MS / 1000);
