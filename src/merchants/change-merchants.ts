@@ -166,7 +166,7 @@ export async function disableBeyondLimits({ db, log }: Context): Promise<number>
 /** The side that paused a merchant. What operators paused, the merchant itself cannot enable. */
 export type PausedBy = 'operator' | 'merchant';
 
-/** What stopped deliveries before they were resumed; enabled: nothing, though messages may have waited for a later attempt. */
+/** Reasons why nothing was sent before deliveries were resumed; enabled: nothing, though messages may have waited for a later attempt. */
 export const STOPS = [
   ...(['enabled', 'breaker', 'paused_by_operator', 'paused_by_merchant'] as const),
   ...(['gone', 'failing', 'filter', 'disabled'] as const),

@@ -193,7 +193,7 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
     readDelivery: () => readDelivery(reading, merchant),
     /** When its first callback that failed for good was created. */
     findFirstFailed: () => findFirstFailed(reading.db, seq),
-    /** What a replay would send. */
+    /** Counts what a replay would send. */
     previewReplay: (range: OwnRange) => previewReplay(reading, { ...range, merchant: merchant.id }),
     /** Which of the last events that operators let it receive a filter of its own would match, and what that changes. */
     previewFilter(filter: FilterInput) {

@@ -41,7 +41,7 @@ export function describeParts({ from, to }: Pick<ReplayRequest, 'from' | 'to'>):
 export type ReplayedPart = { count: number; rows: readonly ReplayedRow[]; last?: number | undefined };
 type ReplayedRow = { type: string; created_at: Date; webhook_id: string };
 
-/** What a replay would send: how many callbacks, of each type too, and the first and the last one. */
+/** A replay before it is made: how many callbacks, of each type too, and the first and the last one. */
 export type ReplayPreview = { count: number; types: Map<string, number>; ends: readonly ReplayedRow[] };
 
 /** Says what a replay would send, and sends nothing. @throws ConfereError as `replay`. */
