@@ -12,7 +12,7 @@ import { formatLocalCount, formatMoment, textsOf } from '../../texts/reports/tex
 import { ROWS_PER_SHEET_MAX } from '../plan/report-plan.ts';
 import { moment, money, type RenderContext, type ReportColumn, text } from '../render/columns.ts';
 import { startNamedCsv } from '../render/formats/write-csv.ts';
-import { type FinishedTable, openTable, type SheetFactory } from '../render/open-table.ts';
+import { type FinishedTable, openTable, type SheetFactory, type TableColumn } from '../render/open-table.ts';
 import { nameParts } from '../render/report-work.ts';
 import { writeWorkbook } from '../xlsx/write-workbook.ts';
 import { useDraft } from './build-once.ts';
@@ -123,34 +123,49 @@ export async function* renderFoundCsv(context: Context, wanted: FoundExport): As
 /** Writes a workbook with one sheet and passes its file to `use`; then the file is deleted. */
 export async function writeFoundWorkbook(
   context: Context,
-  wanted: FoundExport,
+  { pages, isCut, masked, platformNames, signal }: FoundExport,
+  use: (file: string) => Promise<void>,
+): Promise<void> {
+  const { config, calendar, clock } = context;
+  const rendering = renderingOf(context, platformNames);
+  const words = WORDS[config.REPORT_LOCALE];
+  const at = formatMoment(calendar.toWallTime(clock.now()));
+  const cut = isCut ? fill(words.cut, { max: formatLocalCount(EXPORT_ROWS_MAX, rendering.texts) }) : '';
+  const note = `${fill(words.made, { at, zone: calendar.zone })}${cut}`;
+  const sheet = { title: words.title, note, columns: listColumns(context, masked), pages, rendering, signal };
+  await writeSheet(context, sheet, use);
+}
+
+/** A sheet of rows that are read page by page. */
+export type PagedSheet<Row> = {
+  title: string;
+  note: string;
+  columns: TableColumn<Row>[];
+  pages: AsyncIterable<Row[]>;
+  rendering: RenderContext;
+  signal: AbortSignal;
+};
+
+/** Writes a workbook of that sheet, page by page, and passes its file to `use`; then the file is deleted. */
+export async function writeSheet<Row>(
+  context: Context,
+  { columns, pages, rendering, ...head }: PagedSheet<Row>,
   use: (file: string) => Promise<void>,
 ): Promise<void> {
   const build = async (directory: string): Promise<string> => {
-    const file = path.join(directory, 'found.xlsx');
-    await writeSheets(context, wanted, file);
+    const file = path.join(directory, 'sheet.xlsx');
+    await writeTables(context, file, head, async (factory) => {
+      const table = openTable(factory, { ...head, columns }, rendering);
+      for await (const rows of pages) {
+        head.signal.throwIfAborted();
+        await mapInTurns(rows, (row) => table.add(row));
+        await table.drain();
+      }
+      return [await table.end()];
+    });
     return file;
   };
-  await useDraft(context, wanted.signal, build, use);
-}
-
-async function writeSheets(context: Context, wanted: FoundExport, file: string): Promise<void> {
-  const { config, calendar, clock } = context;
-  const rendering = renderingOf(context, wanted.platformNames);
-  const words = WORDS[config.REPORT_LOCALE];
-  const at = formatMoment(calendar.toWallTime(clock.now()));
-  const cut = wanted.isCut ? fill(words.cut, { max: formatLocalCount(EXPORT_ROWS_MAX, rendering.texts) }) : '';
-  const note = `${fill(words.made, { at, zone: calendar.zone })}${cut}`;
-  const columns = listColumns(context, wanted.masked);
-  await writeTables(context, file, { title: words.title, note, signal: wanted.signal }, async (factory) => {
-    const table = openTable(factory, { title: words.title, note, columns }, rendering);
-    for await (const rows of wanted.pages) {
-      wanted.signal.throwIfAborted();
-      await mapInTurns(rows, (row) => table.add(row));
-      await table.drain();
-    }
-    return [await table.end()];
-  });
+  await useDraft(context, head.signal, build, use);
 }
 
 /** Writes a workbook of tables alone, which `write` opens and ends, made now. */
