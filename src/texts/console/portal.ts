@@ -173,10 +173,8 @@ export const PORTAL_EN = {
   'o disjuntor estava aberto': 'the circuit breaker was open',
   'pausados pela operação': 'paused by the operators',
   'pausados por você': 'paused by you',
-  'desativados: o endereço respondeu 410': 'disabled: the address answered 410',
-  'desativados: cinco dias sem uma entrega': 'disabled: five days without a delivery',
-  'desativados: filtro além dos limites': 'disabled: a filter beyond the limits',
-  desativados: 'disabled',
+  'o filtro estava além dos limites': 'the filter was beyond the limits',
+  'estavam desativados': 'they were disabled',
   'o endereço respondeu 410: não existe mais': 'the address answered 410: it is gone',
   'cinco dias sem uma entrega': 'five days without a delivery',
   'teste ou exemplo enviado': 'test or example sent',
@@ -195,6 +193,7 @@ export const PORTAL_EN = {
   Documentação: 'Documentation',
   'O webhook de cada exemplo é assinado e leva "test": true; um manifesto fictício dentro dele não tem assinatura, de propósito, e não passa na conferência. O seu sistema confere o webhook, responde 2xx e não faz nada com ele.':
     'The webhook of each example is signed and has "test": true; an invented manifest inside one is unsigned, on purpose, and does not verify. Your system verifies the webhook, answers 2xx, and does nothing with it.',
+  'Fictício: nenhum manifesto lhe foi enviado até agora.': 'Invented: no manifest was sent to you so far.',
   'Um exemplo repete a sua mensagem mais recente do tipo; se não há nenhuma, é fictício. Um sistema que ainda não lê "test" trataria um exemplo como pagamento.':
     'An example repeats your newest message of the type; where there is none, it is invented. A system that does not read "test" yet would treat an example as a payment.',
   'Enviar um exemplo de cada tipo': 'Send an example of each type',
