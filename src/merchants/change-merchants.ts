@@ -89,12 +89,7 @@ export async function updateMerchant(context: Context, id: string, change: Merch
   if (change.filter !== undefined) set.filter = JSON.stringify(completeFilter(change.filter));
   await transact(context.db, async (trx) => {
     // locked: another change since the read above must not decide whether, and since when, events are missing
-    const before = await trx
-      .selectFrom('merchants')
-      .select(['events_since', 'filter', 'own_filter', 'disabled_reason'])
-      .where('seq', '=', merchant.seq)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
+    const before = await lockMerchant(trx, id);
     const resumes = isWithinLimitsAgain(before, set);
     if (resumes) Object.assign(set, RESUMED, { recovered_at: context.clock.now() });
     if (Object.keys(set).length > 0) {

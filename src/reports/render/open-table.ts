@@ -19,7 +19,7 @@ const TABS = ['FF17375E', 'FF2E6DA4', 'FF2E8B57', 'FFB3261E', 'FF8E5BA6', 'FFD08
 const HEADER_HEIGHT_POINTS = 30;
 
 /** A column of any table. `title`: in place of the text of the name. */
-export type TableColumn<Row> = Omit<ReportColumn<Row>, 'name'> & { name: string; title?: string };
+type TableColumn<Row> = Omit<ReportColumn<Row>, 'name'> & { name: string; title?: string };
 
 export type FinishedTable = {
   sheets: FinishedSheet[];

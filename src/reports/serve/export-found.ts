@@ -12,7 +12,7 @@ import { formatLocalCount, formatMoment, textsOf } from '../../texts/reports/tex
 import { ROWS_PER_SHEET_MAX } from '../plan/report-plan.ts';
 import { moment, money, type RenderContext, type ReportColumn, text } from '../render/columns.ts';
 import { startNamedCsv } from '../render/formats/write-csv.ts';
-import { type FinishedTable, openTable, type SheetFactory, type TableColumn } from '../render/open-table.ts';
+import { type FinishedTable, openTable, type SheetFactory } from '../render/open-table.ts';
 import { nameParts } from '../render/report-work.ts';
 import { writeWorkbook } from '../xlsx/write-workbook.ts';
 import { useDraft } from './build-once.ts';
@@ -137,14 +137,8 @@ export async function writeFoundWorkbook(
 }
 
 /** A sheet of rows that are read page by page. */
-export type PagedSheet<Row> = {
-  title: string;
-  note: string;
-  columns: TableColumn<Row>[];
-  pages: AsyncIterable<Row[]>;
-  rendering: RenderContext;
-  signal: AbortSignal;
-};
+type PagedSheet<Row> = Parameters<typeof openTable<Row>>[1] &
+  Pick<FoundExport, 'signal'> & { pages: AsyncIterable<Row[]>; rendering: RenderContext };
 
 /** Writes a workbook of that sheet, page by page, and passes its file to `use`; then the file is deleted. */
 export async function writeSheet<Row>(

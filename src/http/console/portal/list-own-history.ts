@@ -106,25 +106,20 @@ const SECRET_WORDS: Record<string, string> = words({
   test_url: 'o do endereço de teste',
 });
 
-const DISABLED_WORDS: Record<string, string> = words({
-  gone: 'o endereço respondeu 410: não existe mais',
-  failing: 'cinco dias sem uma entrega',
-});
-
 const STOP_WORDS = words({
   enabled: 'nada os tinha parado: o que esperava saiu',
   breaker: 'o disjuntor estava aberto',
   paused_by_operator: 'pausados pela operação',
   paused_by_merchant: 'pausados por você',
-  gone: 'desativados: o endereço respondeu 410',
-  failing: 'desativados: cinco dias sem uma entrega',
-  filter: 'desativados: filtro além dos limites',
-  disabled: 'desativados',
+  gone: 'o endereço respondeu 410: não existe mais',
+  failing: 'cinco dias sem uma entrega',
+  filter: 'o filtro estava além dos limites',
+  disabled: 'estavam desativados',
 });
 
 function describeDetails({ kind, effects, value, old_value: old, filter, callback, types, ...order }: OwnChange): Part {
-  if (order.was !== null) return describeCode(STOP_WORDS, order.was);
-  if (order.disabled_for !== null) return describeCode(DISABLED_WORDS, order.disabled_for);
+  const stop = order.was ?? order.disabled_for;
+  if (stop !== null) return describeCode(STOP_WORDS, stop);
   if (types !== null)
     return types.length === 1 ? html`<code>${types[0]}</code>` : t('{n} exemplos', { n: types.length });
   if (order.expected_payment_id !== null) return describeOrder(order);
