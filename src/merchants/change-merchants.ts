@@ -89,12 +89,7 @@ export async function updateMerchant(context: Context, id: string, change: Merch
   if (change.filter !== undefined) set.filter = JSON.stringify(completeFilter(change.filter));
   await transact(context.db, async (trx) => {
     // locked: another change since the read above must not decide whether, and since when, events are missing
-    const before = await trx
-      .selectFrom('merchants')
-      .select(['events_since', 'filter', 'own_filter', 'disabled_reason'])
-      .where('seq', '=', merchant.seq)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
+    const before = await lockMerchant(trx, id);
     const resumes = isWithinLimitsAgain(before, set);
     if (resumes) Object.assign(set, RESUMED, { recovered_at: context.clock.now() });
     if (Object.keys(set).length > 0) {
@@ -166,6 +161,38 @@ export async function disableBeyondLimits({ db, log }: Context): Promise<number>
 /** The side that paused a merchant. What operators paused, the merchant itself cannot enable. */
 export type PausedBy = 'operator' | 'merchant';
 
+/** Reasons why nothing was sent before deliveries were resumed; enabled: nothing, though messages may have waited for a later attempt. */
+export const STOPS = [
+  ...(['enabled', 'breaker', 'paused_by_operator', 'paused_by_merchant'] as const),
+  ...(['gone', 'failing', 'filter', 'disabled'] as const),
+] as const;
+export type Stop = (typeof STOPS)[number];
+/** A merchant as it is now, and what stopped its deliveries before. */
+export type SetMerchant = MerchantRow & { was: Stop };
+
+/** Reads what stops deliveries. A reason of another version is `disabled`. */
+export function readStop(
+  row: Pick<MerchantRow, 'state' | 'paused_by' | 'disabled_reason' | 'breaker_opened_at'>,
+): Stop {
+  if (row.state === 'paused') return row.paused_by === 'merchant' ? 'paused_by_merchant' : 'paused_by_operator';
+  if (row.state === 'enabled') return row.breaker_opened_at === null ? 'enabled' : 'breaker';
+  return (['gone', 'failing', 'filter'] as const).find((one) => DISABLED[one] === row.disabled_reason) ?? 'disabled';
+}
+
+/** Locks a merchant until the transaction ends. @throws ConfereError `not_found`. */
+export async function lockMerchant(trx: Transaction<Database>, id: string) {
+  const row = await trx
+    .selectFrom('merchants')
+    .select(['seq', 'state', 'paused_by', 'disabled_reason', 'breaker_opened_at'])
+    .select(['filter', 'own_filter', 'events_since'])
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) throw refuse('merchant_unknown');
+  return row;
+}
+
 /**
  * Enables or pauses a merchant. Enabling resets its health: its held callbacks are resumed, oldest first.
  */
@@ -174,14 +201,17 @@ export async function setMerchantState(
   id: string,
   state: MerchantState,
   by: PausedBy = 'operator',
-): Promise<MerchantRow> {
-  const merchant = await findMerchant(context.db, id);
-  if (state === 'enabled' && readUsableFilters(merchant) === undefined) throw refuse('filter_beyond_limits');
+): Promise<SetMerchant> {
   const paused_by = state === 'paused' ? by : null;
   const set = state === 'enabled' ? { state, paused_by, disabled_reason: null, ...HEALTHY } : { state, paused_by };
-  await context.db.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
+  const changed = await transact(context.db, async (trx) => {
+    const before = await lockMerchant(trx, id);
+    if (state === 'enabled' && readUsableFilters(before) === undefined) throw refuse('filter_beyond_limits');
+    await trx.updateTable('merchants').set(set).where('seq', '=', before.seq).execute();
+    return { ...(await findMerchant(trx, id)), was: readStop(before) };
+  });
   context.wakeUps.callbacks.notify();
-  return findMerchant(context.db, id);
+  return changed;
 }
 
 /** Removes a merchant: it gets no more callbacks, and its tokens end. Its past callbacks stay on record. */

@@ -1,10 +1,15 @@
 /** Changes by a merchant itself, in its portal: within what operators allow. */
-import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
-import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { refuse } from '../texts/refuse.ts';
-import { isWithinLimitsAgain, RESUMED, setMerchantState } from './change-merchants.ts';
+import {
+  isWithinLimitsAgain,
+  lockMerchant,
+  RESUMED,
+  readStop,
+  type SetMerchant,
+  setMerchantState,
+} from './change-merchants.ts';
 import { checkFilter } from './check-filter.ts';
 import { completeFilter, type FilterInput, isWithin, type MerchantFilter, parseFilter } from './match-filter.ts';
 import { findMerchant, type MerchantRow } from './read-merchants.ts';
@@ -17,14 +22,15 @@ const CLOSED = { failures: 0, breaker_opened_at: null, probe_at: null };
  * Pauses an enabled merchant, or enables one that paused itself, was disabled by its failures, or is behind an open breaker.
  * @throws ConfereError `conflict` if it is not enabled, or if operators paused it.
  */
-export async function setOwnState(context: Context, id: string, state: 'enabled' | 'paused'): Promise<MerchantRow> {
+export async function setOwnState(context: Context, id: string, state: 'enabled' | 'paused'): Promise<SetMerchant> {
   return await transact(context.db, async (trx) => {
-    const { state: now, paused_by: by, breaker_opened_at: opened } = await lockMerchant(trx, id);
+    const before = await lockMerchant(trx, id);
+    const { state: now, paused_by: by, breaker_opened_at: opened } = before;
     if (state === 'paused' && now !== 'enabled') throw refuse('merchant_already', { state: now });
     if (state === 'enabled' && now === 'paused' && by !== 'merchant') throw refuse('merchant_paused_by_operators');
     if (state === now) {
       if (opened !== null) await trx.updateTable('merchants').set(CLOSED).where('id', '=', id).execute();
-      return await findMerchant(trx, id);
+      return { ...(await findMerchant(trx, id)), was: readStop(before) };
     }
     return await setMerchantState({ ...context, db: trx }, id, state, 'merchant');
   });
@@ -63,19 +69,6 @@ export async function setOwnFilter(
     return old;
   });
   return { merchant: await findMerchant(context.db, id), before, after: filter };
-}
-
-/** Locks a merchant until the transaction ends. @throws ConfereError `not_found`. */
-export async function lockMerchant(trx: Transaction<Database>, id: string) {
-  const row = await trx
-    .selectFrom('merchants')
-    .select(['seq', 'state', 'paused_by', 'breaker_opened_at', 'own_filter', 'events_since'])
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!row) throw refuse('merchant_unknown');
-  return row;
 }
 
 function acceptsAll(filter: MerchantFilter): boolean {

@@ -85,6 +85,11 @@ export type GivenOf<C> = C extends AnyChange<infer Given, infer _> ? Given : nev
 /** The result of a change. */
 export type MadeOf<C> = C extends { change(...given: never[]): Promise<infer Made> } ? Made : never;
 
+/** The target of an audit row whose detail is an object. */
+export function auditObject({ id, via }: By, detail: object): Pick<AuditedAction, 'target' | 'detail'> {
+  return { target: id, detail: [via, JSON.stringify(detail)].filter(Boolean).join(' ') };
+}
+
 /** Declares a change. */
 export function defineChange<Given = unknown, Made = unknown, Followed = unknown>(
   change: Change<Given, Made, Followed>,

@@ -1,4 +1,4 @@
-/** The CSV of expected payments: with the columns of its import first, so that a file can come back. */
+/** The files of expected payments: with the columns of its import first, so that a CSV can come back. */
 import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { formatWallTime, type Language } from '../domain/language/language.ts';
@@ -7,17 +7,28 @@ import type { ExpectedFilters } from '../expected/filter-expected.ts';
 import type { PresentedExpected } from '../expected/list-expected.ts';
 import { COMPUTED, DECIDED_IN_PAGES, EXPECTED, guard, joinCell, ORDER_OPERATIONS } from '../imports/kinds/expected.ts';
 import { BOM, LINE_END, renderField } from '../reports/render/formats/write-csv.ts';
+import { EXPORT_ROWS_MAX, renderingOf, writeSheet } from '../reports/serve/export-found.ts';
 import type { Cell } from '../reports/xlsx/render-cell.ts';
-import { describeCode } from '../texts/fill.ts';
+import { describeCode, fill } from '../texts/fill.ts';
 import { describeSaid } from '../texts/messages.ts';
-import { textsOf } from '../texts/reports/texts.ts';
+import { formatLocalCount, textsOf } from '../texts/reports/texts.ts';
 import { readList } from './define-list.ts';
 import { expectedPayments } from './expected.ts';
 import { readPlatformNames } from './mask-texts.ts';
 
 const PAGE_ROWS = 1_000;
+/** The width of a column, in characters. */
+const WIDTHS = { text: 24, money: 14, day: 12, count: 10 } as const;
+const TYPES: Partial<Record<string, keyof typeof WIDTHS>> = {
+  ...{ amount: 'money', paid: 'money', refunded: 'money', difference: 'money' },
+  ...{ due_day: 'day', issued_day: 'day', valid_until: 'day', paid_day: 'day', late_days: 'count' },
+};
+const WORDS = {
+  'pt-BR': { title: 'Pedidos', note: 'Os {max} mais novos, no máximo: o CSV tem todos. Relógio do provedor ({zone}).' },
+  en: { title: 'Orders', note: 'The newest {max} at most: the CSV has all. Provider clock ({zone}).' },
+} as const;
 
-const text = (value: string | null): Cell => ({ text: value && guard(value) });
+const text = (value: string | null): Cell => ({ text: value });
 const money = (value: string): Cell => ({ cents: parseSum(value) ?? null });
 const list = (values: readonly string[]): Cell => text(joinCell(values));
 
@@ -67,14 +78,13 @@ function sayReason(code: string, language: Language): string {
     : describeSaid([{ name: `expected.${code}`, values: {} }], language);
 }
 
+type Wanted = { filter: ExpectedFilters; caller: Caller; via?: 'console' | 'portal' };
+
 /**
- * Yields the CSV page by page: `;`, decimal comma, UTF-8 with BOM, CRLF; masked where the caller sees no persons. The pages' have words
+ * Opens the columns and the rows of a file, page by page; masked where the caller sees no persons. The pages' have words
  * in the place of codes, and the provider's wall clock; all can be imported, and change nothing.
  */
-export async function* renderExpectedCsv(
-  context: Context,
-  wanted: { filter: ExpectedFilters; caller: Caller; via?: 'console' | 'portal' },
-): AsyncGenerator<string, void, undefined> {
+async function openExport(context: Context, wanted: Wanted) {
   const { calendar } = context;
   const language = context.config.REPORT_LOCALE;
   const inWords = (row: Exported): Exported => ({
@@ -92,23 +102,56 @@ export async function* renderExpectedCsv(
     (name) => !isOwn || name !== 'platform_name',
   );
   const shown = wanted.via ? { ...COMPUTED, decided: DECIDED_IN_PAGES } : COMPUTED;
-  const titles = [
-    ...Object.keys(GIVEN).map((name) => EXPECTED.columns[name]?.titles[language] ?? name),
-    ...computed.map((name) => shown[name][language]),
+  const columns = [
+    ...Object.entries(GIVEN).map(([name, cell]) => ({
+      ...{ name, title: EXPECTED.columns[name]?.titles[language] ?? name, cell },
+    })),
+    ...computed.map((name) => ({ ...{ name, title: shown[name][language], cell: FOUND[name] } })),
   ];
-  let head = `${BOM}${titles.join(';')}${LINE_END}`;
-  const cells = [...Object.values(GIVEN), ...computed.map((name) => FOUND[name])];
-  for (let after: number | undefined; ; ) {
-    const page = { limit: PAGE_ROWS, after };
-    const { rows, next } = await readList(context, expectedPayments, { ...wanted, page });
-    const exported = rows.map((row) => {
-      const name = names.get(row.platform ?? '') ?? null;
-      const given = { ...row, decided: String(row.decided), platform_name: name };
-      return wanted.via ? inWords(given) : given;
-    });
-    // not before the first page: it may be refused
-    yield head + exported.map((row) => cells.map((cell) => renderField(cell(row))).join(';') + LINE_END).join('');
-    if (next === undefined) return;
-    [head, after] = ['', next];
+  async function* readPages(rowsMax: number): AsyncGenerator<Exported[], void, undefined> {
+    let after: number | undefined;
+    for (let count = 0; count < rowsMax; count += PAGE_ROWS) {
+      const page = { limit: Math.min(PAGE_ROWS, rowsMax - count), after };
+      const { rows, next } = await readList(context, expectedPayments, { ...wanted, page });
+      yield rows.map((row) => {
+        const name = names.get(row.platform ?? '') ?? null;
+        const given = { ...row, decided: String(row.decided), platform_name: name };
+        return wanted.via ? inWords(given) : given;
+      });
+      if (next === undefined) return;
+      after = next;
+    }
   }
+  return { columns, readPages };
+}
+
+/** Yields the CSV page by page: `;`, decimal comma, UTF-8 with BOM, CRLF. */
+export async function* renderExpectedCsv(context: Context, wanted: Wanted): AsyncGenerator<string, void, undefined> {
+  const { columns, readPages } = await openExport(context, wanted);
+  const render = (cell: Cell): string =>
+    renderField(cell && 'text' in cell ? { text: cell.text && guard(cell.text) } : cell);
+  let head = `${BOM}${columns.map(({ title }) => title).join(';')}${LINE_END}`;
+  // not before the first page: it may be refused
+  for await (const rows of readPages(Number.POSITIVE_INFINITY)) {
+    yield head + rows.map((row) => columns.map(({ cell }) => render(cell(row))).join(';') + LINE_END).join('');
+    head = '';
+  }
+}
+
+/** Writes a workbook of the newest ones, up to EXPORT_ROWS_MAX, and passes its file to `use`; then the file is deleted. */
+export async function writeExpectedWorkbook(
+  context: Context,
+  { signal, ...wanted }: Wanted & { signal: AbortSignal },
+  use: (file: string) => Promise<void>,
+): Promise<void> {
+  const { columns, readPages } = await openExport(context, wanted);
+  const rendering = renderingOf(context, new Map());
+  const { title, note } = WORDS[context.config.REPORT_LOCALE];
+  const max = formatLocalCount(EXPORT_ROWS_MAX, rendering.texts);
+  const sheet = { title, note: fill(note, { max, zone: context.calendar.zone }), rendering, signal };
+  const typed = columns.map((column) => {
+    const type = TYPES[column.name] ?? 'text';
+    return { ...column, type, width: WIDTHS[type] };
+  });
+  await writeSheet(context, { ...sheet, columns: typed, pages: readPages(EXPORT_ROWS_MAX) }, use);
 }

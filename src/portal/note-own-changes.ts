@@ -14,7 +14,7 @@ export const OWN_NOTICES = {
   secret: { pt: 'o segredo foi trocado', en: 'the secret was rotated' },
   filter: { pt: 'o filtro foi mudado', en: 'the filter was changed' },
   paused: { pt: 'os callbacks foram pausados', en: 'callbacks were paused' },
-  enabled: { pt: 'os callbacks foram reativados', en: 'callbacks were resumed' },
+  enabled: { pt: 'os callbacks foram retomados', en: 'callbacks were resumed' },
   withdrawn: { pt: 'uma mudança que esperava foi retirada', en: 'a change that waited was withdrawn' },
 } as const;
 export type OwnNotice = keyof typeof OWN_NOTICES;

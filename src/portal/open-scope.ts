@@ -15,7 +15,13 @@ import { type FeedPage, readFeed } from '../callbacks/manage/read-feed.ts';
 import { readMessage } from '../callbacks/manage/read-message.ts';
 import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../callbacks/manage/read-own-callbacks.ts';
 import { findHold } from '../callbacks/manage/redeliver.ts';
-import { describeParts, findFirstFailed, type ReplayRequest, replay } from '../callbacks/manage/replay.ts';
+import {
+  describeParts,
+  findFirstFailed,
+  previewReplay,
+  type ReplayRequest,
+  replay,
+} from '../callbacks/manage/replay.ts';
 import { renderRows } from '../callbacks/render/render-bodies.ts';
 import { type Example, readExample } from '../callbacks/render/render-examples.ts';
 import type { Context } from '../context.ts';
@@ -187,8 +193,8 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
     readDelivery: () => readDelivery(reading, merchant),
     /** When its first callback that failed for good was created. */
     findFirstFailed: () => findFirstFailed(reading.db, seq),
-    /** How many callbacks a replay would send. */
-    countReplay: (range: OwnRange) => replay(reading, { ...range, merchant: merchant.id, dryRun: true }),
+    /** Counts what a replay would send. */
+    previewReplay: (range: OwnRange) => previewReplay(reading, { ...range, merchant: merchant.id }),
     /** Which of the last events that operators let it receive a filter of its own would match, and what that changes. */
     previewFilter(filter: FilterInput) {
       checkFilter(filter);

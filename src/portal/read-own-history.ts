@@ -7,6 +7,7 @@
 import { sql } from 'kysely';
 import { SYSTEM_ACTOR } from '../access/audit.ts';
 import type { Reader } from '../database/reader.ts';
+import type { Stop } from '../merchants/change-merchants.ts';
 import type { FilterSummary } from '../merchants/match-filter.ts';
 import { refuseField } from '../texts/refuse.ts';
 import { ADDRESS_DECISIONS, ADDRESS_KINDS, type AddressKind } from './address-changes.ts';
@@ -165,6 +166,7 @@ function presentAbout({ action, target, detail }: Change, { addresses, callbacks
     filter: action === 'merchant.filter_chosen' ? (parseDetail(detail) as FilterChange | null) : null,
     expected_payment_id: target.startsWith('ep_') ? target : null,
     callback: callbacks.get(target) ?? null,
+    was: action === 'merchant.enabled' ? ((parseDetail(detail) as { was: Stop } | null)?.was ?? null) : null,
     disabled_for: action === 'merchant.disabled' ? (DISABLED_FOR.find((one) => one === detail) ?? null) : null,
   };
 }

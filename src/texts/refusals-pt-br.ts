@@ -92,10 +92,10 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   manifest_outdated: 'As mensagens guardadas não são as desta revisão: busque a mais nova.',
   merchant_already: 'O lojista já está assim.',
   merchant_breaker_open:
-    'Nada seria enviado: o disjuntor deste lojista está aberto. Ele tenta a cada {minutes} minutos; reativar o lojista envia agora.',
+    'Nada seria enviado: o disjuntor deste lojista está aberto. Ele tenta a cada {minutes} minutos; retomar os envios envia agora.',
   merchant_fetches: 'O lojista busca os seus eventos: ele pode pedir de novo de um cursor anterior.',
-  merchant_not_enabled: 'O lojista não está ativado: ative-o antes.',
-  merchant_paused_by_operators: 'A operação pausou este lojista: só ela pode ativá-lo.',
+  merchant_not_enabled: 'Os envios a este lojista estão parados: retome-os antes.',
+  merchant_paused_by_operators: 'A operação pausou este lojista: só ela pode retomar os envios.',
   mismatch_changed: 'O provedor já mostra outra coisa: leia a divergência de novo.',
   mismatch_not_acceptable: 'Uma divergência deste tipo não pode ser aceita: resolva com uma observação.',
   mismatch_resolved: 'Esta divergência já está resolvida.',

@@ -178,7 +178,7 @@ test('an engineer tests, finds, repeats, filters and rotates, on pages that are 
   await title('Aurora');
   await press('Pausar');
   await page.getByRole('status').filter({ hasText: 'em pausa' }).waitFor();
-  await press('Ativar');
+  await press('Retomar os envios');
   await page.getByRole('status').filter({ hasText: 'Os envios seguem' }).waitFor();
   await press('Sair');
   await page.getByRole('status').filter({ hasText: 'Você saiu.' }).waitFor();

@@ -39,7 +39,7 @@ async function readAddress(db: Reader, merchantId: string): Promise<string | nul
 function write(alert: AlertToSend): { subject: string; text: string } {
   const isDisabled = alert.name === 'merchant_disabled';
   const portuguese = isDisabled
-    ? 'Desativamos o envio de callbacks de transações PIX para o endereço cadastrado: ele respondeu 410 ou não aceitou nenhum callback por 5 dias. Nada se perdeu: os callbacks ficam retidos até que você, no portal, ou a operação reative o envio.'
+    ? 'Desativamos o envio de callbacks de transações PIX para o endereço cadastrado: ele respondeu 410 ou não aceitou nenhum callback por 5 dias. Nada se perdeu: os callbacks ficam retidos até que você, no portal, ou a operação retome os envios.'
     : 'O endereço cadastrado não está aceitando callbacks de transações PIX. Nada se perdeu: os callbacks ficam retidos e seguem assim que o endereço responder 2xx. Depois de 5 dias sem sucesso o envio é desativado.';
   const english = isDisabled
     ? 'We stopped sending callbacks of PIX transactions to your address: it answered 410, or took none for 5 days. Nothing is lost: they are held until you, in the portal, or the operators enable it again.'

@@ -37,8 +37,25 @@ export function describeParts({ from, to }: Pick<ReplayRequest, 'from' | 'to'>):
   return (count) => JSON.stringify({ from, to, count, replay: id });
 }
 
-/** A part of a replay: how many callbacks, and the number of its last row; undefined in the last part. */
-export type ReplayedPart = { count: number; last?: number | undefined };
+/** A part of a replay: how many callbacks, which of a dry run, and the number of its last row; undefined in the last part. */
+export type ReplayedPart = { count: number; rows: readonly ReplayedRow[]; last?: number | undefined };
+type ReplayedRow = { type: string; created_at: Date; webhook_id: string };
+
+/** A replay before it is made: how many callbacks, of each type too, and the first and the last one. */
+export type ReplayPreview = { count: number; types: Map<string, number>; ends: readonly ReplayedRow[] };
+
+/** Says what a replay would send, and sends nothing. @throws ConfereError as `replay`. */
+export async function previewReplay(context: Context, request: Omit<ReplayRequest, 'dryRun'>): Promise<ReplayPreview> {
+  const types: ReplayPreview['types'] = new Map();
+  let ends: readonly ReplayedRow[] = [];
+  const count = await replay(context, { ...request, dryRun: true }, async (change) => {
+    const part = await change(context);
+    for (const { type } of part.rows) types.set(type, (types.get(type) ?? 0) + 1);
+    ends = [...ends, ...part.rows].filter((_, place, all) => place === 0 || place === all.length - 1);
+    return part;
+  });
+  return { count, types, ends };
+}
 
 /**
  * Makes delivered and failed callbacks of a range due once more, under their old webhook-ids, in order for each
@@ -84,7 +101,11 @@ async function replayPart(
   const chosen = request.filter ? await filterRows(context.db, rows, completeFilter(request.filter)) : rows;
   const seqs = chosen.map((row) => row.seq);
   if (!request.dryRun && seqs.length > 0) await makeDue(context, seqs);
-  return { count: seqs.length, last: rows.length < ROWS_MAX ? undefined : rows.at(-1)?.seq };
+  return {
+    count: seqs.length,
+    rows: request.dryRun ? chosen : [],
+    last: rows.length < ROWS_MAX ? undefined : rows.at(-1)?.seq,
+  };
 }
 
 type Row = Awaited<ReturnType<typeof readChunk>>[number];
@@ -133,7 +154,7 @@ function readChunk(db: Reader, merchantSeq: number, request: ReplayRequest, afte
     .select([
       'callbacks.seq',
       'callbacks.transaction_seq',
-      'callbacks.sequence',
+      ...(['callbacks.sequence', 'callbacks.type', 'callbacks.created_at', 'callbacks.webhook_id'] as const),
       'events.status',
       'transactions.operation',
       'transactions.platform',

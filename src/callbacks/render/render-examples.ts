@@ -7,9 +7,9 @@ import { seqsOf } from '../../domain/lists.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
 import { TEST_SOURCE } from '../health/callback-sources.ts';
 import { inventExample } from './invent-example.ts';
-import type { Renderable, RenderableRow } from './renderable.ts';
+import { MANIFEST_TYPE, type Renderable, type RenderableRow } from './renderable.ts';
 
-/** The newest messages of a merchant among which an example's own one is sought. */
+/** The newest messages of a merchant among which an example's own one is sought; of manifests the newest of all. */
 export const REPEATED_MAX = 1_000;
 const COLUMNS = [
   ...(['seq', 'transaction_seq', 'event_seq', 'sequence', 'type', 'previous_status', 'source', 'created_at'] as const),
@@ -85,8 +85,19 @@ export async function readNewest(
     .orderBy('created_at', 'desc')
     .orderBy('seq', 'desc')
     .limit(REPEATED_MAX);
+  const all = db.selectFrom(newest.as('few')).selectAll();
+  // one a day: there may be more of other types since
+  const manifest = db
+    .selectFrom('callbacks')
+    .select(COLUMNS)
+    .where('seq', '=', (eb) =>
+      eb
+        .selectFrom('day_manifests')
+        .select(({ fn }) => fn.max('callback_seq').as('seq'))
+        .where('merchant_seq', '=', merchantSeq),
+    );
   const rows = await db
-    .selectFrom(newest.as('newest'))
+    .selectFrom((types.includes(MANIFEST_TYPE) ? all.union(manifest) : all).as('newest'))
     .selectAll()
     .where('source', '<>', TEST_SOURCE)
     .where('type', 'in', types)

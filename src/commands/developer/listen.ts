@@ -56,6 +56,20 @@ export function listenCommand(program: Command): void {
     .option('--format <format>', 'standard; provider: the flat body of the provider', 'standard')
     .option('--bearer-token <file>', 'also send Authorization: Bearer … with what it holds; - for standard input')
     .option('--once', 'end once all events are posted; exit code 1 if one was not accepted')
+    .addHelpText(
+      'after',
+      `
+Example:
+  ${program.name()} listen --server https://confere.example --token portal-token.txt --forward http://localhost:8080/pix
+prints a line for each message, with what your address answered:
+  2026-11-21T11:00:00.734Z  pix.cashin.paid  msg_5d3f6a0c1b2e4f8d9a7c6b5e4d3c2b1a  200 in 12 ms
+
+Your address checks signatures with the whsec_… that is shown at the start, not with your production secret.
+A message that it refuses is not posted again: run it with --since once more.
+
+Exit code 0: ended by Ctrl-C, or with --once all were accepted; 1: with --once one was refused, or the server
+does not answer or refuses the token; 2: a wrong option.`,
+    )
     .action(listen);
 }
 

@@ -56,7 +56,17 @@ export function eventsCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
-      `\nTypes, in the sandbox: ${SANDBOX_TYPES.join(', ')}\nWith --server: ${EXAMPLE_TYPES.join(', ')}`,
+      `
+Example:
+  ${program.name()} events trigger pix.cashin.paid --server https://confere.example --token portal-token.txt
+  example of pix.cashin.paid to https://shop.example/pix
+  its outcome: https://confere.example/portal/callbacks/msg_5d3f6a0c1b2e4f8d9a7c6b5e4d3c2b1a
+
+Exit code 0: it is queued, and what your address answered stands on that page; 1: the server or the sandbox does not
+answer or refuses; 2: a wrong option, or no such type.
+
+Types with --server: ${EXAMPLE_TYPES.join(', ')}
+Types in the sandbox: ${SANDBOX_TYPES.join(', ')}`,
     )
     .action((type: string, options: Options, command: Command) => {
       refuseOthers(command, options.server === undefined ? OF_SERVER : OF_SANDBOX, options);

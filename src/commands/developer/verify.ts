@@ -8,6 +8,8 @@ import { readPlace, readSecretIn } from './read-place.ts';
 /** As libraries of Standard Webhooks: an older message may be replayed. */
 const TOLERANCE_S = 300;
 
+const WRONG = 'the signature is wrong: another secret, or another body than the bytes that came';
+
 type Options = { secret: string; id: string; timestamp: string; signature: string; body: string; anyAge?: boolean };
 
 /** `confere verify …`: checks a message's signature, byte by byte as it came. It needs no database. */
@@ -21,6 +23,19 @@ export function verifyCommand(program: Command): void {
     .requiredOption('--signature <text>', 'the header webhook-signature')
     .option('--body <file>', 'the body, as it came; - for standard input', '-')
     .option('--any-age', 'also a message that is older than five minutes')
+    .addHelpText(
+      'after',
+      `
+Example, with the headers and the body as your system got them:
+  ${program.name()} verify --secret secret.txt --id msg_5d3f6a0c1b2e4f8d9a7c6b5e4d3c2b1a --timestamp 1795431600 \\
+    --signature 'v1,K5oZ…' --body body.json
+  the signature is right
+
+A wrong one says: ${WRONG}.
+A body that was parsed and written again has other bytes: save it before it is parsed.
+
+Exit code 0: right; 1: wrong, or older than five minutes; 2: a wrong option, or a file that can't be read.`,
+    )
     .action(verify);
 }
 
@@ -47,7 +62,7 @@ async function verify({
     ? isTimely
       ? 'the signature is right'
       : `the signature is right, but the message is ${ageS} s old: refuse it, or give --any-age`
-    : 'the signature is wrong: another secret, or another body than the bytes that came';
+    : WRONG;
   process.stdout.write(`${says}\n`);
   process.exitCode = isRight && isTimely ? 0 : 1;
 }

@@ -1,29 +1,35 @@
 import type { Response, Router } from 'express';
 import type { Context } from '../../context.ts';
 import { expectedFilters } from '../../operations/expected.ts';
-import { renderExpectedCsv } from '../../operations/export-expected.ts';
+import { renderExpectedCsv, writeExpectedWorkbook } from '../../operations/export-expected.ts';
+import { FORMAT_FACTS } from '../../reports/render/formats/formats.ts';
+import type { ExportFormat } from '../../reports/serve/export-found.ts';
 import { getCaller, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { parseQuery } from '../parse-request.ts';
-import { sendChunks } from '../send-file.ts';
+import { sendChunks, sendFile, signalOf } from '../send-file.ts';
 
 /** The list of expected payments as CSV: a file, written while it is read. */
 export function expectedRoutes(context: Context): Router {
   return createRouter().get('/expected-payments.csv', requireRole('viewer'), async (request, response) => {
     const filter = parseQuery(request, expectedFilters);
-    await sendExpectedCsv(context, response, { filter, caller: getCaller(response) });
+    await sendExpected(context, response, { filter, caller: getCaller(response) });
   });
 }
 
-/** Sends the file of what a filter finds, as the caller may see it, while it is read. */
-export async function sendExpectedCsv(
+/** Sends the file of what a filter finds, as the caller may see it; a CSV while it is read. */
+export async function sendExpected(
   context: Context,
   response: Response,
   wanted: Parameters<typeof renderExpectedCsv>[1],
+  format: ExportFormat = 'csv',
 ): Promise<void> {
   const name = wanted.via && context.config.REPORT_LOCALE === 'pt-BR' ? 'pedidos' : 'expected-payments';
-  await sendChunks(response, renderExpectedCsv(context, wanted), {
-    'content-disposition': `attachment; filename="${name}.csv"`,
-    'content-type': 'text/csv; charset=utf-8',
-  });
+  const headers = {
+    'content-disposition': `attachment; filename="${name}.${format}"`,
+    'content-type': FORMAT_FACTS[format].contentType,
+  };
+  if (format === 'csv') return await sendChunks(response, renderExpectedCsv(context, wanted), headers);
+  const signal = signalOf(response);
+  await writeExpectedWorkbook(context, { ...wanted, signal }, (file) => sendFile(response, file, headers));
 }

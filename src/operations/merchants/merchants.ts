@@ -12,6 +12,7 @@ import {
   createMerchant,
   defaultEventsSince,
   removeMerchant,
+  type SetMerchant,
   setMerchantState,
   updateMerchant,
 } from '../../merchants/change-merchants.ts';
@@ -23,7 +24,7 @@ import { rotateSecret } from '../../merchants/secrets.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
 import { describe } from '../../texts/refuse.ts';
 import { authorizeFilter } from '../authorize-search.ts';
-import { type By, type Change, defineChange } from '../define-change.ts';
+import { auditObject, type By, type Change, defineChange } from '../define-change.ts';
 import { defineItem } from '../define-item.ts';
 import { defineList } from '../define-list.ts';
 import { accepted, created, ended, ok } from '../describe-operation.ts';
@@ -174,7 +175,7 @@ export const rotateMerchantSecret = defineChange({
   },
 });
 
-export const enableMerchant = defineChange({
+export const enableMerchant = defineChange<unknown, SetMerchant>({
   ...shown,
   name: 'merchants.enable',
   audit: 'merchant.enabled',
@@ -183,6 +184,7 @@ export const enableMerchant = defineChange({
   answers: ok('Enabled', merchant),
   refuses: ['merchant_unknown', 'filter_beyond_limits'],
   change: (inner, _given, { id }) => setMerchantState(inner, id, 'enabled'),
+  target: ({ was }, by) => auditObject(by, { was }),
   after: async (context, made) => made && (await sendWaiting(context, made)),
 });
 

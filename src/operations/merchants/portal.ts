@@ -11,7 +11,7 @@ import { presentOwnMerchant } from '../../merchants/present-merchant.ts';
 import { ADDRESS_KINDS, nameChange, presentAddressChange } from '../../portal/address-changes.ts';
 import type { MerchantScope } from '../../portal/open-scope.ts';
 import { refuse } from '../../texts/refuse.ts';
-import { type By, defineOwnChange } from '../define-change.ts';
+import { auditObject, type By, defineOwnChange } from '../define-change.ts';
 import { accepted, ok } from '../describe-operation.ts';
 import { ownFilterInput } from '../fields.ts';
 import { addressChange, checkedAddress, ownMerchant, rotatedSecret } from '../rows/merchants.ts';
@@ -52,7 +52,7 @@ export const replayOwn = defineOwnChange({
     if (!isDryRun) return undefined;
     const scope = scopeOf(by);
     await scope.record('callbacks.replay_requested', describeRange({ ...range, dry_run: true }));
-    return { count: await scope.countReplay(range), dry_run: true };
+    return { count: (await scope.previewReplay(range)).count, dry_run: true };
   },
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).assertReplays(),
   target: (_made, { id, via }, range) => ({ target: id, detail: via ?? describeRange(range) }),
@@ -126,7 +126,7 @@ export const testOwn = defineOwnChange({
   summary: 'Get a signed test',
   answers: accepted('Queued', ownCallback),
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).sendTest(),
-  target: (_made, by) => describeTests(by, [TEST_TYPE]),
+  target: (_made, by) => auditObject(by, { types: [TEST_TYPE] }),
   answer: async (_context, { callback }) => callback,
 });
 
@@ -148,20 +148,12 @@ export const sendExamples = defineOwnChange({
     scopeOf(by)
       .changesIn(inner)
       .sendExamples([...new Set(types)]),
-  target: (made, by) =>
-    describeTests(
-      by,
-      made.map(({ callback }) => callback.type),
-    ),
+  target: (made, by) => auditObject(by, { types: made.map(({ callback }) => callback.type) }),
   async answer(_context, made, { by }) {
     const { test_url: testUrl, url } = scopeOf(by).merchant;
     return { to: testUrl ?? url, callbacks: made.map(({ callback }) => callback) };
   },
 });
-
-function describeTests({ id, via }: By, types: string[]) {
-  return { target: id, detail: [via, JSON.stringify({ types })].filter(Boolean).join(' ') };
-}
 
 export const pauseOwn = defineOwnChange({
   name: 'portal.pause',
@@ -182,6 +174,7 @@ export const resumeOwn = defineOwnChange({
   answers: ok('Enabled', ownMerchant),
   refuses: ['merchant_paused_by_operators', 'filter_beyond_limits'],
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).setState('enabled'),
+  target: ({ was }, by) => auditObject(by, { was }),
   /** How many were made due; undefined where the merchant got nothing before. */
   async after(context, made, _given, by) {
     if (!made) return undefined;
@@ -215,10 +208,8 @@ export const chooseOwnFilter = defineOwnChange({
     };
   },
   change: (inner, { filter }, by) => scopeOf(by).changesIn(inner).setFilter(filter),
-  target({ before, after }, { id, via }) {
-    const filter = JSON.stringify({ before: summarizeFilter(before), after: summarizeFilter(after) });
-    return { target: id, detail: [via, filter].filter(Boolean).join(' ') };
-  },
+  target: ({ before, after }, by) =>
+    auditObject(by, { before: summarizeFilter(before), after: summarizeFilter(after) }),
   answer: async (_context, { merchant }) => presentOwnMerchant(merchant),
 });
 

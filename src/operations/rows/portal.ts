@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { OLDER_MAX } from '../../callbacks/manage/read-delivery.ts';
+import { STOPS } from '../../merchants/change-merchants.ts';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
 import { ADDRESS_KINDS } from '../../portal/address-changes.ts';
 import { ADDRESS_EFFECTS, DISABLED_FOR, OWN_ACTIONS } from '../../portal/read-own-history.ts';
@@ -56,6 +57,7 @@ export const ownChange = component('OwnChange', {
   note: nullableText.describe('why the merchant reopened it'),
   callback: nullableText.describe('the webhook-id'),
   types: z.array(z.string()).nullable().describe('of the tests and examples that were sent'),
+  was: z.enum(STOPS).nullable().describe('what had stopped deliveries that were resumed; enabled: nothing'),
   disabled_for: z.enum(DISABLED_FOR).nullable().describe('gone: a 410; failing: five days of failures'),
 });
 

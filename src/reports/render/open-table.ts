@@ -18,6 +18,9 @@ const SUM_SHOWN = 109;
 const TABS = ['FF17375E', 'FF2E6DA4', 'FF2E8B57', 'FFB3261E', 'FF8E5BA6', 'FFD08A1D', 'FF9C3D2E', 'FF66788A'];
 const HEADER_HEIGHT_POINTS = 30;
 
+/** A column of any table. `title`: in place of the text of the name. */
+type TableColumn<Row> = Omit<ReportColumn<Row>, 'name'> & { name: string; title?: string };
+
 export type FinishedTable = {
   sheets: FinishedSheet[];
   rows: number;
@@ -41,7 +44,7 @@ export type SheetFactory = {
  */
 export function openTable<Row>(
   factory: SheetFactory,
-  table: { title: string; note: string; columns: ReportColumn<Row>[] },
+  table: { title: string; note: string; columns: TableColumn<Row>[] },
   rendering: RenderContext,
 ): TableWriter<Row> {
   const { columns } = table;
@@ -99,7 +102,7 @@ const LINE_HEIGHT_POINTS = 13;
 const LINES_MAX = 20;
 
 /** The height of a row with wrapped text. LibreOffice does not compute it when it opens a file: it cut the lines. */
-function measureRow<Row>(cells: Cell[], columns: ReportColumn<Row>[]): { heightPoints?: number } {
+function measureRow<Row>(cells: Cell[], columns: TableColumn<Row>[]): { heightPoints?: number } {
   let lines = 1;
   for (let index = 0; index < cells.length; index++) {
     const [cell, column] = [cells[index], columns[index]];
@@ -115,7 +118,7 @@ type Part = { number: number; title: string; sheet: SheetWriter; rows: number; s
 
 function openPart<Row>(
   factory: SheetFactory,
-  table: { title: string; note: string; columns: ReportColumn<Row>[] },
+  table: { title: string; note: string; columns: TableColumn<Row>[] },
   rendering: RenderContext,
   number: number,
 ): Part {
@@ -135,17 +138,17 @@ function openPart<Row>(
   const part: Part = { number, title, sheet, rows: 0, sums: [] };
   addTitle(sheet, { title, note: `${table.note}  ${factory.subtitle}` }, table.columns);
   sheet.addLateRow(() => listShown(table.columns, part, rendering.texts));
+  const [named, help]: Partial<Record<string, string>>[] = [rendering.texts.columns, rendering.texts.help];
   sheet.addRow(
-    table.columns.map((column) => ({
-      text: rendering.texts.columns[column.name],
-      style: column.type === 'money' || column.type === 'count' ? 'headerRight' : 'header',
+    table.columns.map(({ name, title, type }) => ({
+      text: title ?? named?.[name] ?? name,
+      style: type === 'money' || type === 'count' ? 'headerRight' : 'header',
     })),
     { heightPoints: HEADER_HEIGHT_POINTS },
   );
-  const help: Partial<Record<string, string>> = rendering.texts.help;
-  for (const [index, { name }] of table.columns.entries()) {
-    const text = help[name];
-    if (text) sheet.addNote({ cell: `${columnName(index)}${HEADER_ROW}`, title: rendering.texts.columns[name], text });
+  for (const [index, column] of table.columns.entries()) {
+    const [title, text] = [named?.[column.name], help?.[column.name]];
+    if (title && text && !column.title) sheet.addNote({ cell: `${columnName(index)}${HEADER_ROW}`, title, text });
   }
   return part;
 }
@@ -180,7 +183,7 @@ function addTitle(
 }
 
 /** The row above the header: the number of the rows that a filter shows, and the sums over them. */
-function listShown<Row>(columns: ReportColumn<Row>[], part: Part, texts: Texts): Cell[] {
+function listShown<Row>(columns: TableColumn<Row>[], part: Part, texts: Texts): Cell[] {
   const rangeOf = (index: number): string => {
     const letter = columnName(index);
     return `${letter}${HEADER_ROW + 1}:${letter}${HEADER_ROW + Math.max(1, part.rows)}`;
@@ -197,7 +200,7 @@ function listShown<Row>(columns: ReportColumn<Row>[], part: Part, texts: Texts):
 
 /** Adds the total row. A table without rows gets an empty row first: a sum over its own cell would be circular. */
 function closePart<Row>(
-  columns: ReportColumn<Row>[],
+  columns: TableColumn<Row>[],
   part: Part,
   { formulas, texts }: { formulas: string[][]; texts: Texts },
 ): void {

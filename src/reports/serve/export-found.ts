@@ -123,34 +123,43 @@ export async function* renderFoundCsv(context: Context, wanted: FoundExport): As
 /** Writes a workbook with one sheet and passes its file to `use`; then the file is deleted. */
 export async function writeFoundWorkbook(
   context: Context,
-  wanted: FoundExport,
+  { pages, isCut, masked, platformNames, signal }: FoundExport,
+  use: (file: string) => Promise<void>,
+): Promise<void> {
+  const { config, calendar, clock } = context;
+  const rendering = renderingOf(context, platformNames);
+  const words = WORDS[config.REPORT_LOCALE];
+  const at = formatMoment(calendar.toWallTime(clock.now()));
+  const cut = isCut ? fill(words.cut, { max: formatLocalCount(EXPORT_ROWS_MAX, rendering.texts) }) : '';
+  const note = `${fill(words.made, { at, zone: calendar.zone })}${cut}`;
+  const sheet = { title: words.title, note, columns: listColumns(context, masked), pages, rendering, signal };
+  await writeSheet(context, sheet, use);
+}
+
+/** A sheet of rows that are read page by page. */
+type PagedSheet<Row> = Parameters<typeof openTable<Row>>[1] &
+  Pick<FoundExport, 'signal'> & { pages: AsyncIterable<Row[]>; rendering: RenderContext };
+
+/** Writes a workbook of that sheet, page by page, and passes its file to `use`; then the file is deleted. */
+export async function writeSheet<Row>(
+  context: Context,
+  { columns, pages, rendering, ...head }: PagedSheet<Row>,
   use: (file: string) => Promise<void>,
 ): Promise<void> {
   const build = async (directory: string): Promise<string> => {
-    const file = path.join(directory, 'found.xlsx');
-    await writeSheets(context, wanted, file);
+    const file = path.join(directory, 'sheet.xlsx');
+    await writeTables(context, file, head, async (factory) => {
+      const table = openTable(factory, { ...head, columns }, rendering);
+      for await (const rows of pages) {
+        head.signal.throwIfAborted();
+        await mapInTurns(rows, (row) => table.add(row));
+        await table.drain();
+      }
+      return [await table.end()];
+    });
     return file;
   };
-  await useDraft(context, wanted.signal, build, use);
-}
-
-async function writeSheets(context: Context, wanted: FoundExport, file: string): Promise<void> {
-  const { config, calendar, clock } = context;
-  const rendering = renderingOf(context, wanted.platformNames);
-  const words = WORDS[config.REPORT_LOCALE];
-  const at = formatMoment(calendar.toWallTime(clock.now()));
-  const cut = wanted.isCut ? fill(words.cut, { max: formatLocalCount(EXPORT_ROWS_MAX, rendering.texts) }) : '';
-  const note = `${fill(words.made, { at, zone: calendar.zone })}${cut}`;
-  const columns = listColumns(context, wanted.masked);
-  await writeTables(context, file, { title: words.title, note, signal: wanted.signal }, async (factory) => {
-    const table = openTable(factory, { title: words.title, note, columns }, rendering);
-    for await (const rows of wanted.pages) {
-      wanted.signal.throwIfAborted();
-      await mapInTurns(rows, (row) => table.add(row));
-      await table.drain();
-    }
-    return [await table.end()];
-  });
+  await useDraft(context, head.signal, build, use);
 }
 
 /** Writes a workbook of tables alone, which `write` opens and ends, made now. */

@@ -163,7 +163,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
   },
   merchant_disabled: {
     title: 'Lojista desativado',
-    todo: 'Fale com o lojista e reative-o: o que está retido será entregue.',
+    todo: 'Fale com o lojista e retome os envios: o que está retido será entregue.',
   },
   merchant_failing: {
     title: 'Lojista não recebe',

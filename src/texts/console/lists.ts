@@ -120,6 +120,16 @@ export const LISTS_EN = {
   'Expira em': 'Expires at',
   'Último uso': 'Last used',
   Revogar: 'Revoke',
+  'Revogar agora': 'Revoke now',
+  'Já expirou: nada mais para.': 'It has expired: nothing else stops.',
+  'Param na hora, para quem usa {name} ({role}): o portal, os eventos e os pedidos pela API.':
+    'These stop at once, for all who use {name} ({role}): the portal, the events, and orders by the API.',
+  'Param na hora, para quem usa {name} ({role}): o console e tudo o que chama a API com ele.':
+    'These stop at once, for all who use {name} ({role}): the console, and all that calls the API with it.',
+  'Último uso: {at}.': 'Last used: {at}.',
+  'Nunca foi usado.': 'It was never used.',
+  'O que foi feito com ele': 'What was done with it',
+  'Não há volta: só um token novo.': 'There is no way back: only a new token.',
   // webhooks
   'Webhooks, os mais novos primeiro': 'Webhooks, the newest first',
   'Nenhum webhook com estes filtros: tire um deles.': 'No webhooks with these filters: remove one of them.',

@@ -9,7 +9,7 @@ export const MERCHANTS_EN = {
   'Revogar o token': 'Revoke the token',
   'Enviar um teste': 'Send a test',
   Pausar: 'Pause',
-  Ativar: 'Enable',
+  'Retomar os envios': 'Resume deliveries',
   'Fechar o disjuntor': 'Close the circuit breaker',
   // fields
   'Escolha o dia e a hora, ou nada.': 'Choose the day and the time, or nothing.',
@@ -140,7 +140,12 @@ export const MERCHANTS_EN = {
   'A operação, e o lojista que deu um e-mail, são avisados depois de {after}.':
     'Operators, and the merchant if it gave an e-mail address, are notified after {after}.',
   'A resposta que recebemos: {outcome}': 'The answer that we got: {outcome}',
-  'nenhuma até que seja reativado': 'none until it is enabled again',
+  'nenhuma até que os envios sejam retomados': 'none until deliveries are resumed',
+  'Mensagens que saem ao retomar, em ordem, aos poucos: {n}.':
+    'Messages sent on resuming, in order, a few at a time: {n}.',
+  'Por tipo': 'By type',
+  'A primeira': 'The first',
+  'A última': 'The last',
   'nada espera': 'nothing waits',
   'um só callback, para ver se o endereço voltou': 'a single callback, to see whether the address is back',
   'mais de {n}': 'more than {n}',
@@ -153,19 +158,19 @@ export const MERCHANTS_EN = {
     'Last delivery: there may be a newer one, of a callback that was sent again.',
   'Testes e exemplos não contam aqui: a lista de callbacks os mostra.':
     'Tests and examples do not count here: the list of callbacks shows them.',
-  'Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou reativa este lojista.':
-    'Only the role {role} may correct the address, send a test, pause or enable this merchant.',
+  'Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou retoma os envios a este lojista.':
+    'Only the role {role} may correct the address, send a test, pause or resume deliveries to this merchant.',
   'Você pode {callbacks}.': 'You may {callbacks}.',
   'Você pode {callbacks}, falar com o lojista e, quando o endereço voltar, {replay}.':
     'You may {callbacks}, talk to the merchant and, once the address is back, {replay}.',
-  'Você pode {callbacks}, falar com o lojista e, depois de reativado, repetir um período.':
-    'You may {callbacks}, talk to the merchant and, once it is enabled again, replay a period.',
+  'Você pode {callbacks}, falar com o lojista e, retomados os envios, repetir um período.':
+    'You may {callbacks}, talk to the merchant and, once deliveries are resumed, replay a period.',
   'ver os callbacks e os seus erros': 'see the callbacks and their errors',
   'repetir um período': 'replay a period',
   'Nada é enviado a este lojista: ele busca os seus eventos, e pode pedi-los de novo a partir de um cursor anterior.':
     'Nothing is sent to this merchant: it fetches its events, and can ask for them again from an earlier cursor.',
-  'Nada é enviado agora: o lojista não está ativo. Os callbacks ficam retidos até que seja reativado.':
-    'Nothing is sent now: the merchant is not active. Callbacks are held until it is enabled again.',
+  'Nada é enviado agora: o lojista não está ativo. Os callbacks ficam retidos até que os envios sejam retomados.':
+    'Nothing is sent now: the merchant is not active. Callbacks are held until deliveries are resumed.',
   'Nada é enviado agora: o disjuntor está aberto. Um só callback é tentado a cada {every}; os outros seguem quando ele for aceito, ou quando o disjuntor for fechado.':
     'Nothing is sent now: the circuit breaker is open. A single callback is tried every {every}; the others follow once it is accepted, or once the breaker is closed.',
   // the page

@@ -42,8 +42,8 @@ export const NOTICES_EN = {
     'Sending goes on: what was held will be delivered, the oldest first.',
   'Enviando agora uma mensagem que esperava.': 'Sending one message that waited now.',
   'Enviando agora {n} mensagens que esperavam.': 'Sending {n} messages that waited now.',
-  'Lojista em pausa: os callbacks ficam retidos até que seja reativado.':
-    'The merchant is paused: callbacks are held until it is enabled again.',
+  'Lojista em pausa: os callbacks ficam retidos até que os envios sejam retomados.':
+    'The merchant is paused: callbacks are held until deliveries are resumed.',
   'Callback de teste na fila: esta página se atualiza até o resultado.':
     'The test callback is queued: this page refreshes until there is a result.',
   'Lojista salvo.': 'The merchant is saved.',

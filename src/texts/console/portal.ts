@@ -10,7 +10,7 @@ export const PORTAL_EN = {
   'Reenviar os testes que falharam': 'Send the tests that failed again',
   'sem testes': 'without tests',
   'só testes': 'tests alone',
-  'A operação pausou os envios: só ela pode ativá-los.': 'The operators paused deliveries: only they can enable them.',
+  'A operação pausou os envios: só ela pode retomá-los.': 'The operators paused deliveries: only they can resume them.',
   '{state}: {callbacks} callbacks': '{state}: {callbacks} callbacks',
   'Filtrar o que chega': 'Filter what arrives',
   'O que a operação envia': 'What the operators send',
@@ -169,6 +169,12 @@ export const PORTAL_EN = {
   'envios desativados': 'deliveries disabled',
   'envios suspensos: falhas seguidas': 'deliveries suspended: failures in a row',
   'envios retomados: uma tentativa deu certo': 'deliveries resumed: an attempt succeeded',
+  'nada os tinha parado: o que esperava saiu': 'nothing had stopped them: what waited was sent',
+  'o disjuntor estava aberto': 'the circuit breaker was open',
+  'pausados pela operação': 'paused by the operators',
+  'pausados por você': 'paused by you',
+  'o filtro estava além dos limites': 'the filter was beyond the limits',
+  'estavam desativados': 'they were disabled',
   'o endereço respondeu 410: não existe mais': 'the address answered 410: it is gone',
   'cinco dias sem uma entrega': 'five days without a delivery',
   'teste ou exemplo enviado': 'test or example sent',
@@ -185,8 +191,9 @@ export const PORTAL_EN = {
   // messages, feed, documents
   'Cursor e manifestos': 'Cursor and manifests',
   Documentação: 'Documentation',
-  'Cada exemplo é assinado e leva "test": true. O seu sistema o confere, responde 2xx e não faz nada com ele.':
-    'Each example is signed and has "test": true. Your system verifies it, answers 2xx, and does nothing with it.',
+  'O webhook de cada exemplo é assinado e leva "test": true; um manifesto fictício dentro dele não tem assinatura, de propósito, e não passa na conferência. O seu sistema confere o webhook, responde 2xx e não faz nada com ele.':
+    'The webhook of each example is signed and has "test": true; an invented manifest inside one is unsigned, on purpose, and does not verify. Your system verifies the webhook, answers 2xx, and does nothing with it.',
+  'Fictício: nenhum manifesto lhe foi enviado até agora.': 'Invented: no manifest was sent to you so far.',
   'Um exemplo repete a sua mensagem mais recente do tipo; se não há nenhuma, é fictício. Um sistema que ainda não lê "test" trataria um exemplo como pagamento.':
     'An example repeats your newest message of the type; where there is none, it is invented. A system that does not read "test" yet would treat an example as a payment.',
   'Enviar um exemplo de cada tipo': 'Send an example of each type',
@@ -214,8 +221,8 @@ export const PORTAL_EN = {
   'o seu feed de eventos': 'your feed of events',
   'Escolha um tipo da lista.': 'Choose a type of the list.',
   exemplo: 'example',
-  'Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e ative: eles seguem então.':
-    'Disabled: {why}. Nothing is sent, and callbacks are held. Repair the address and enable: they follow then.',
+  'Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e retome os envios: eles seguem então.':
+    'Disabled: {why}. Nothing is sent, and callbacks are held. Repair the address and resume deliveries: they follow then.',
   'A operação e você são avisados depois de {after}.': 'Operators and you are notified after {after}.',
   'A operação é avisada depois de {after}.': 'Operators are notified after {after}.',
   'Tentar agora': 'Try now',

@@ -130,3 +130,15 @@ test('events trigger has the portal send an example of any type; wrong use ends 
   expect((await tool(['nothing'])).code).toBe(2);
   expect(await tool(['--version'])).toMatchObject({ code: 0, out: `${VERSION}\n` });
 });
+
+test.each([
+  ['listen', ['listen'], '200 in 12 ms'],
+  ['verify', ['verify'], 'A wrong one says: the signature is wrong: another secret, or another body'],
+  ['events trigger', ['events', 'trigger'], 'example of pix.cashin.paid to https://shop.example/pix'],
+])('the help of %s has an example with what it prints, and the exit codes', async (name, args, printed) => {
+  const { code, out } = await tool([...args, '--help']);
+  expect(code).toBe(0);
+  expect(out).toContain(printed);
+  expect(out).toMatch(new RegExp(`Example[^\\n]*:\\n  confere-cli ${name} `));
+  expect(out).toMatch(/Exit code 0: [\s\S]*; 1: [\s\S]*; 2: a wrong option/);
+});

@@ -13,6 +13,7 @@ import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { hiddenFields, openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
+import { readWorkbook } from '../../support/read-workbook.ts';
 
 const env = closeAfterAll(await openConsoleEnvironment());
 const operator = await openConsoleSession(env, 'operator');
@@ -77,9 +78,28 @@ test('totals keep the filters of the page, and so do their links and the file', 
   expect(lines[1]).toContain('shop;keep-1;a receber;10,00;');
   expect(lines[1]).toMatch(/;Em aberto;.*;(?:sim|não);\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d;;$/);
   expect(lines).toHaveLength(3);
+  const [sheet = ''] = [...html.matchAll(/href="(\/expected\/export[^"]*format=xlsx[^"]*)"/g)].map(([, one]) => one);
+  const book = await operator.download(unescapeHtml(sheet));
+  expect(book.name).toBe('pedidos.xlsx');
+  const [title, , header, row, ...rest] = await readWorkbook(book.bytes);
+  expect(title?.[0]?.text).toBe('Pedidos');
+  expect(header?.map((cell) => cell?.text).join(';')).toBe(lines[0]?.slice(1));
+  expect(row?.slice(0, 5).map((cell) => [cell?.kind, cell?.text])).toEqual([
+    ...[
+      ['text', 'shop'],
+      ['text', 'keep-1'],
+      ['text', 'a receber'],
+      ['number', '10.00'],
+      ['number', '48030'],
+    ],
+  ]);
+  expect(rest).toHaveLength(1);
   const viewer = await openConsoleSession(env, 'viewer');
   const masked = await viewer.download('/expected/export?number=keep-1');
   expect(masked.bytes.toString()).not.toContain('Ana Prado');
+  const maskedBook = await readWorkbook((await viewer.download('/expected/export?number=keep-1&format=xlsx')).bytes);
+  expect(JSON.stringify(maskedBook)).toContain('keep-1');
+  expect(JSON.stringify(maskedBook)).not.toContain('Ana Prado');
 });
 
 test('an order is cancelled in two steps: the preview says the state that follows', async () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createSecretKey } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { createToken } from '../../../src/access/tokens.ts';
 import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
 import { sign } from '../../../src/callbacks/render/sign.ts';
 import { html } from '../../../src/http/console/parts/html.ts';
@@ -297,11 +298,30 @@ test('a failing or disabled merchant says who may correct it, and what the reade
   }
   await set('disabled', undefined);
   const disabled = await operator.get(address);
-  expect(disabled.text).toContain(`${who}, envia um teste, pausa ou reativa este lojista. Você pode`);
+  expect(disabled.text).toContain(`${who}, envia um teste, pausa ou retoma os envios a este lojista. Você pode`);
   expect(disabled.html).not.toContain(`${address}/replay`);
   const seen = await viewer.get(address);
   expect([seen.text.includes(who), seen.html.includes(`${address}/replay`)]).toEqual([true, false]);
-  expect((await admin.get(address)).text).not.toContain(who);
+  const own = (await admin.get(address)).text;
+  expect(own).not.toContain(who);
+  expect(own).toContain('Mensagens que saem ao retomar, em ordem, aos poucos: 0.');
+});
+
+test('before a token is revoked its row says what stops, for whom, and when it was last used', async () => {
+  const { id } = await addMerchant('Com portal');
+  const { db, clock } = env.context;
+  const own = await createToken(env.context, { name: 'ana', role: 'merchant', merchant: id });
+  const ours = await createToken(env.context, { name: 'robot', role: 'operator' });
+  await db.updateTable('tokens').set({ last_used_at: clock.now() }).where('id', '=', own.id).execute();
+  const { text, html } = await admin.get('/tokens');
+  expect(text).toMatch(
+    /quem usa ana \(Lojista mer_[^)]*\): o portal, os eventos e os pedidos pela API\. Último uso: \d\d\/\d\d\/\d{4} [\d:]+ ?\. Não há volta/,
+  );
+  expect(text).toMatch(/quem usa robot \(Operação\): o console e tudo o que chama a API com ele\. Nunca foi usado\./);
+  for (const one of [own, ours]) {
+    expect(html).toContain(`href="/audit?actor=${one.id}"`);
+    expect(html).toContain(`action="/tokens/${one.id}/revoke"`);
+  }
 });
 
 test('a callback shows its message, and the commands on its page sign it as Confere does', async () => {

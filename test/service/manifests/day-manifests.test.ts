@@ -8,6 +8,7 @@ import { claimProbe } from '../../../src/callbacks/queue/claim-callbacks.ts';
 import { readDeliveryMerchants } from '../../../src/callbacks/queue/read-delivery-merchants.ts';
 import { digestIds } from '../../../src/callbacks/render/build-statement.ts';
 import { manifestEventSchema, type manifestSchema } from '../../../src/callbacks/render/event-schema.ts';
+import { REPEATED_MAX, readNewest } from '../../../src/callbacks/render/render-examples.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
@@ -32,6 +33,7 @@ import {
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { type Call, type MerchantServer, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { createMerchantToken } from '../../support/open-scopes.ts';
+import { readRow } from '../../support/read-rows.ts';
 import { ADMIN_TOKEN, temporaryDirectory } from '../../support/start-serve.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
@@ -375,4 +377,19 @@ test('all keys are served with their names for the log, and a manifest of versio
     .execute();
   const { text } = await get(`/api/v1/manifests/${row.day}`, shopOf('b').portal);
   expect(JSON.parse(text)).toEqual({ manifest: JSON.parse(payload), payload: expect.any(String), signatures });
+});
+
+test('an example repeats the newest manifest, however many messages came since', async () => {
+  const { db, clock } = env.context;
+  const { seq, paid } = shopOf('a');
+  const readExample = async () => (await readNewest(env.context, seq, [TYPE])).get(TYPE)?.webhook_id;
+  const before = await readExample();
+  expect(before).toMatch(/^msg_/);
+  const { seq: transaction_seq } = await readRow(db, 'transactions', ['seq'], { id: paid.id });
+  const row = { merchant_seq: seq, transaction_seq, type: 'pix.cashin.paid', source: 'list', state: 'delivered' };
+  const created_at = new Date(clock.now().getTime() + 1);
+  const more = Array.from({ length: REPEATED_MAX }, (_, at) => ({ ...row, webhook_id: `msg_since_${at}`, created_at }));
+  await db.insertInto('callbacks').values(more).execute();
+  expect(await readExample()).toBe(before);
+  expect(await readNewest(env.context, seq, ['confere.none'])).toEqual(new Map());
 });

@@ -54,6 +54,7 @@ const PORTAL: Record<string, string> = {
   'get /portal/history': OWN,
   'get /portal/orders': OWN,
   'get /portal/orders.csv': OWN,
+  'get /portal/orders.xlsx': OWN,
   'get /portal/orders/:id': '404 404',
   'get /portal/filter': OWN,
   'post /portal/filter': OWN,

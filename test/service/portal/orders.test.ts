@@ -14,6 +14,7 @@ import { closeAfterAll } from '../../support/close-after-all.ts';
 import { payOne } from '../../support/expect-orders.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { readRow } from '../../support/read-rows.ts';
+import { readWorkbook } from '../../support/read-workbook.ts';
 
 const env = closeAfterAll(await openConsoleEnvironment());
 let [ana, bia, none]: Shop[] = [];
@@ -53,7 +54,8 @@ async function openShop(name: string, sources: string[]) {
     async get(address: string, language = 'pt-BR') {
       await env.timers.advance(1_000);
       const response = await fetch(`${env.url}${address}`, { headers: { cookie, 'accept-language': language } });
-      return { status: response.status, text: await response.text() };
+      const bytes = Buffer.from(await response.arrayBuffer());
+      return { status: response.status, bytes, text: bytes.toString() };
     },
   };
 }
@@ -382,6 +384,13 @@ it('shows nothing that another merchant sent, also under one source', async () =
     ]);
     expect((await bia?.get(address))?.text).toMatch(/b-both[\s\S]*b-own/);
   }
+  const bookOf = async (shop: Shop | undefined) =>
+    JSON.stringify(await readWorkbook((await shop?.get('/portal/orders.xlsx'))?.bytes ?? Buffer.alloc(0)));
+  const [anas, bias] = [await bookOf(ana), await bookOf(bia)];
+  expect([anas.includes('from-operators'), anas.includes('b-both'), bias.includes('b-both')]).toEqual([
+    ...[true, false, true],
+  ]);
+  expect((await ana?.get('/portal/orders'))?.text).toContain('href="/portal/orders.xlsx"');
   for (const id of [...ids, 'ep_none']) expect((await ana?.get(`/portal/orders/${id}`))?.status).toBe(404);
 });
 

@@ -286,6 +286,28 @@ it('the form of a replay begins with the first failure, else a week ago, and has
     .execute();
 });
 
+it('the preview of a replay counts by type, and names the first and the last message with their times', async () => {
+  const typed = { from: '2020-01-01T00:00:00', to: '2099-01-01T00:00:00', states: 'all' };
+  const { html: form } = await show('/portal/replay');
+  const headers = { cookie, origin: url, 'accept-language': 'en' };
+  const body = new URLSearchParams({ form_token: formTokenOf(form), ...typed });
+  const text = await (await fetch(`${url}/portal/replay`, { method: 'POST', headers, body })).text();
+  const kept = await env.context.db
+    .selectFrom('callbacks')
+    .select(['type', 'webhook_id'])
+    .where('source', '<>', 'test')
+    .where('state', 'in', ['delivered', 'failed'])
+    .where('transaction_seq', 'is not', null)
+    .orderBy('seq')
+    .execute();
+  expect(kept.length).toBeGreaterThan(1);
+  for (const [type, rows] of Map.groupBy(kept, (row) => row.type))
+    expect(text).toContain(`<code>${type}</code>: ${rows.length}<`);
+  const one = (id = '') => `\\d\\d:\\d\\d:\\d\\d[\\s\\S]*${id}`;
+  const [first, last] = [kept[0]?.webhook_id, kept.at(-1)?.webhook_id];
+  expect(text).toMatch(new RegExp(`The first[\\s\\S]*${one(first)}[\\s\\S]*The last[\\s\\S]*${one(last)}`));
+});
+
 it('a token that no merchant has is not called missing, and a fault of a parameter is said once', async () => {
   const reasonOf = async (path: string, given: string) =>
     (await callApi({ url: `${url}/api/v1`, token: given }, 'GET', path)).json.reason;
@@ -351,6 +373,9 @@ it('a message that waits for an earlier one says so, and a 410 says why nothing 
     return html.includes('<p class="explain bad">Desativado: ') && html;
   });
   expect(disabled).toContain('o endereço respondeu 410 Gone');
+  await env.advanceUntil('what waits is held, and counted beside the button', async () =>
+    (await show('/portal')).html.includes('Mensagens que saem ao retomar, em ordem, aos poucos: 3.'),
+  );
 });
 
 it('the page of the rotation says until when there is none, on the wall clock, and offers none', async () => {

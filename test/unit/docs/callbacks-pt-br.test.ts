@@ -6,7 +6,9 @@ const read = (name: string): string =>
   readFileSync(path.resolve(import.meta.dirname, '../../../docs', name), 'utf8').replace(/\r/g, '');
 const PAGES = ['callbacks', 'callback-types', 'provider-format', 'fetch-events', 'day-manifests'];
 
-const codeOf = (text: string): string[] => text.match(/^```[\s\S]*?^```$/gm) ?? [];
+/** Blocks of code; what follows code on its line, as a comment of the shell, is translated. */
+const codeOf = (text: string): string[] =>
+  (text.match(/^```[\s\S]*?^```$/gm) ?? []).map((code) => code.replace(/(?<=\S) +# .*$/gm, ''));
 /** The marks that begin the lines outside of code: headings, items, rows of tables. */
 const outlineOf = (text: string): string[] =>
   text.replace(/^```[\s\S]*?^```$/gm, '```').match(/^(?:#+|-|\||```)/gm) ?? [];

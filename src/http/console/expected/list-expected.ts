@@ -9,9 +9,10 @@ import { sumExpected } from '../../../expected/filter-expected.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { expectedPayments, putOne } from '../../../operations/expected.ts';
-import { t, untranslated } from '../../../texts/translate.ts';
+import { EXPORT_FORMATS } from '../../../reports/serve/export-found.ts';
+import { t } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
-import { sendExpectedCsv } from '../../api/expected.ts';
+import { sendExpected } from '../../api/expected.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
@@ -26,7 +27,7 @@ import {
   readPlatformWords,
   showPlatform,
 } from '../parts/read-platform-names.ts';
-import { sendList, sendWrongFilters } from '../parts/send-list.ts';
+import { listFiles, sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField, hasRole } from '../parts/send-page.ts';
 import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
 import {
@@ -102,9 +103,7 @@ function expectedListPages(context: Context): Router {
     const actions =
       hasRole(response, ...putOne.roles) &&
       html`<p class="actions">${buttonLink(`${EXPECTED.address}/new`, t('Novo pedido'))}${buttonLink('/balances/imports?kind=expected', t('Importar um arquivo'))}</p>`;
-    const file =
-      rows.length > 0 &&
-      html`<p class="hint">${t('Baixar o que se vê, em todas as páginas:')} <span class="files"><a href="${addressOf(EXPORT)}" download>${untranslated('CSV')}</a></span></p>`;
+    const file = rows.length > 0 && listFiles((format) => addressOf(EXPORT, { format }));
     sendList(request, response, {
       ...EXPECTED,
       tabs: tabs(EXPECTED.address),
@@ -156,7 +155,15 @@ function expectedExport(context: Context): Router {
   router.get(EXPORT, encryptFilters(context, list), async (request, response) => {
     const { filters: filter, draft } = readSealedFilters(context, request, list);
     if (filter === undefined) await list.refuse(request, response, draft);
-    else await sendExpectedCsv(context, response, { filter, caller: getCaller(response), via: 'console' });
+    else {
+      const wanted = { filter, caller: getCaller(response), via: 'console' } as const;
+      await sendExpected(
+        context,
+        response,
+        wanted,
+        EXPORT_FORMATS.find((one) => one === request.query.format),
+      );
+    }
   });
   return router;
 }

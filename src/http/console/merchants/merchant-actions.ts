@@ -1,17 +1,19 @@
 import type { Response } from 'express';
 import { isFailing } from '../../../callbacks/health/merchant-health.ts';
+import type { Delivery } from '../../../callbacks/manage/read-delivery.ts';
 import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { type PlainText, t } from '../../../texts/translate.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { ROLE_WORDS } from '../parts/words.ts';
+import { describeHeld } from './render-delivery.ts';
 
-/** Renders the actions that this caller may take with a merchant. @param has a pull token, and a change of address that waits. */
+/** Renders the actions that this caller may take with a merchant. @param has a pull token, a change of address that waits, what waits to be sent. */
 export function merchantActions(
   response: Response,
   merchant: PresentedMerchant,
-  { hasToken, isAsking }: { hasToken: boolean; isAsking: boolean },
+  { hasToken, isAsking, delivery }: { hasToken: boolean; isAsking: boolean; delivery: Delivery },
 ): Html | undefined {
   const [isAdmin, isOperator] = [hasRole(response, 'admin'), hasRole(response, 'operator')];
   if (!isAdmin && !isOperator) return undefined;
@@ -25,7 +27,7 @@ export function merchantActions(
     isAdmin && isAsking && ['decide-address', 'Decidir uma mudança de endereço'],
     isAdmin && ['portal-token', 'Dar acesso ao portal'],
   ];
-  return html`<section class="act bare" aria-label="${t('Ações')}">${isAdmin && postForm(response, `${address}/enable`, buttons(merchant))}
+  return html`<section class="act bare" aria-label="${t('Ações')}">${isAdmin && html`${postForm(response, `${address}/enable`, buttons(merchant))}${describeHeld(merchant, delivery)}`}
 <p class="actions">${links.filter((one) => one !== false).map(([name, text]) => html`<a href="${address}/${name}">${t(text)}</a>`)}</p></section>`;
 }
 
@@ -49,8 +51,8 @@ export function explainWhoMayChange(
           callbacks,
           replay,
         })
-      : tHtml('Você pode {callbacks}, falar com o lojista e, depois de reativado, repetir um período.', { callbacks });
-  return html`<p class="explain">${t('Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou reativa este lojista.', { role: ROLE_WORDS.admin })} ${own}</p>`;
+      : tHtml('Você pode {callbacks}, falar com o lojista e, retomados os envios, repetir um período.', { callbacks });
+  return html`<p class="explain">${t('Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou retoma os envios a este lojista.', { role: ROLE_WORDS.admin })} ${own}</p>`;
 }
 
 function buttons({ id, state, breaker }: PresentedMerchant): Html {
@@ -59,6 +61,6 @@ function buttons({ id, state, breaker }: PresentedMerchant): Html {
   return html`<div class="actions"><button class="secondary" formaction="${address}/test">${t('Enviar um teste')}</button>${
     isEnabled
       ? html`<button class="secondary" formaction="${address}/pause">${t('Pausar')}</button>`
-      : html`<button formaction="${address}/enable">${t('Ativar')}</button>`
+      : html`<button formaction="${address}/enable">${t('Retomar os envios')}</button>`
   }${isEnabled && breaker === 'open' && html`<button class="secondary" formaction="${address}/enable">${t('Fechar o disjuntor')}</button>`}</div>`;
 }

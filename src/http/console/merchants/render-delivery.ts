@@ -63,13 +63,20 @@ export function describeOutcome(status: number | null, errorClass: string | null
   return status === null ? describeCode(ATTEMPT_ERROR_WORDS, errorClass ?? '') : `HTTP ${status}`;
 }
 
+/** How many messages deliveries that are resumed send; false where a merchant fetches them, or nothing stops them. */
+export function describeHeld(merchant: PresentedMerchant, { counts: { held, pending } }: Delivery): Html | false {
+  if (merchant.url === null || (merchant.state === 'enabled' && merchant.breaker !== 'open')) return false;
+  const n = formatBounded({ n: held.n + pending.n, isMore: held.isMore || pending.isMore });
+  return html`<p class="hint">${t('Mensagens que saem ao retomar, em ordem, aos poucos: {n}.', { n })}</p>`;
+}
+
 /** In place of a form that would send nothing now: why. */
 export function describeHold(hold: Hold): Html {
   const every = formatDuration(PROBE_EVERY_MS / 1000);
   if (hold === 'fetches')
     return html`<p>${t('Nada é enviado a este lojista: ele busca os seus eventos, e pode pedi-los de novo a partir de um cursor anterior.')}</p>`;
   if (hold === 'state')
-    return html`<p>${t('Nada é enviado agora: o lojista não está ativo. Os callbacks ficam retidos até que seja reativado.')}</p>`;
+    return html`<p>${t('Nada é enviado agora: o lojista não está ativo. Os callbacks ficam retidos até que os envios sejam retomados.')}</p>`;
   return html`<p>${t('Nada é enviado agora: o disjuntor está aberto. Um só callback é tentado a cada {every}; os outros seguem quando ele for aceito, ou quando o disjuntor for fechado.', { every })}</p>`;
 }
 
@@ -97,7 +104,7 @@ function describeFailing(
 }
 
 function describeNext(context: Clocked, merchant: PresentedMerchant, at: Date | undefined): Part {
-  if (merchant.state !== 'enabled') return t('nenhuma até que seja reativado');
+  if (merchant.state !== 'enabled') return t('nenhuma até que os envios sejam retomados');
   if (at === undefined) return t('nada espera');
   if (at <= context.clock.now()) return t('agora');
   return html`${moment(context.calendar, at)}${merchant.breaker === 'open' && html` <span class="hint">${t('um só callback, para ver se o endereço voltou')}</span>`}`;

@@ -1,6 +1,11 @@
 import type { Router } from 'express';
 import { assertDelivers } from '../../../callbacks/manage/redeliver.ts';
-import { findFirstFailed, type ReplayRequest, replay } from '../../../callbacks/manage/replay.ts';
+import {
+  findFirstFailed,
+  previewReplay,
+  type ReplayPreview,
+  type ReplayRequest,
+} from '../../../callbacks/manage/replay.ts';
 import type { Context } from '../../../context.ts';
 import { addDays } from '../../../domain/calendar.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
@@ -13,7 +18,7 @@ import { ofChange } from '../forms/two-step-form.ts';
 import { choiceField, type Draft, inputField, parseWall } from '../parts/fields.ts';
 import { formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { facts } from '../parts/page-components.ts';
+import { facts, idText } from '../parts/page-components.ts';
 import { ofMerchant } from './merchant-forms.ts';
 
 /** How far the form reaches back where nothing has failed. */
@@ -27,7 +32,7 @@ const STATES = words({ all: 'Entregues e falhos', failed: 'Só os que falharam',
 export function replayForm(context: Context): Router {
   const parts = replayParts<MerchantRow>(context, (range, item) => ({
     merchant: item,
-    count: () => replay(context, { ...range, merchant: item.id, dryRun: true }),
+    count: () => previewReplay(context, { ...range, merchant: item.id }),
   }));
   const initial = async ({ seq }: MerchantRow) => describeFailed(context, await findFirstFailed(context.db, seq));
   return serveTwoStepForm<GivenOf<typeof replayCallbacks>, MerchantRow, string>(context, {
@@ -40,10 +45,10 @@ export function replayForm(context: Context): Router {
   });
 }
 
-/** The parts of a form that sends callbacks again, an operator's or a merchant's. @param of whose callbacks, and how many. */
+/** The parts of a form that sends callbacks again, an operator's or a merchant's. @param of whose callbacks, and which. */
 export function replayParts<Item>(
   context: Pick<Context, 'calendar' | 'clock'>,
-  of: (range: Range, item: Item) => { merchant: MerchantRow; count: () => Promise<number> },
+  of: (range: Range, item: Item) => { merchant: MerchantRow; count: () => Promise<ReplayPreview> },
 ) {
   return {
     title: 'Reenviar um período',
@@ -55,14 +60,20 @@ export function replayParts<Item>(
       const { merchant, count } = of(range, item);
       // refused here as by the change
       assertDelivers(merchant);
-      const counted = await count();
+      const { count: counted, types, ends } = await count();
       if (counted === 0) throw refuseField('states', 'replay_empty');
+      const byType = [...types].sort(([a], [b]) => (a < b ? -1 : 1));
+      const describeOne = (one: ReplayPreview['ends'][number]) =>
+        html`${moment(context.calendar, one.created_at)} <code>${one.type}</code> ${idText(one.webhook_id)}`;
       return facts([
         ['Lojista', merchant.name],
         ['De', moment(context.calendar, range.from)],
         ['Até antes de', moment(context.calendar, range.to)],
         ['Quais', STATES[range.states?.[0] ?? 'all']],
         ['Callbacks que voltariam para a fila', html`<b>${formatCount(counted)}</b>`],
+        ['Por tipo', html`${byType.map(([type, n]) => html`<div><code>${type}</code>: ${formatCount(n)}</div>`)}`],
+        ['A primeira', ends[0] && describeOne(ends[0])],
+        ['A última', ends[1] && describeOne(ends[1])],
       ]);
     },
     done: 'replayed',

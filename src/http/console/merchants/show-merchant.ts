@@ -37,13 +37,14 @@ export function merchantPages(context: Context): Router {
     const merchant = presentMerchantTo(getCaller(response), row);
     const page = { limit: CALLBACKS_SHOWN, before: undefined };
     const callbacks = await listCallbacks(context.db, { merchant: merchant.id }, page);
+    const delivery = await readDelivery(context, row);
     const isAsking = (await listWaiting(context, context.db, { merchant: row.id })).length > 0;
     const body = html`<p class="crumb"><a href="/merchants">${t('Lojistas')}</a></p>
 <div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
 ${explainWhoMayChange(context, response, merchant)}
-${merchantActions(response, merchant, { hasToken: row.pull_token_hash !== null, isAsking })}
-${renderDelivery(context, merchant, await readDelivery(context, row), {
+${merchantActions(response, merchant, { hasToken: row.pull_token_hash !== null, isAsking, delivery })}
+${renderDelivery(context, merchant, delivery, {
   list: (state) => `/callbacks?merchant=${merchant.id}&state=${state}`,
   item: ({ callback }) => `/callbacks/${callback}`,
 })}

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
-import { type Label, translate } from '../../../texts/translate.ts';
+import { EXPORT_FORMATS, type ExportFormat } from '../../../reports/serve/export-found.ts';
+import { type Label, t, translate, untranslated } from '../../../texts/translate.ts';
 import { encodeCursor } from '../../parse-page.ts';
 import { type Html, html, type Part } from './html.ts';
 import { filterForm, pager } from './page-components.ts';
@@ -49,4 +50,13 @@ ${pager(address, request.query, encodeCursor(next))}`;
     ...(status === undefined ? {} : { status }),
     ...(refreshS === undefined ? {} : { refreshS, isTypedIn: true }),
   });
+}
+
+/** Links to the files of what a list shows. @param limit what is said beside them. */
+export function listFiles(addressOf: (format: ExportFormat) => string, limit?: Part): Html {
+  const links = EXPORT_FORMATS.map(
+    (format) =>
+      html`<a href="${addressOf(format)}" download>${format === 'csv' ? untranslated('CSV') : t('Planilha')}</a> `,
+  );
+  return html`<p class="hint">${t('Baixar o que se vê, em todas as páginas:')} <span class="files">${links}</span> ${limit}</p>`;
 }

@@ -227,7 +227,7 @@ const DONE = words({
   making: 'Os relatórios estão sendo feitos, um depois do outro: recarregue a página daqui a pouco.',
   unchanged: 'Nada mudou desde a última revisão: não há uma nova.',
   enabled: 'Os envios seguem: o que estava retido será entregue, do mais antigo ao mais novo.',
-  paused: 'Lojista em pausa: os callbacks ficam retidos até que seja reativado.',
+  paused: 'Lojista em pausa: os callbacks ficam retidos até que os envios sejam retomados.',
   tested: 'Callback de teste na fila: esta página se atualiza até o resultado.',
   merchant_changed: 'Lojista salvo.',
   examples: 'Exemplos na fila: recarregue a página para ver o resultado de cada um.',

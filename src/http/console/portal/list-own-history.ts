@@ -107,13 +107,20 @@ const SECRET_WORDS: Record<string, string> = words({
   test_url: 'o do endereço de teste',
 });
 
-const DISABLED_WORDS: Record<string, string> = words({
+const STOP_WORDS = words({
+  enabled: 'nada os tinha parado: o que esperava saiu',
+  breaker: 'o disjuntor estava aberto',
+  paused_by_operator: 'pausados pela operação',
+  paused_by_merchant: 'pausados por você',
   gone: 'o endereço respondeu 410: não existe mais',
   failing: 'cinco dias sem uma entrega',
+  filter: 'o filtro estava além dos limites',
+  disabled: 'estavam desativados',
 });
 
 function describeDetails({ kind, effects, value, old_value: old, filter, callback, types, ...order }: OwnChange): Part {
-  if (order.disabled_for !== null) return describeCode(DISABLED_WORDS, order.disabled_for);
+  const stop = order.was ?? order.disabled_for;
+  if (stop !== null) return describeCode(STOP_WORDS, stop);
   if (types !== null)
     return types.length === 1 ? html`<code>${types[0]}</code>` : t('{n} exemplos', { n: types.length });
   if (order.expected_payment_id !== null) return describeOrder(order);

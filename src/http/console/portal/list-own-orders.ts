@@ -5,8 +5,9 @@ import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import type { Competing } from '../../../expected/read-competing.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
+import { EXPORT_FORMATS } from '../../../reports/serve/export-found.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { type Label, t, untranslated, words } from '../../../texts/translate.ts';
+import { type Label, t, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import {
@@ -25,15 +26,13 @@ import { formatCount, formatDay, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText, say, table } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
-import { sendList, sendWrongFilters } from '../parts/send-list.ts';
+import { listFiles, sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { ORDER_STATE_WORDS } from '../parts/words.ts';
 import { sayOrderMessages } from './choose-filter.ts';
 import { curl, explainState, keyOf } from './explain-state.ts';
 import type { OwnOrders } from './own-orders.ts';
 import { CALLBACKS, DOCS, ORDERS } from './site.ts';
-
-const FILE = `${ORDERS.address}.csv`;
 
 const query = z.object({
   state: filterChoice(EXPECTED_STATES),
@@ -65,8 +64,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
     const areSet = isFiltered(filters);
     const { cursor: _, limit: __, ...given } = request.query;
     const file =
-      rows.length > 0 &&
-      html`<p class="hint">${t('Baixar o que se vê, em todas as páginas:')} <span class="files"><a href="${encryptAddress(context, request, FILE, given)}" download>${untranslated('CSV')}</a></span></p>`;
+      rows.length > 0 && listFiles((format) => encryptAddress(context, request, `${ORDERS.address}.${format}`, given));
     const empty = areSet
       ? 'Nenhum pedido com estes filtros: remova um deles.'
       : 'Nenhum pedido até agora: envie o primeiro como abaixo.';
@@ -78,11 +76,12 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       next,
     });
   });
-  router.get(FILE, async (request, response) => {
-    const { filters, draft } = readFilters(request.query, query);
-    if (filters === undefined) refuse(request, response, draft);
-    else await orders.sendFile(response, filters);
-  });
+  for (const format of EXPORT_FORMATS)
+    router.get(`${ORDERS.address}.${format}`, async (request, response) => {
+      const { filters, draft } = readFilters(request.query, query);
+      if (filters === undefined) refuse(request, response, draft);
+      else await orders.sendFile(response, filters, format);
+    });
   router.get(`${ORDERS.address}/:id`, async (request: Request<{ id: string }>, response) => {
     const { order, reason, competing, story, tokens } = await orders.show(response, request.params.id);
     const waiting = untilDecided(order);

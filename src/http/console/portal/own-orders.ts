@@ -4,8 +4,9 @@ import { findUnfindable } from '../../../expected/describe-state.ts';
 import type { ExpectedFilters } from '../../../expected/filter-expected.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { expectedPayments, ownOrders, showOwnOrder } from '../../../operations/expected.ts';
+import type { ExportFormat } from '../../../reports/serve/export-found.ts';
 import { callerOf, getScope } from '../../access/require-scope.ts';
-import { sendExpectedCsv } from '../../api/expected.ts';
+import { sendExpected } from '../../api/expected.ts';
 import { readListPage } from '../../mount-operations.ts';
 
 export type OwnOrders = ReturnType<typeof openOwnOrders>;
@@ -18,7 +19,7 @@ export function openOwnOrders(context: Context) {
       readListPage(context, expectedPayments, request, response, ownOrders(callerIn(response), filter)),
     findUnfindable: (rows: PresentedExpected[]) => findUnfindable(context, rows),
     show: (response: Response, id: string) => showOwnOrder(context, id, callerIn(response)),
-    sendFile: (response: Response, filter: ExpectedFilters) =>
-      sendExpectedCsv(context, response, ownOrders(callerIn(response), filter)),
+    sendFile: (response: Response, filter: ExpectedFilters, format: ExportFormat) =>
+      sendExpected(context, response, ownOrders(callerIn(response), filter), format),
   };
 }

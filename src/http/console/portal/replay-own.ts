@@ -8,11 +8,11 @@ import { html } from '../parts/html.ts';
 import type { CreatePortalForm } from './portal-form.ts';
 import { CALLBACKS } from './site.ts';
 
-/** The form that sends the merchant's callbacks of a range again; its preview counts them. */
+/** The form that sends the merchant's callbacks of a range again; its preview counts them by type. */
 export function replayForm(context: PortalContext, form: CreatePortalForm): Router {
-  const parts = replayParts<MerchantScope>(context, (range, { merchant, countReplay }) => ({
+  const parts = replayParts<MerchantScope>(context, (range, { merchant, previewReplay }) => ({
     merchant,
-    count: () => countReplay(range),
+    count: () => previewReplay(range),
   }));
   return form({
     ...parts,

@@ -1,4 +1,5 @@
 import type { Response, Router } from 'express';
+import type { Delivery } from '../../../callbacks/manage/read-delivery.ts';
 import { DISABLED, readDisabledReason } from '../../../merchants/disabled-reasons.ts';
 import { presentMerchant, presentOwnMerchant } from '../../../merchants/present-merchant.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
@@ -6,7 +7,7 @@ import { t } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { merchantBadges } from '../merchants/list-merchants.ts';
-import { renderDelivery } from '../merchants/render-delivery.ts';
+import { describeHeld, renderDelivery } from '../merchants/render-delivery.ts';
 import { renderFilter } from '../merchants/render-filter.ts';
 import { describeRequest } from '../merchants/request-fields.ts';
 import { BACKFILL_WORDS } from '../merchants/show-merchant.ts';
@@ -40,7 +41,7 @@ export function homePage(context: PortalContext): Router {
     });
     const body = html`<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
-${renderActions(response, scope, waits)}
+${renderActions(response, scope, { waits, delivery: read })}
 ${delivery}
 ${await renderAddresses(context, scope, response)}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, scope)}</section>
@@ -54,21 +55,25 @@ ${await renderAddresses(context, scope, response)}
 /** The reasons that the merchant corrects itself. */
 const OWN_REASONS: readonly string[] = [DISABLED.gone, DISABLED.failing];
 
-function renderActions(response: Response, { merchant, hold }: MerchantScope, waits: boolean): Html {
+function renderActions(
+  response: Response,
+  { merchant, hold }: MerchantScope,
+  { waits, delivery }: { waits: boolean; delivery: Delivery },
+): Html {
   const { disabled_reason: why } = merchant;
   const isPausedByUs = merchant.state === 'paused' && merchant.paused_by !== 'merchant';
   const state =
     merchant.state === 'enabled'
       ? html`<button class="secondary" formaction="/portal/pause">${t('Pausar')}</button>`
-      : !isPausedByUs && html`<button formaction="/portal/resume">${t('Ativar')}</button>`;
+      : !isPausedByUs && html`<button formaction="/portal/resume">${t('Retomar os envios')}</button>`;
   const buttons = html`<div class="actions"><button class="secondary" formaction="/portal/test">${t('Enviar um teste')}</button>${state}${
     hold === 'breaker' &&
     html`<button class="secondary" formaction="/portal/resume">${t('Fechar o disjuntor')}</button>`
   }${hold === undefined && waits && sendWaiting()}</div>`;
   return html`<section class="act bare" aria-label="${t('Ações')}">
-${isPausedByUs && html`<p class="explain">${t('A operação pausou os envios: só ela pode ativá-los.')}</p>`}
-${merchant.state === 'disabled' && why !== null && OWN_REASONS.includes(why) && html`<p class="explain bad">${tHtml('Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e ative: eles seguem então.', { why: say(readDisabledReason(why)) })}</p>`}
-${postForm(response, '/portal/test', buttons)}
+${isPausedByUs && html`<p class="explain">${t('A operação pausou os envios: só ela pode retomá-los.')}</p>`}
+${merchant.state === 'disabled' && why !== null && OWN_REASONS.includes(why) && html`<p class="explain bad">${tHtml('Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e retome os envios: eles seguem então.', { why: say(readDisabledReason(why)) })}</p>`}
+${postForm(response, '/portal/test', buttons)}${!isPausedByUs && describeHeld(presentMerchant(merchant), delivery)}
 <p class="actions"><a href="/portal/filter">${t('Filtrar o que chega')}</a><a href="/portal/replay">${t('Reenviar um período')}</a><a href="/portal/rotate-secret">${t('Trocar o segredo')}</a></p></section>`;
 }
 

@@ -27,7 +27,7 @@ export function messagePages(): Router {
   const router = createRouter();
   router.get(MESSAGES.address, (request, response) => {
     const body = html`<h1>${t(MESSAGES.title)}</h1>
-<p class="lead">${t('Cada exemplo é assinado e leva "test": true. O seu sistema o confere, responde 2xx e não faz nada com ele.')}</p>
+<p class="lead">${t('O webhook de cada exemplo é assinado e leva "test": true; um manifesto fictício dentro dele não tem assinatura, de propósito, e não passa na conferência. O seu sistema confere o webhook, responde 2xx e não faz nada com ele.')}</p>
 <p class="explain">${t('Um exemplo repete a sua mensagem mais recente do tipo; se não há nenhuma, é fictício. Um sistema que ainda não lê "test" trataria um exemplo como pagamento.')}</p>
 ${facts([['Destino', describeTarget(getScope(response).merchant)]])}
 ${sendForm(response, undefined)}
@@ -58,7 +58,7 @@ ${
   example &&
   sent &&
   html`<p class="explain">${t(example.repeats === undefined ? 'Vai um exemplo fictício, como abaixo, para:' : 'Vai a sua mensagem mais recente deste tipo, como abaixo, para:')} ${describeTarget(merchant)}</p>${sendForm(response, type)}
-<section><h2>${t('Exemplo')}</h2><p>${describeOrigin(merchant, example)} ${isFlat && t('O id é outro a cada envio.')}</p><pre>${JSON.stringify(sent, null, 2)}</pre></section>`
+<section><h2>${t('Exemplo')}</h2><p>${describeOrigin(merchant, type, example)} ${isFlat && t('O id é outro a cada envio.')}</p><pre>${JSON.stringify(sent, null, 2)}</pre></section>`
 }
 <section><h2>${t('Esquema')}</h2><p>${'JSON Schema 2020-12'} · <a href="${DOCS.address}/${SCHEMA_FILE}" download>${SCHEMA_FILE}</a></p><pre lang="en">${JSON.stringify(describeWhole(message.body), null, 2)}</pre></section>`;
     sendPage(request, response, { title: type, body });
@@ -103,10 +103,11 @@ function sayWhen(type: string): string {
 }
 
 /** Says which message an example repeats, or why it is invented. */
-function describeOrigin(merchant: MerchantRow, { repeats }: Example): Html {
+function describeOrigin(merchant: MerchantRow, type: string, { repeats }: Example): Html {
   if (repeats !== undefined)
     return html`${t('A sua mensagem mais recente deste tipo:')} <a href="${CALLBACKS.address}/${repeats}">${shortId(repeats)}</a>.`;
   if (sendsInvented(merchant)) return html`${t('Fictício: ninguém confirmou o endereço de teste.')}`;
+  if (type === MANIFEST_TYPE) return html`${t('Fictício: nenhum manifesto lhe foi enviado até agora.')}`;
   return html`${t('Fictício: entre as suas {n} mensagens mais novas não há deste tipo.', { n: formatCount(REPEATED_MAX) })}`;
 }
 

@@ -5,7 +5,7 @@ import { OPERATIONS, type Operation } from '../../../domain/statuses.ts';
 import { findDoubts, type Reading, type SearchKind } from '../../../ledger/read/classify-search.ts';
 import { OUTCOMES, type Outcome, type SearchTotal, TOTAL_MS_MAX } from '../../../ledger/read/read-search-total.ts';
 import { INSIDE_DAYS_MAX } from '../../../ledger/read/search-transactions.ts';
-import { EXPORT_FORMATS, EXPORT_ROWS_MAX, type ExportFormat } from '../../../reports/serve/export-found.ts';
+import { EXPORT_ROWS_MAX } from '../../../reports/serve/export-found.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { type PlainText, t, words } from '../../../texts/translate.ts';
 import type { Filters } from '../parts/encrypt-filters.ts';
@@ -13,6 +13,7 @@ import { type Draft, dayField, filterField, inputField, platformField } from '..
 import { EXAMPLE_CENTS, formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { SEARCH_BOX } from '../parts/parse-filters.ts';
+import { listFiles } from '../parts/send-list.ts';
 import { OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 import { explainE2eId, splitBox, TEXT_FILTERS } from './read-search.ts';
 
@@ -211,16 +212,11 @@ const OUTCOME_WORDS: Record<Operation, Record<Outcome, string>> = {
   cashout: words({ paid: 'Saídas pagas', refunded: 'Saídas devolvidas', unpaid: 'Saídas não pagas' }),
 };
 
-const formatWord = (format: ExportFormat): string => (format === 'csv' ? 'CSV' : t('Planilha'));
-
 /** Links to the files of what is shown. */
 export function renderExports(given: Filters, addressOf: AddressOf, full: boolean): Html {
-  const links = EXPORT_FORMATS.map(
-    (format) => html`<a href="${addressOf({ ...given, format })}" download>${formatWord(format)}</a> `,
-  );
   const n = formatCount(EXPORT_ROWS_MAX);
   const limit = full
     ? t('Até {n} linhas, as mais novas primeiro; fica registrado quem baixou e o quê.', { n })
     : t('Até {n} linhas, as mais novas primeiro; com os dados pessoais mascarados.', { n });
-  return html`<p class="hint">${t('Baixar o que se vê, em todas as páginas:')} <span class="files">${links}</span> ${limit}</p>`;
+  return listFiles((format) => addressOf({ ...given, format }), limit);
 }
