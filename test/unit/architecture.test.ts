@@ -4,50 +4,18 @@ import { describe, expect, it } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** A file imports its own room and rooms of lower layers only; rooms of one layer never import each other. */
-const LAYERS: Record<string, number> = {
-  embedded: -1,
-  'src/domain': 0,
-  'src/texts': 0.5,
-  'src/config': 0,
-  'src/tracing': 1,
-  'src/log': 1,
-  'src/timers': 1,
-  'src/metrics': 1,
-  'src/database': 2,
-  'src/runtime': 3,
-  'src/spreadsheet': 3.5,
-  'src/context': 4,
-  'src/archive': 4.5,
-  'src/provider': 5,
-  'src/merchants': 5,
-  'src/callbacks': 5,
-  'src/alerts': 4.8,
-  'src/tlog': 4.9,
-  'src/access': 5,
-  'src/seal': 5,
-  'src/privacy': 5,
-  'src/mismatches': 6,
-  'src/oidc': 6,
-  'src/timetable': 6,
-  'src/ledger': 7,
-  'src/inbox': 8,
-  'src/reconciliation': 8,
-  'src/expected': 8.1,
-  'src/reports': 8.15,
-  'src/manifests': 8.2,
-  'src/portal': 8.3,
-  'src/retention': 8.2,
-  'src/proof': 8.2,
-  'src/doctor': 8.5,
-  'src/backup': 8.5,
-  'src/imports': 8.5,
-  'src/operations': 8.8,
-  'src/http': 9,
-  jobs: 10,
-  'src/commands': 10,
-  'src/main': 10,
-};
+/** The rooms and their layers, as the table of docs/architecture.md has them. */
+const LAYERS = readLayers();
+
+function readLayers(): Record<string, number> {
+  const rows = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8').matchAll(/^\| (-?[\d.]+) \| ([^|]+) \|/gm);
+  return Object.fromEntries(
+    [...rows].flatMap(([, layer = '', rooms = '']) =>
+      [...rooms.matchAll(/`([^`]+)`/g)].map(([, room = '']) => [room.replace(/\.ts$/, ''), Number(layer)] as const),
+    ),
+  );
+}
+
 const SIBLINGS_ALLOWED = [
   'src/config>src/domain',
   'src/log>src/tracing',

@@ -110,8 +110,8 @@ const SECRET_WORDS: Record<string, string> = words({
 const STOP_WORDS = words({
   enabled: 'nada os tinha parado: o que esperava saiu',
   breaker: 'o disjuntor estava aberto',
-  paused_by_operator: 'pausados pela operação',
-  paused_by_merchant: 'pausados por você',
+  paused_by_operator: 'estavam pausados pela operação',
+  paused_by_merchant: 'estavam pausados por você',
   gone: 'o endereço respondeu 410: não existe mais',
   failing: 'cinco dias sem uma entrega',
   filter: 'o filtro estava além dos limites',
