@@ -22,7 +22,7 @@ import { applyTransactions, transactionOf } from '../../support/make-report-tran
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { type ConsoleAnswer, hiddenFields } from '../../support/open-console-session.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
-import { readRow } from '../../support/read-rows.ts';
+import { readRow, readRows } from '../../support/read-rows.ts';
 import { centsOf, type ReadSheet, readWorkbook, rowsOf, sheetOf, sumCents } from '../reports/read-workbook.ts';
 
 const [A, B] = ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'a3bb189e-8bf9-4888-9912-ace4e6543002'];
@@ -556,6 +556,8 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const titles = FEE_COLUMNS.map((column) => PT_BR.columns[column]);
   expect(titles.slice(3, 6)).toEqual(['Cobrado', 'Cobrado com contrato', 'Pelo contrato']);
   expect(csv[0]).toBe([...titles, 'Nome da plataforma'].join(';'));
+  const downloads = await readRows(env.context.db, 'audit', ['target'], { action: 'reports.download' }, ['seq']);
+  expect(downloads.map(({ target }) => target)).toContain(`confere-tarifas-${month}.csv`);
   // the page, the files and the API have the same columns
   const shownTitles = (await get('accountant', `/balances/fees?month=${month}`)).html.match(/<thead.*?<\/thead>/s)?.[0];
   expect(shownTitles?.match(/(?<=>)[^<>\n]+(?=<\/th>)/g)).toEqual(titles);
