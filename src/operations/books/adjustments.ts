@@ -49,6 +49,7 @@ export const addAdjustment = defineChange({
 export const undoAdjustment = defineChange({
   ...changed,
   name: 'adjustments.undo',
+  audit: 'adjustments.reverse',
   chosenBy: 'reverses',
   summary: 'Reverse such an entry',
   input: z.object({ reverses: z.string().min(1), note }),

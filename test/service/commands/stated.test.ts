@@ -58,7 +58,7 @@ test('an adjustment is entered, listed and reversed once by command, audited', a
   const rows = await env.context.db.selectFrom('audit').select(['action', 'target']).orderBy('seq').execute();
   expect(rows.filter(({ action }) => action.startsWith('adjustments.'))).toEqual([
     { action: 'adjustments.create', target: id },
-    { action: 'adjustments.create', target: back.json.id },
+    { action: 'adjustments.reverse', target: back.json.id },
     { action: 'adjustments.list', target: 'notes' },
   ]);
 });
