@@ -40,6 +40,9 @@ export const CONSOLE: Record<string, Route> = {
   '/expected/:id/cancel': {
     ...{ page: ['order-cancel-form', 'Cancelar o pedido'], roles: WRITERS, form: true, showsPersons: true },
   },
+  '/expected/:id/match': {
+    ...{ page: ['order-match-form', 'Casar com o pedido'], roles: WRITERS, form: true, showsPersons: true },
+  },
   '/expected/new': { page: ['order-form', 'Novo pedido'], roles: WRITERS, form: true },
   '/expected/export': { showsPersons: true },
   '/balances': { page: ['balances', 'Saldos'] },
@@ -118,7 +121,6 @@ export const CONSOLE: Record<string, Route> = {
 /** The roles that may press each button, and send each form in one step. */
 const BUTTONS: Record<string, string> = {
   '/transactions/:id/match': WRITERS,
-  '/expected/:id/match': WRITERS,
   '/expected/:id/unmatch': WRITERS,
   '/expected/:id/reopen': WRITERS,
   '/balances/bank/match': ACCOUNTANTS,

@@ -122,15 +122,59 @@ test('a payment of no order is matched on its own page, or opens a new order', a
   expect((await operator.post(`${page}/match`, { number: 'none-such' })).status).toBe(404);
   const { status, to } = await operator.post(`${page}/match`, { number: 'own-1' });
   expect(status).toBe(303);
+  const form = to ?? '';
+  const order = form.slice(0, form.indexOf('/match'));
+  const fields = {
+    transaction_id: /name="transaction_id"[^>]* value="([^"]*)"/.exec((await operator.get(form)).html)?.[1] ?? '',
+  };
+  expect(fields).toMatchObject({ transaction_id: page.slice('/transactions/'.length) });
+  const preview = await operator.post(`${order}/match`, fields);
+  expect(preview.text).toMatch(
+    /Conta para o pedido R\$ 10,00 .*Nome Bia Lima .*Pago R\$ 0,00 → R\$ 10,00 O pedido fica: Pago/,
+  );
+  expect(preview.text).toContain('Nenhuma divergência muda.');
+  // nothing is written by then
+  await decideAll(env.context);
+  expect((await operator.get(order)).text).toContain('Nenhum pagamento até agora.');
+  expect((await operator.confirm(`${order}/match`, preview)).to).toBe(`${order}?done=expected_put`);
   await decideAll(env.context);
   // who paid, and when
-  expect((await operator.get(to ?? '')).text).toMatch(/R\$ 10,00 Bia Lima Pago \d+\/\d+\/\d+ \d\d:\d\d/);
+  expect((await operator.get(order)).text).toMatch(/R\$ 10,00 Bia Lima Pago \d+\/\d+\/\d+ \d\d:\d\d/);
   expect((await operator.get(page)).text).not.toContain('Este pagamento não é de pedido nenhum');
-  const [form = ''] =
+  const [newOrder = ''] =
     /<form method="post" action="\/expected\/new">[\s\S]*?<\/form>/.exec((await operator.get(other)).html) ?? [];
-  const filled = await operator.post('/expected/new', hiddenFields(form));
+  const filled = await operator.post('/expected/new', hiddenFields(newOrder));
   expect(filled.html).toContain('value="Bia Lima"');
   expect(filled.html).toContain('value="10,00"');
+});
+
+test('the page of an order takes any payment by its id or E2E id, and says which mismatches end and begin', async () => {
+  await put('pick-1', { due_day: addDays(env.today, 5), amount: '12.00' });
+  const [page = ''] = /\/expected\/ep_[^"]+/.exec((await operator.get('/expected?number=pick-1')).html) ?? [];
+  expect((await operator.get(page)).html).toContain(`href="${page}/match?transaction_id="`);
+  const wrong = await operator.post(`${page}/match`, { transaction_id: randomUUID() });
+  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('O razão não tem esta transação')]);
+  const pay = async (amount: string, e2eId: string): Promise<string> => {
+    const paid = makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), amount, e2e_id: e2eId });
+    await applyObservations(env.context, [observeNow(env.context, paid)]);
+    await decideAll(env.context);
+    return paid.id;
+  };
+  const match = async (given: Record<string, string>): Promise<string> => {
+    const preview = await operator.post(`${page}/match`, given);
+    expect((await operator.confirm(`${page}/match`, preview)).status).toBe(303);
+    await decideAll(env.context);
+    return preview.text;
+  };
+  const first = 'E0000000020261128120000000000001';
+  await pay('9.00', first);
+  expect(await match({ transaction_id: first, note: 'pagou metade' })).toMatch(
+    /Observação pagou metade .*Pago R\$ 0,00 → R\$ 9,00 Falta R\$ 3,00 O pedido fica: Pago a menos . Abre a divergência “Valor diferente do esperado”/,
+  );
+  expect(await match({ transaction_id: await pay('3.00', 'E0000000020261128120000000000002') })).toMatch(
+    /Pago R\$ 9,00 → R\$ 12,00 O pedido fica: Pago . Resolve a divergência “Valor diferente do esperado”/,
+  );
+  expect((await operator.get(page)).text).toContain('Casado à mão, sem observação');
 });
 
 test('mismatches of orders name the number, and say the evidence in Portuguese', async () => {

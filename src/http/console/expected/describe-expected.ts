@@ -13,9 +13,9 @@ import { auditShownTransactions, canSeePersonalData } from '../../access/authori
 import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
 import { formatCount, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
-import { badge, facts, table, transactionLink } from '../parts/page-components.ts';
+import { badge, buttonLink, facts, table, transactionLink } from '../parts/page-components.ts';
 import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
-import { hasRole, postForm } from '../parts/send-page.ts';
+import { hasRole } from '../parts/send-page.ts';
 import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
 
 export const EXPECTED = { address: '/expected', title: 'Pedidos' } as const;
@@ -91,6 +91,11 @@ export function orderLink(id: string): Html {
   return html`<a href="${EXPECTED.address}/${encodeURIComponent(id)}">${shortId(id)}</a>`;
 }
 
+/** The address of the form, filled in with a payment. */
+export function addressOfMatch(order: string, transactionId = ''): string {
+  return `${EXPECTED.address}/${order}/match?${new URLSearchParams({ transaction_id: transactionId }).toString()}`;
+}
+
 /** The facts that a source gives. */
 type Given = Pick<PresentedExpected, 'source' | 'number' | 'amount' | 'due_day' | 'references' | 'e2e_ids'> & {
   operation: string;
@@ -123,7 +128,7 @@ export function listFacts(row: Given, names: PlatformNames): [Label, Part][] {
   ];
 }
 
-/** The payments that may be its own: to those who may decide, each with a form that matches it. */
+/** The payments that may be its own: to those who may decide, each with a link to the form that matches it. */
 export function candidateTable(
   context: Context,
   response: Response,
@@ -147,11 +152,7 @@ export function candidateTable(
         title: 'Ações',
         cell: (one) =>
           mayMatch && one.reason !== 'pending'
-            ? postForm(
-                response,
-                `${EXPECTED.address}/${row.id}/match`,
-                html`<input type="hidden" name="transaction_id" value="${one.transaction_id}"><input name="note" required maxlength="1000" aria-label="${t('Por quê')}" placeholder="${t('Por quê')}"> <button class="secondary">${t('É este')}</button>`,
-              )
+            ? buttonLink(addressOfMatch(row.id, one.transaction_id), t('É este'))
             : null,
       },
     ],

@@ -40,7 +40,7 @@ import {
   stateBadges,
   UNDECIDED,
 } from './describe-expected.ts';
-import { matchPaymentForm } from './match-payment.ts';
+import { matchForms } from './match-payment.ts';
 import { newExpectedForm } from './new-expected.ts';
 import { expectedPages } from './show-expected.ts';
 
@@ -76,7 +76,7 @@ const query = z.object({
 export function expectedSection(context: Context, reading: Context): Router {
   const router = createRouter();
   // before the page of one, whose address has any name
-  router.use(matchPaymentForm(context));
+  router.use(matchForms(context));
   router.use([newExpectedForm(context), expectedListPages(reading), expectedExport(context), expectedPages(context)]);
   return router;
 }
