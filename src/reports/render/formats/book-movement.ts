@@ -1,4 +1,5 @@
 import type { Day } from '../../../domain/calendar.ts';
+import type { EntryBankAccount } from '../../../ledger/bank/read-entry-accounts.ts';
 import { fill } from '../../../texts/fill.ts';
 import { formatDay, type Texts } from '../../../texts/reports/texts.ts';
 import type { Movement } from '../../read/read-movements.ts';
@@ -10,6 +11,8 @@ export type Booking = {
   day: Day;
   /** The kind of movement in words. */
   kind: string;
+  /** The bank account that it went to or came from. */
+  bank?: EntryBankAccount | undefined;
 };
 
 /** Books a movement on its own day. */
