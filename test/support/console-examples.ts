@@ -85,7 +85,11 @@ export const CONSOLE: Record<string, Route> = {
   '/balances/bank/matches': { page: ['bank-matches', 'Pares'], showsPersons: true },
   '/balances/bank/lines/:id/match': { page: ['bank-match-form', 'Casar uma linha'], roles: ACCOUNTANTS, form: true },
   '/balances/bank/lines/:id/mark': { page: ['bank-mark-form', 'Não é do PIX'], roles: ACCOUNTANTS, form: true },
-  '/balances/bank/lines/:id/unmark': { page: ['bank-unmark-form', 'É do PIX, afinal'], roles: ACCOUNTANTS, form: true },
+  '/balances/bank/lines/:id/unmark': {
+    page: ['bank-unmark-form', 'Desfazer “Não é do PIX”'],
+    roles: ACCOUNTANTS,
+    form: true,
+  },
   '/balances/bank/accounts/:id': { page: ['bank-account-form', 'Conta no banco'], roles: ACCOUNTANTS, form: true },
   '/balances/bank/matches/:id/undo': { page: ['bank-undo-form', 'Desfazer um par'], roles: ACCOUNTANTS, form: true },
   '/reports/accounts': { page: ['account-map', 'Plano de contas'] },
