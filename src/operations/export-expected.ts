@@ -3,6 +3,7 @@ import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { formatWallTime, type Language } from '../domain/language/language.ts';
 import { parseSum } from '../domain/money.ts';
+import { splitAmount } from '../expected/decide/split-amount.ts';
 import type { ExpectedFilters } from '../expected/filter-expected.ts';
 import type { PresentedExpected } from '../expected/list-expected.ts';
 import { COMPUTED, DECIDED_IN_PAGES, EXPECTED, guard, joinCell, ORDER_OPERATIONS } from '../imports/kinds/expected.ts';
@@ -19,6 +20,8 @@ const PAGE_ROWS = 1_000;
 
 const text = (value: string | null): Cell => ({ text: value && guard(value) });
 const money = (value: string): Cell => ({ cents: parseSum(value) ?? null });
+const split = ({ state, amount, paid }: { state: string; amount: string; paid: string }) =>
+  splitAmount({ state, amountCents: parseSum(amount) ?? 0n, settledCents: parseSum(paid) ?? 0n });
 const list = (values: readonly string[]): Cell => text(joinCell(values));
 
 type Exported = Omit<PresentedExpected, 'operation' | 'state' | 'decided'> & {
@@ -26,7 +29,7 @@ type Exported = Omit<PresentedExpected, 'operation' | 'state' | 'decided'> & {
   state: string;
   decided: string;
   platform_name: string | null;
-};
+} & ReturnType<typeof split>;
 
 const GIVEN: Record<string, (row: Exported) => Cell> = {
   source: (row) => text(row.source),
@@ -58,6 +61,9 @@ const FOUND: Record<keyof typeof COMPUTED, (row: Exported) => Cell> = {
   matched_to: (row) => text(row.matched_to),
   paid_day: (row) => ({ day: row.paid_day }),
   platform_name: (row) => text(row.platform_name),
+  owed: (row) => ({ cents: row.owedCents }),
+  surplus: (row) => ({ cents: row.surplusCents }),
+  not_owed: (row) => ({ cents: row.notOwedCents }),
 };
 
 /** A reason in words; days that are not proven stand in no column. */
@@ -103,7 +109,7 @@ export async function* renderExpectedCsv(
     const { rows, next } = await readList(context, expectedPayments, { ...wanted, page });
     const exported = rows.map((row) => {
       const name = names.get(row.platform ?? '') ?? null;
-      const given = { ...row, decided: String(row.decided), platform_name: name };
+      const given = { ...row, ...split(row), decided: String(row.decided), platform_name: name };
       return wanted.via ? inWords(given) : given;
     });
     // not before the first page: it may be refused

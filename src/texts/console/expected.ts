@@ -45,6 +45,7 @@ export const EXPECTED_EN = {
   'Escreva o id de um pagamento.': 'Write the id of a payment.',
   Falta: 'Missing',
   'A mais': 'Too much',
+  'Não mais devido': 'No longer owed',
   'Conta para o pedido': 'Counts for the order',
   'Valor do pagamento': 'Amount of the payment',
   'O pedido fica:': 'The order becomes:',

@@ -28,7 +28,7 @@ test('totals say apart what is to receive and what is to pay, each with its own 
   await put('sum-2', { due_day: '2031-05-01', operation: 'cashout', amount: '4.00' });
   const list = '/expected?due_from=2031-05-01&due_to=2031-05-01';
   const { text } = await operator.get(list);
-  expect(text).toContain('Em aberto a receber 1 R$ 10,00 Em aberto a pagar 1 R$ 4,00');
+  expect(text).toContain('Em aberto a receber 1 R$ 10,00 R$ 0,00 R$ 10,00 Em aberto a pagar 1 R$ 4,00 R$ 0,00 R$ 4,00');
   const one = await operator.get(`${list}&operation=cashout`);
   expect(one.text).toContain('sum-2');
   expect(one.text).not.toContain('sum-1');
@@ -63,7 +63,9 @@ test('totals keep the filters of the page, and so do their links and the file', 
   await put('keep-3', { due_day: '2031-07-02', amount: '7.00', name: 'Ana Prado' });
   const { to } = await operator.get('/expected?name=ana&due_to=2031-07-01&operation=cashin&state=open');
   const { text, html } = await operator.get(to ?? '');
-  expect(text).toContain('Valor Em aberto a receber 1 R$ 10,00');
+  expect(text).toContain(
+    'Quantos Valor Pago Falta A mais Não mais devido Em aberto a receber 1 R$ 10,00 R$ 0,00 R$ 10,00',
+  );
   expect(text).not.toContain('R$ 4,00');
   const [link = ''] = [...html.matchAll(/href="(\/expected\?[^"]*operation=cashin[^"]*)"/g)].map(([, one]) => one);
   expect((await operator.get(unescapeHtml(link))).text).not.toContain('keep-3');
@@ -75,7 +77,7 @@ test('totals keep the filters of the page, and so do their links and the file', 
   const back = await previewImport(env.context, { kind: 'expected', bytes, answers: {} }, { allowEqual: false });
   expect(back).toMatchObject({ rows: 1, changed: 0 });
   expect(lines[1]).toContain('shop;keep-1;a receber;10,00;');
-  expect(lines[1]).toMatch(/;Em aberto;.*;(?:sim|não);\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d;;$/);
+  expect(lines[1]).toMatch(/;Em aberto;.*;(?:sim|não);\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d;;;10,00;0,00;0,00$/);
   expect(lines).toHaveLength(3);
   const viewer = await openConsoleSession(env, 'viewer');
   const masked = await viewer.download('/expected/export?number=keep-1');
@@ -320,7 +322,7 @@ test('the list names platforms, and says how late an order is', async () => {
   expect(page.text).not.toContain('cada dia foi conferido por inteiro');
   expect(page.html).toContain('/transactions?operation=cashin&amp;status=paid&amp;amount_from=10%2C00');
   const { bytes } = await operator.download('/expected/export?number=late-1');
-  expect(bytes.toString().split('\r\n')[1]).toMatch(/;Loja Oeste$/);
+  expect(bytes.toString().split('\r\n')[1]).toMatch(/;Loja Oeste;10,00;0,00;0,00$/);
 });
 
 test('the preview of orders says which receipts must be of an order from then on', async () => {

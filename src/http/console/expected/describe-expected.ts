@@ -4,6 +4,7 @@ import { selectTransactions, toLedgerTransaction } from '../../../database/read-
 import { isOfExpectedPayment } from '../../../domain/mismatch.ts';
 import { maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';
 import type { ExpectedState } from '../../../expected/decide/decide-state.ts';
+import { splitAmount } from '../../../expected/decide/split-amount.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import type { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { matchOne } from '../../../operations/expected.ts';
@@ -11,9 +12,9 @@ import { describeCode } from '../../../texts/fill.ts';
 import { type Label, plural, t, words } from '../../../texts/translate.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
-import { formatCount, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
+import { formatCount, formatDay, moment, money, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
-import { badge, buttonLink, facts, table, transactionLink } from '../parts/page-components.ts';
+import { badge, buttonLink, facts, type TableColumn, table, transactionLink } from '../parts/page-components.ts';
 import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
 import { hasRole } from '../parts/send-page.ts';
 import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
@@ -125,6 +126,19 @@ export function listFacts(row: Given, names: PlatformNames): [Label, Part][] {
     ['Documento', row.document],
     ['Descrição', row.description],
     ['Chave da nota', row.invoice_key],
+  ];
+}
+
+/** The columns of an amount: what is paid, missing and too much of it. */
+export function amountColumns<Of>(read: (row: Of) => Parameters<typeof splitAmount>[0]): TableColumn<Of>[] {
+  const column = (title: Label, cell: (row: Of) => Part): TableColumn<Of> => ({ title, cell, align: 'end' });
+  const some = (cents: bigint): Part => (cents === 0n ? null : money(cents));
+  return [
+    column('Valor', (row) => money(read(row).amountCents)),
+    column('Pago', (row) => money(read(row).settledCents)),
+    column('Falta', (row) => some(splitAmount(read(row)).owedCents)),
+    column('A mais', (row) => some(splitAmount(read(row)).surplusCents)),
+    column('Não mais devido', (row) => some(splitAmount(read(row)).notOwedCents)),
   ];
 }
 

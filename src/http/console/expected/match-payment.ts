@@ -5,6 +5,7 @@ import { OF_EXPECTED_PAYMENTS } from '../../../domain/mismatch.ts';
 import { parseSum } from '../../../domain/money.ts';
 import type { PresentedTransaction } from '../../../domain/present-transaction.ts';
 import { usesOrders } from '../../../expected/count-orders.ts';
+import { splitAmount } from '../../../expected/decide/split-amount.ts';
 import { decideOne } from '../../../expected/follow/follow-payments.ts';
 import { listExpected, type PresentedExpected } from '../../../expected/list-expected.ts';
 import { previewChange } from '../../../ledger/read/preview-change.ts';
@@ -25,7 +26,7 @@ import { facts, transactionLink } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { type Order, ofOrder } from './cancel-order.ts';
-import { addressOfMatch, EXPECTED, isCancelled, readOrderPayments, stateBadge } from './describe-expected.ts';
+import { addressOfMatch, EXPECTED, readOrderPayments, stateBadge } from './describe-expected.ts';
 
 const UNTYPED = { values: {}, faults: {} };
 
@@ -67,14 +68,15 @@ ${inputField(draft, { name: 'transaction_id', label: 'Pagamento', hint: 'O id da
 }
 
 /** The amount of an order, what is paid of it, and what is missing or too much. */
-function describeSums({ number, amount, paid, ...order }: PresentedExpected, before?: PresentedExpected): Html {
-  const cents = isCancelled(order) ? 0n : (parseSum(order.difference) ?? 0n);
+function describeSums({ number, amount, paid, state }: PresentedExpected, before?: PresentedExpected): Html {
+  const cents = { amountCents: parseSum(amount) ?? 0n, settledCents: parseSum(paid) ?? 0n };
+  const { owedCents, surplusCents } = splitAmount({ state, ...cents });
   return facts([
     ['Pedido', number],
     ['Valor', moneyOf(amount)],
     ['Pago', html`${before && html`${moneyOf(before.paid)} → `}${moneyOf(paid)}`],
-    ['Falta', cents < 0n && money(-cents)],
-    ['A mais', cents > 0n && money(cents)],
+    ['Falta', owedCents > 0n && money(owedCents)],
+    ['A mais', surplusCents > 0n && money(surplusCents)],
   ]);
 }
 
