@@ -75,7 +75,7 @@ export async function readValues<Given extends Columns, Value>(
       );
     else values.push({ number, value: made.value });
   }
-  // rules of fields, beside the cells that could not be read: people mend a file in one go
+  // rules of fields, beside the cells that could not be read: people correct a file in one go
   const known = new Set(faults.map(({ row, column }) => `${row} ${column}`));
   for (const { number, value } of wrong) {
     const made = toValue(value as RowOf<Given>);

@@ -41,7 +41,7 @@ export const CONSOLE: Record<string, Route> = {
     ...{ page: ['order-cancel-form', 'Cancelar o pedido'], roles: WRITERS, form: true, showsPersons: true },
   },
   '/expected/:id/match': {
-    ...{ page: ['order-match-form', 'Casar com o pedido'], roles: WRITERS, form: true, showsPersons: true },
+    ...{ page: ['order-match-form', 'Casar com o pedido'], roles: WRITERS, form: true },
   },
   '/expected/new': { page: ['order-form', 'Novo pedido'], roles: WRITERS, form: true },
   '/expected/export': { showsPersons: true },
