@@ -1,7 +1,7 @@
 import type { Day } from '../../../domain/calendar.ts';
-import type { EntryBankAccount } from '../../../ledger/bank/read-entry-accounts.ts';
 import { fill } from '../../../texts/fill.ts';
 import { formatDay, type Texts } from '../../../texts/reports/texts.ts';
+import type { EntryBankAccount } from '../../read/read-entry-accounts.ts';
 import type { Movement } from '../../read/read-movements.ts';
 import { nameMovement } from '../name-movement.ts';
 

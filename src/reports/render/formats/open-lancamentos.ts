@@ -1,12 +1,12 @@
 import type { ConfereError } from '../../../domain/errors.ts';
 import { maskAccount } from '../../../domain/person/mask-person.ts';
-import { type EntryBankAccount, readEntryAccounts } from '../../../ledger/bank/read-entry-accounts.ts';
 import { splitAccount } from '../../../ledger/journal/plan-entries.ts';
 import { createAccountSearch, readAccountMap } from '../../../ledger/stated/account-map.ts';
 import type { MappedAccount } from '../../../ledger/stated/check-accounts.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { spanOf } from '../../plan/report-plan.ts';
 import { isBalanceAccount } from '../../read/read-accounts.ts';
+import { type EntryBankAccount, readEntryAccounts } from '../../read/read-entry-accounts.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
 import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
 import { fitWindows1252 } from './encode-windows-1252.ts';
