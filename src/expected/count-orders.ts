@@ -30,7 +30,11 @@ export async function countStates(
   const count = (rows: typeof sums): number => rows.reduce((sum, one) => sum + one.count, 0);
   const states = EXPECTED_STATES.map((state) => {
     const own = sums.filter((one) => one.state === state);
-    return { state, count: count(own), cents: own.map(({ operation, cents }) => ({ operation, cents })) };
+    return {
+      state,
+      count: count(own),
+      cents: own.map(({ operation, amountCents }) => ({ operation, cents: amountCents })),
+    };
   });
   return { states: states.filter((one) => one.count > 0), undecided: count(undecided) };
 }

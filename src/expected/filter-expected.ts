@@ -92,24 +92,24 @@ export function matchFilters(
 }
 
 /**
- * How many expected payments a filter finds, and their amounts in cents, by state and operation: what is received and what is paid
+ * How many expected payments a filter finds, their amounts and what is paid of them in cents, by state and operation: what is received and what is paid
  * make no sum.
  * @param newestMax of how many, the newest ones; by default of all.
  */
 export async function sumExpected(context: Pick<Context, 'db' | 'keys'>, filters: ExpectedFilters, newestMax?: number) {
   const found = context.db
     .selectFrom('expected_payments as head')
-    .select(['state', 'operation', 'amount_cents'])
+    .select(['state', 'operation', 'amount_cents', 'settled_cents'])
     .where((eb) => matchFilters(eb, context, filters))
     .$if(newestMax !== undefined, (query) => query.orderBy('seq', 'desc').limit(newestMax ?? 0));
   const rows = await context.db
     .selectFrom(found.as('found'))
     .select(['state', 'operation', (eb) => eb.fn.countAll<number>().as('count')])
-    .select((eb) => eb.fn.sum('amount_cents').as('cents'))
+    .select((eb) => [eb.fn.sum('amount_cents').as('cents'), eb.fn.sum('settled_cents').as('settled')])
     .groupBy(['state', 'operation'])
     .execute();
-  return rows.map(({ state, operation, count, cents }) => ({
+  return rows.map(({ state, operation, count, cents, settled }) => ({
     ...{ state: state as ExpectedState, operation: operation as Operation },
-    ...{ count: Number(count), cents: BigInt(cents ?? 0) },
+    ...{ count: Number(count), amountCents: BigInt(cents ?? 0), settledCents: BigInt(settled ?? 0) },
   }));
 }

@@ -10,6 +10,7 @@ import { lockExpected, requireNote } from './cancel-expected.ts';
 import { counts, type PaymentFacts } from './decide/facts.ts';
 import { readPayments } from './follow/read-payments.ts';
 
+/** `transactionId`: the id of the payment, or its E2E id. */
 type ByHand = { id: string; transactionId: string; actor: string; note: string };
 
 /**
@@ -55,7 +56,7 @@ async function changeMatches(context: Context, given: ByHand, decide: (pair: Pai
     context.db,
     async (trx) => {
       const head = await lockExpected(trx, given.id);
-      const { facts } = await readPayment(context, trx, given.transactionId);
+      const { facts } = await readPayment(context, trx, given.transactionId, head);
       const rows = decide({ head, facts, ...(await readMatches(trx, facts.seq)) });
       const now = context.clock.now();
       for (const row of rows) {
@@ -76,8 +77,18 @@ async function changeMatches(context: Context, given: ByHand, decide: (pair: Pai
   );
 }
 
-async function readPayment(context: Context, trx: Transaction<Database>, id: string) {
-  const row = await trx.selectFrom('transactions').select('seq').where('id', '=', id).executeTakeFirst();
+/** Reads a payment by its id or E2E id. Two transactions may share the latter: money from one account of ours to another. */
+async function readPayment(
+  context: Context,
+  trx: Transaction<Database>,
+  id: string,
+  { operation }: { operation: string },
+) {
+  const seqs = trx.selectFrom('transactions').select('seq').limit(2);
+  const [byId] = await seqs.where('id', '=', id).execute();
+  const byE2e = byId ? [] : await seqs.where('e2e_id', '=', id).where('operation', '=', operation).execute();
+  if (byE2e.length > 1) throw refuseField('transaction_id', 'e2e_id_shared');
+  const [row] = byId ? [byId] : byE2e;
   const [payment] = row ? await readPayments(context, trx, [row.seq]) : [];
   if (!payment) throw refuse('transaction_unknown');
   return payment;

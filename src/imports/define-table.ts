@@ -2,6 +2,7 @@ import type { Role } from '../access/roles.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { append } from '../domain/lists.ts';
 import type { AnyColumn, Column } from './columns.ts';
 import { findPlatformIds } from './find-platforms.ts';
 import type { CellFault, ImportedRow, ImportFault, ImportKind, ReadRows, Titles } from './import-kind.ts';
@@ -16,14 +17,16 @@ export type RowOf<Given extends Columns> = {
 /** A change of one row. @returns whether it changed anything. @throws ConfereError where the row is refused. */
 type ApplyRow<Row> = (inner: Context, row: Row, by: { actor: string }) => Promise<boolean>;
 
+type RowFault = CellFault & { column: string };
+
 type Table<Given extends Columns, Value> = {
   titles: Titles;
   roles: readonly [Role, ...Role[]];
   columns: Given;
   /** Columns that a file may have too: nothing of them is read. */
   ignored?: Columns;
-  /** The value of a row, or its fault; undefined for a row without anything to import. */
-  toValue(row: RowOf<Given>): { value: Value } | { fault: CellFault & { column: string } } | undefined;
+  /** The value of a row, or its faults; undefined for a row without anything to import. */
+  toValue(row: RowOf<Given>): { value: Value } | { fault: RowFault | RowFault[] } | undefined;
   /** The name of the column for a field that a change names. */
   columnOf?: Record<string, keyof Given & string>;
   isWholeState?: boolean;
@@ -58,15 +61,29 @@ export async function readValues<Given extends Columns, Value>(
   }: Pick<Table<Given, Value>, 'columns' | 'ignored' | 'toValue' | 'limits'> & { db?: Reader },
   open?: Parameters<typeof readTable>[3],
 ): Promise<ReadRows<Value>> {
-  const { rows, faults, leftOut } = await readTable(bytes, { ...columns, ...ignored }, limits, open);
+  const { rows, faults, leftOut, wrong = [] } = await readTable(bytes, { ...columns, ...ignored }, limits, open);
   if (db) await identifyPlatforms(db, columns, rows);
   const values: ImportedRow<Value>[] = [];
   for (const { number, value: row } of rows) {
     // `readTable` reads each cell by its column
     const made = toValue(row as RowOf<Given>);
     if (made === undefined) continue;
-    if ('fault' in made) faults.push({ row: number, ...made.fault });
+    if ('fault' in made)
+      append(
+        faults,
+        [made.fault].flat().map((one) => ({ row: number, ...one })),
+      );
     else values.push({ number, value: made.value });
+  }
+  // rules of fields, beside the cells that could not be read: people correct a file in one go
+  const known = new Set(faults.map(({ row, column }) => `${row} ${column}`));
+  for (const { number, value } of wrong) {
+    const made = toValue(value as RowOf<Given>);
+    const found = made && 'fault' in made ? [made.fault].flat() : [];
+    append(
+      faults,
+      found.filter(({ column }) => !known.has(`${number} ${column}`)).map((one) => ({ row: number, ...one })),
+    );
   }
   if (values.length === 0 && faults.length === 0) faults.push({ row: 0, column: null, kind: 'no_rows' });
   return { rows: values, faults: faults.sort((a, b) => a.row - b.row), leftOut };

@@ -63,8 +63,13 @@ export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
 /** A row that is not imported; every answer names it. */
 export type LeftOutRow = { row: number; file?: string; why: LeftOutReason };
 
-/** The content of a file: rows to import, faults of others, and rows beside its table. */
-export type ReadRows<Value> = { rows: ImportedRow<Value>[]; faults: ImportFault[]; leftOut: LeftOutRow[] };
+/** The content of a file: rows to import, faults of others, and rows beside its table. `wrong`: the rows with faults, null for each wrong cell. */
+export type ReadRows<Value> = {
+  rows: ImportedRow<Value>[];
+  faults: ImportFault[];
+  leftOut: LeftOutRow[];
+  wrong?: ImportedRow<Value>[];
+};
 
 /** A row, and what is booked already that equals it: perhaps the same movement, perhaps another one. */
 export type EqualRow = { row: number; id: string; note: string | null; at: Date; by: string };

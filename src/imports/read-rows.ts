@@ -43,7 +43,7 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
       faults.push(one);
     }
   };
-  const rows: ImportedRow<Values>[] = [];
+  const [rows, wrong]: [ImportedRow<Values>[], ImportedRow<Values>[]] = [[], []];
   const above: SheetRow[] = [];
   const days: WrittenDay[] = [];
   let below: Below[] = [];
@@ -72,8 +72,10 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
       faults.push({ row: row.number, column: null, kind: 'too_many_rows', value: rowsMax });
       break;
     }
-    if (read.faults.length > 0) refuse(read.faults);
-    else {
+    if (read.faults.length > 0) {
+      refuse(read.faults);
+      append(wrong, [{ number: row.number, value: read.values }]);
+    } else {
       rows.push({ number: row.number, value: read.values });
       append(days, listDays(read, header, columns));
     }
@@ -84,7 +86,7 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
   append(faults, beside?.faults ?? []);
   const all = [...table.faults, ...faults, ...findMonthFirst(days)];
   if (rows.length === 0 && all.length === 0) all.push({ row: 0, column: null, kind: 'no_rows' });
-  return { rows, faults: all, leftOut: beside?.leftOut ?? [] };
+  return { rows, faults: all, leftOut: beside?.leftOut ?? [], wrong };
 }
 
 type Parts = { above: SheetRow[]; below: Below[]; rows: ImportedRow<Values>[]; faults: ImportFault[] };

@@ -136,7 +136,8 @@ const why = z
   .optional()
   .transform((note) => note ?? '')
   .describe('why; required: 422 note_missing without it');
-const transactionId = z.string('must be the id of a transaction').min(1, 'must be the id of a transaction');
+const IS_ID = 'must be the id of a transaction';
+const transactionId = z.string(IS_ID).min(1, IS_ID).describe('its id, or its E2E id');
 
 export const reopenOne = defineChange({
   ...changesOne,

@@ -3,6 +3,7 @@ import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { formatWallTime, type Language } from '../domain/language/language.ts';
 import { parseSum } from '../domain/money.ts';
+import { splitAmount } from '../expected/decide/split-amount.ts';
 import type { ExpectedFilters } from '../expected/filter-expected.ts';
 import type { PresentedExpected } from '../expected/list-expected.ts';
 import { COMPUTED, DECIDED_IN_PAGES, EXPECTED, guard, joinCell, ORDER_OPERATIONS } from '../imports/kinds/expected.ts';
@@ -20,7 +21,15 @@ const PAGE_ROWS = 1_000;
 /** The width of a column, in characters. */
 const WIDTHS = { text: 24, money: 14, day: 12, count: 10 } as const;
 const TYPES: Partial<Record<string, keyof typeof WIDTHS>> = {
-  ...{ amount: 'money', paid: 'money', refunded: 'money', difference: 'money' },
+  ...{
+    amount: 'money',
+    paid: 'money',
+    refunded: 'money',
+    difference: 'money',
+    owed: 'money',
+    surplus: 'money',
+    not_owed: 'money',
+  },
   ...{ due_day: 'day', issued_day: 'day', valid_until: 'day', paid_day: 'day', late_days: 'count' },
 };
 const WORDS = {
@@ -30,6 +39,8 @@ const WORDS = {
 
 const text = (value: string | null): Cell => ({ text: value });
 const money = (value: string): Cell => ({ cents: parseSum(value) ?? null });
+const split = ({ state, amount, paid }: { state: string; amount: string; paid: string }) =>
+  splitAmount({ state, amountCents: parseSum(amount) ?? 0n, settledCents: parseSum(paid) ?? 0n });
 const list = (values: readonly string[]): Cell => text(joinCell(values));
 
 type Exported = Omit<PresentedExpected, 'operation' | 'state' | 'decided'> & {
@@ -37,7 +48,7 @@ type Exported = Omit<PresentedExpected, 'operation' | 'state' | 'decided'> & {
   state: string;
   decided: string;
   platform_name: string | null;
-};
+} & ReturnType<typeof split>;
 
 const GIVEN: Record<string, (row: Exported) => Cell> = {
   source: (row) => text(row.source),
@@ -68,6 +79,9 @@ const FOUND: Record<keyof typeof COMPUTED, (row: Exported) => Cell> = {
   decided: (row) => text(row.decided),
   matched_to: (row) => text(row.matched_to),
   paid_day: (row) => ({ day: row.paid_day }),
+  owed: (row) => ({ cents: row.owedCents }),
+  surplus: (row) => ({ cents: row.surplusCents }),
+  not_owed: (row) => ({ cents: row.notOwedCents }),
   platform_name: (row) => text(row.platform_name),
 };
 
@@ -115,7 +129,7 @@ async function openExport(context: Context, wanted: Wanted) {
       const { rows, next } = await readList(context, expectedPayments, { ...wanted, page });
       yield rows.map((row) => {
         const name = names.get(row.platform ?? '') ?? null;
-        const given = { ...row, decided: String(row.decided), platform_name: name };
+        const given = { ...row, ...split(row), decided: String(row.decided), platform_name: name };
         return wanted.via ? inWords(given) : given;
       });
       if (next === undefined) return;

@@ -40,6 +40,9 @@ export const CONSOLE: Record<string, Route> = {
   '/expected/:id/cancel': {
     ...{ page: ['order-cancel-form', 'Cancelar o pedido'], roles: WRITERS, form: true, showsPersons: true },
   },
+  '/expected/:id/match': {
+    ...{ page: ['order-match-form', 'Casar com o pedido'], roles: WRITERS, form: true },
+  },
   '/expected/new': { page: ['order-form', 'Novo pedido'], roles: WRITERS, form: true },
   '/expected/export': { showsPersons: true },
   '/balances': { page: ['balances', 'Saldos'] },
@@ -82,7 +85,11 @@ export const CONSOLE: Record<string, Route> = {
   '/balances/bank/matches': { page: ['bank-matches', 'Pares'], showsPersons: true },
   '/balances/bank/lines/:id/match': { page: ['bank-match-form', 'Casar uma linha'], roles: ACCOUNTANTS, form: true },
   '/balances/bank/lines/:id/mark': { page: ['bank-mark-form', 'Não é do PIX'], roles: ACCOUNTANTS, form: true },
-  '/balances/bank/lines/:id/unmark': { page: ['bank-unmark-form', 'É do PIX, afinal'], roles: ACCOUNTANTS, form: true },
+  '/balances/bank/lines/:id/unmark': {
+    page: ['bank-unmark-form', 'Desfazer “Não é do PIX”'],
+    roles: ACCOUNTANTS,
+    form: true,
+  },
   '/balances/bank/accounts/:id': { page: ['bank-account-form', 'Conta no banco'], roles: ACCOUNTANTS, form: true },
   '/balances/bank/matches/:id/undo': { page: ['bank-undo-form', 'Desfazer um par'], roles: ACCOUNTANTS, form: true },
   '/reports/accounts': { page: ['account-map', 'Plano de contas'] },
@@ -118,7 +125,6 @@ export const CONSOLE: Record<string, Route> = {
 /** The roles that may press each button, and send each form in one step. */
 const BUTTONS: Record<string, string> = {
   '/transactions/:id/match': WRITERS,
-  '/expected/:id/match': WRITERS,
   '/expected/:id/unmatch': WRITERS,
   '/expected/:id/reopen': WRITERS,
   '/balances/bank/match': ACCOUNTANTS,

@@ -143,14 +143,32 @@ async function decideTogether(context: Context, work: Work[]): Promise<Written |
         expected: work.flatMap(({ expected_seq }) => expected_seq ?? []),
         payments: work.flatMap(({ transaction_seq }) => transaction_seq ?? []),
       };
-      const cluster = await loadCluster(context, trx, seeds);
-      const written = await writeDecisions(context, trx, cluster);
-      const done = [...work.flatMap(({ seq }) => seq ?? []), ...cluster.work];
-      await deleteWork(trx, { done, decided: [...cluster.expected.keys()] });
-      return written;
+      return await decideSeeds(
+        context,
+        trx,
+        seeds,
+        work.flatMap(({ seq }) => seq ?? []),
+      );
     },
     { retryDuplicates: true },
   );
+}
+
+/** Decides one expected payment at once, in the caller's transaction: for the preview of what a person does to it. */
+export async function decideOne(context: Context, seq: number): Promise<void> {
+  await transact(context.db, (trx) => decideSeeds(context, trx, { expected: [seq], payments: [] }, []));
+}
+
+async function decideSeeds(
+  context: Context,
+  trx: Transaction<Database>,
+  seeds: { expected: number[]; payments: number[] },
+  work: number[],
+): Promise<Written> {
+  const cluster = await loadCluster(context, trx, seeds);
+  const written = await writeDecisions(context, trx, cluster);
+  await deleteWork(trx, { done: [...work, ...cluster.work], decided: [...cluster.expected.keys()] });
+  return written;
 }
 
 /**

@@ -38,6 +38,9 @@ export const COMPUTED = {
   decided: { 'pt-BR': 'decidido', en: 'decided' },
   matched_to: { 'pt-BR': 'com o que se sabia até', en: 'with what was known up to' },
   paid_day: { 'pt-BR': 'pago em', en: 'paid day' },
+  owed: { 'pt-BR': 'falta', en: 'owed' },
+  surplus: { 'pt-BR': 'pago a mais', en: 'paid in excess' },
+  not_owed: { 'pt-BR': 'não mais devido', en: 'no longer owed' },
   platform_name: { 'pt-BR': 'nome da plataforma', en: 'platform name' },
 } as const;
 
@@ -114,9 +117,15 @@ export const EXPECTED = defineTable({
       ...{ references: references && splitCell(references), e2e_ids: e2e_ids && splitCell(e2e_ids) },
     });
     if (key.success && parsed.success) return { value: { ...key.data, facts: parsed.data } };
-    const [issue] = [...(key.error?.issues ?? []), ...(parsed.error?.issues ?? [])];
-    const field = String(issue?.path[0] ?? '');
-    return { fault: { column: field, kind: 'refused', said: saidOfRule(issue?.message ?? '') } };
+    const issues = [...(key.error?.issues ?? []), ...(parsed.error?.issues ?? [])];
+    // a column of several keys has the fault of the first wrong one
+    const byColumn = new Map(issues.toReversed().map((issue) => [String(issue.path[0] ?? ''), issue.message]));
+    const faults = [...byColumn].map(([column, text]) => ({
+      column,
+      kind: 'refused' as const,
+      said: saidOfRule(text),
+    }));
+    return { fault: faults.toReversed() };
   },
   async apply(inner, rows: ImportedRow<Arrival>[], { actor }) {
     const repeated = listRepeated(

@@ -6,14 +6,15 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { ConfereError, groupFaults } from '../../domain/errors.ts';
 import { splitAccount } from '../journal/plan-entries.ts';
-import { type AccountFault, checkAccounts, describeAccountFault, type MappedAccount } from './check-accounts.ts';
+import { listBankAccounts } from './bank-accounts.ts';
+import { type AccountFault, BANK, checkAccounts, describeAccountFault, type MappedAccount } from './check-accounts.ts';
 
 export type AccountMap = { accounts: MappedAccount[]; changed_at: string | null; changed_by: string | null };
 
 /** Returns all faults of a map, in the order of its rows. */
 export async function findAccountFaults(db: Reader, accounts: MappedAccount[]): Promise<AccountFault[]> {
   const platforms = new Set((await listAccounts(db)).map((name) => splitAccount(name).platform));
-  return checkAccounts(accounts, platforms).sort((a, b) => a.row - b.row);
+  return checkAccounts(accounts, platforms, new Set(await listBankAccounts(db))).sort((a, b) => a.row - b.row);
 }
 
 /**
@@ -58,13 +59,17 @@ async function listAccounts(db: Reader): Promise<string[]> {
   return (await db.selectFrom('accounts').select('name').orderBy('name').execute()).map(({ name }) => name);
 }
 
-/** Returns a search for the row of an account by its full name, `Assets:Provider:Held:<platform>`. */
-export function createAccountSearch(accounts: MappedAccount[]): (name: string) => MappedAccount | undefined {
+/** Returns a search for the row of an account by its full name, `Assets:Provider:Held:<platform>`; of the bank, first by the bank account. */
+export function createAccountSearch(
+  accounts: MappedAccount[],
+): (name: string, bankAccount?: string) => MappedAccount | undefined {
   const rows = new Map(accounts.map((row) => [keyOf(row.account, row.platform), row]));
   const known = new Map<string, MappedAccount | undefined>();
-  return (name) => {
-    if (known.has(name)) return known.get(name);
+  return (name, bankAccount) => {
     const { account, platform } = splitAccount(name);
+    const ofBank = account === BANK && bankAccount !== undefined && rows.get(keyOf(account, bankAccount));
+    if (ofBank) return ofBank;
+    if (known.has(name)) return known.get(name);
     const found = rows.get(keyOf(account, platform)) ?? rows.get(keyOf(account, null));
     known.set(name, found);
     return found;

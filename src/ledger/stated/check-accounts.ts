@@ -13,12 +13,15 @@ export type MappedAccount = {
   history: string | null;
 };
 
+/** The bank, whose rows may name a bank account in place of a platform. */
+export const BANK = 'Assets:Bank';
+
 /** The accounts of the ledger, without their platforms. A test compares them with the code that posts. */
 export const LEDGER_ACCOUNTS = [
   'Assets:Provider:Available',
   'Assets:Provider:Held',
   'Assets:Provider:Blocked',
-  'Assets:Bank',
+  BANK,
   'Expenses:Commission:Cashin',
   'Expenses:Commission:Cashout',
   'Expenses:Fees',
@@ -46,8 +49,13 @@ export type AccountFault = {
 /**
  * Returns all faults of the rows of a map. Pure.
  * @param platforms those of the ledger; a map for an empty ledger may name any.
+ * @param banks accounts that statements show, or that people named.
  */
-export function checkAccounts(accounts: MappedAccount[], platforms: ReadonlySet<string>): AccountFault[] {
+export function checkAccounts(
+  accounts: MappedAccount[],
+  platforms: ReadonlySet<string>,
+  banks: ReadonlySet<string> = new Set(),
+): AccountFault[] {
   if (accounts.length === 0) return [{ row: 0, field: 'account', kind: 'no_rows' }];
   const faults: AccountFault[] = [];
   if (accounts.length > ACCOUNT_ROWS_MAX)
@@ -60,7 +68,8 @@ export function checkAccounts(accounts: MappedAccount[], platforms: ReadonlySet<
       faults.push({ row, field: 'account', kind: 'unknown_account', value: LEDGER_ACCOUNTS.join(', ') });
     if (seen.has(key)) faults.push({ row, field: 'account', kind: 'repeated' });
     seen.add(key);
-    if (platform !== null && platforms.size > 0 && !platforms.has(platform))
+    const isOfBank = account === BANK && platform !== null && banks.has(platform);
+    if (platform !== null && platforms.size > 0 && !platforms.has(platform) && !isOfBank)
       faults.push({ row, field: 'platform', kind: 'unknown_platform', value: platform });
     if (mapped.code === null && mapped.category === null) faults.push({ row, field: 'code', kind: 'empty' });
     for (const field of ['code', 'category', 'cost_center', 'history'] as const) {

@@ -49,8 +49,7 @@ export async function compareNewCharges(context: Context): Promise<void> {
   const { entrySeq, eventSeq } = await sealNow(context);
   const learnt = known && contracts.length > 0 ? await readLearnt(db, known) : [];
   const today = calendar.dayOf(now);
-  const stated = changed.map(({ from, to }) => ({ from, to: to ?? today }));
-  const due = joinSpans([...stated, ...learnt, ...(known?.due ? [known.due] : [])], await findFirstPaid(db), today);
+  const due = joinSpans([...listDue(changed, known, today), ...learnt], await findFirstPaid(db), today);
   const last = due && [addDays(due.from, DAYS_MAX - 1), due.to].sort()[0];
   const rest = due && last && last < due.to ? { from: addDays(last, 1), to: due.to } : null;
   if (due && last) await compareSpan(context, { from: due.from, to: last });
@@ -60,6 +59,20 @@ export async function compareNewCharges(context: Context): Promise<void> {
     .set({ value: Buffer.from(JSON.stringify(cursor)) })
     .where('name', '=', SETTING)
     .execute();
+}
+
+/** The days whose charges are still to be compared: until then, `commission_not_agreed` may be raised for each. */
+export async function findUncompared({ db, calendar, clock }: Context): Promise<Span | undefined> {
+  const stored = await readSetting(db, SETTING);
+  const known = stored && (JSON.parse(stored.toString()) as Cursor);
+  const changed = listChanged(known?.contracts ?? [], await readContracts(db));
+  const today = calendar.dayOf(clock.now());
+  return joinSpans(listDue(changed, known, today), await findFirstPaid(db), today);
+}
+
+/** The spans of contracts that changed, and what an earlier step left. */
+function listDue(changed: Stated[], known: Cursor | undefined, today: Day): Span[] {
+  return [...changed.map(({ from, to }) => ({ from, to: to ?? today })), ...(known?.due ? [known.due] : [])];
 }
 
 type Checked = { payments: number; uncovered: number; raised: number };

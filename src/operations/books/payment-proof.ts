@@ -122,6 +122,7 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
     other_names: isOfName
       ? await countOtherNames(context, { ...terms, ...spanOf(named) }, await searchDay(named))
       : null,
+    issuer: context.config.ALERT_EMAIL_FROM?.name || null,
     ...{ log: await readLog(context), zone: context.calendar.zone, made_at: context.clock.now().toISOString() },
   };
 }
@@ -184,6 +185,8 @@ async function readPayment(context: Context, reader: Caller, id: string, listDay
   return {
     ...{ ...shown, is_older: dayOf(shown) < listDay, first_seen_at, outcome: decideOutcome(shown) },
     platform_name: named ? presentPlatformName(reader, named).name : null,
+    refunded_at:
+      shown.status === 'refund' ? (timeline.events.findLast(({ status }) => status === 'refund')?.at ?? null) : null,
     paid: paid ? { at: paid.at, seen_at: paid.seen_at, source: paid.source } : null,
     webhook: webhook ? { id: webhook.id, received_at: webhook.received_at } : null,
     mismatches: mismatches.map((one) => ({

@@ -84,14 +84,25 @@ export function listVerdicts(proof: PaymentProof): { code: string; text: Transla
   return [...new Map([...ofKnown, ...ofList, ...ofOlder].map((one) => [one.text, one])).values()];
 }
 
-function sayOutcome({ outcome, status, status_at: at }: PaymentProof['payments'][number]): Translated {
+function sayOutcome({
+  outcome,
+  status,
+  status_at: at,
+  refunded_at: refundedAt,
+}: PaymentProof['payments'][number]): Translated {
   const day = formatDay(at.slice(0, 10), language());
   if (outcome === 'paid') return t('Pago em {day}', { day });
-  if (outcome === 'refunded') return t('Devolvido em {day}', { day });
+  if (outcome === 'refunded')
+    return t('Devolvido em {at}', { at: formatWallTime(toWall(refundedAt ?? at), language()) });
   const word = describeCode(textsOf(language()).statuses, status).toLowerCase();
   return outcome === 'money_out'
     ? t('Saída de dinheiro ({status} em {day})', { status: word, day })
     : t('Não foi pago ({status} em {day})', { status: word, day });
+}
+
+/** The wall time of an instant as the API has it, at the provider. */
+function toWall(at: string): string {
+  return at.slice(0, 'YYYY-MM-DD HH:mm:ss'.length).replace('T', ' ');
 }
 
 /** Says in the language of the request what the list of the day says, what those of the days before say, and in which other hours. */

@@ -18,6 +18,7 @@ const payment = component('ProvenPayment', {
   platform_name: nullableText,
   first_seen_at: instant.describe('when we learnt of it'),
   paid: z.object({ at: instant, seen_at: instant, source }).nullable(),
+  refunded_at: nullableInstant.describe('at the provider; null: it is not refunded'),
   webhook: z.object({ id: z.string(), received_at: instant }).nullable().describe('the first; null: none came'),
   mismatches: z
     .array(z.object({ id: z.string(), kind: z.string(), severity: z.string(), opened_at: instant }))
@@ -69,6 +70,7 @@ export const paymentProof = component('PaymentProof', {
     .describe('the newest sealed position and published checkpoint: docs/log.md'),
   zone: z.string().describe("the provider's, of all days and hours: America/Sao_Paulo"),
   made_at: instant,
+  issuer: nullableText.describe('the name in ALERT_EMAIL_FROM'),
   headline: z.object({ 'pt-BR': z.string(), en: z.string() }).describe('what was asked, and the verdicts'),
   text: z.object({ 'pt-BR': z.string(), en: z.string() }).describe('the conclusions in words'),
 });

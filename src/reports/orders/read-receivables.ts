@@ -8,6 +8,7 @@ import { addDays, type Calendar, type Day, type WallTime } from '../../domain/ca
 import { LATE_DAYS } from '../../domain/late-days.ts';
 import { append, groupValues, splitList } from '../../domain/lists.ts';
 import type { ExpectedState } from '../../expected/decide/decide-state.ts';
+import { OWED } from '../../expected/decide/split-amount.ts';
 import type { OrdersCut } from '../plan/orders-cut.ts';
 import type { Cut } from '../plan/report-plan.ts';
 import type { FactsAtCut } from '../read/read-facts-at-cut.ts';
@@ -45,14 +46,6 @@ export type ReceivableScope = {
 };
 
 const CHUNK_ROWS = 500;
-/** States in which something of an order is owed; it is overdue once its due day is over. */
-const OWED: readonly string[] = ['open', 'unpaid', 'not_proven', 'underpaid'] satisfies ExpectedState[];
-
-/** Returns the cents that are still owed of an order: none of one that was refunded, cancelled or paid in full. */
-export function sumOwed({ state, amountCents, settledCents }: Receivable): bigint {
-  return OWED.includes(state) ? amountCents - settledCents : 0n;
-}
-
 /** Orders in the order of their first arrival. Those that name no platform are in the files of all platforms alone. */
 export async function* readReceivables(
   db: Reader,

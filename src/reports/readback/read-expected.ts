@@ -2,8 +2,9 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
+import { splitAmount } from '../../expected/decide/split-amount.ts';
 import type { Texts } from '../../texts/reports/texts.ts';
-import { readReceivables, sumOwed } from '../orders/read-receivables.ts';
+import { readReceivables } from '../orders/read-receivables.ts';
 import { type ReceiptShare, sumShares } from '../orders/share-receipts.ts';
 import { type SummedShares, sumReceiptShares } from '../orders/sum-receipt-shares.ts';
 import { type AnyPlan, type ClosedMonth, type RangePlan, spanOf } from '../plan/report-plan.ts';
@@ -154,7 +155,7 @@ async function sumPending({ db, plan, scope, factsAtCut }: ReportWork<AnyPlan>):
 
 /** Reads the orders again, as the open transactions. */
 async function sumReceivables(work: ReportWork<AnyPlan>): Promise<SheetFigures> {
-  const sums = { amount: 0n, paid: 0n, returned: 0n, difference: 0n, owed: 0n };
+  const sums = { amount: 0n, paid: 0n, returned: 0n, owed: 0n, surplus: 0n, notOwed: 0n };
   let count = 0;
   const scope = scopeOfReceivables(work);
   if (scope)
@@ -164,8 +165,10 @@ async function sumReceivables(work: ReportWork<AnyPlan>): Promise<SheetFigures> 
         sums.amount += row.amountCents;
         sums.paid += row.settledCents;
         sums.returned += row.returnedCents;
-        sums.difference += row.settledCents - row.amountCents;
-        sums.owed += sumOwed(row);
+        const { owedCents, surplusCents, notOwedCents } = splitAmount(row);
+        sums.owed += owedCents;
+        sums.surplus += surplusCents;
+        sums.notOwed += notOwedCents;
       }
     }
   return { rows: count, sums };

@@ -11,7 +11,7 @@ import type { Cell } from '../xlsx/render-cell.ts';
 import { nameMovement, namePerson } from './name-movement.ts';
 
 /** The version of the columns below, which docs/sheets.md lists. A change of either is a new version. */
-export const COLUMNS_VERSION = 9;
+export const COLUMNS_VERSION = 10;
 
 /** The input of a cell beside its row. */
 export type RenderContext = {

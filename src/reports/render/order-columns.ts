@@ -1,5 +1,6 @@
+import { splitAmount } from '../../expected/decide/split-amount.ts';
 import { describeCode } from '../../texts/fill.ts';
-import { type Receivable, sumOwed } from '../orders/read-receivables.ts';
+import type { Receivable } from '../orders/read-receivables.ts';
 import type { ReceiptShare } from '../orders/share-receipts.ts';
 import type { Movement } from '../read/read-movements.ts';
 import {
@@ -23,8 +24,9 @@ export const RECEIVABLE_COLUMNS: ReportColumn<Receivable>[] = [
   money('amount', (row) => row.amountCents, 'totals'),
   money('paid', (row) => row.settledCents, 'totals'),
   money('returned', (row) => row.returnedCents, 'totals'),
-  money('difference', (row) => row.settledCents - row.amountCents, 'totals'),
-  money('owed', sumOwed, 'totals'),
+  money('owed', (row) => splitAmount(row).owedCents, 'totals'),
+  money('surplus', (row) => splitAmount(row).surplusCents, 'totals'),
+  money('notOwed', (row) => splitAmount(row).notOwedCents, 'totals'),
   text('document', 18, showDocument),
   text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
   text('source', 16, (row) => row.source),

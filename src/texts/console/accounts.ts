@@ -25,6 +25,8 @@ export const ACCOUNTS_EN = {
     'Each row has a code or a category; Conta Azul uses the category, the others the code. Code: up to {code} characters; category: up to {category}; cost center: up to {cost_center}; standard text: a number of up to {history} digits.',
   'Uma linha vazia não vale. O mesmo por arquivo: {link}.': 'An empty row does not count. The same by a file: {link}.',
   'Uma conta de uma só plataforma': 'An account of one platform alone',
+  'Plataforma ou conta no banco': 'Platform or bank account',
+  'Só a Conta no banco: {name}': 'The bank account alone: {name}',
   // the formats of files
   'Lançamentos contábeis (CSV)': 'Accounting entries (CSV)',
   'Lançamentos para Conta Azul': 'Entries for Conta Azul',

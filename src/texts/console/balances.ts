@@ -51,7 +51,6 @@ export const BALANCES_EN = {
   'Escreva o valor sem sinal: o tipo diz para onde o dinheiro vai.':
     'Write the amount without a sign: the kind says where the money goes.',
   Tarifa: 'Fee',
-  Total: 'Total',
   'Informar um contrato': 'State a contract',
   'O que o provedor pode cobrar por pagamento: um valor fixo mais uma parte do valor. O contrato mais novo vale sobre os anteriores.':
     'What the provider may charge for a payment: a fixed amount and a part of the amount. A newer contract takes precedence.',

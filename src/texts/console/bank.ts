@@ -66,7 +66,7 @@ export const BANK_EN = {
     'None: each adjustment of kind bank has its line in the statement.',
   Candidatas: 'Candidates',
   'pela referência': 'by reference',
-  'pelo valor e pelo dia': 'by amount and day',
+  'pelo valor, em datas próximas': 'by amount, on days close to each other',
   'desfeito por uma pessoa': 'undone by a person',
   'Em aberto': 'Open',
   Casada: 'Matched',
@@ -95,7 +95,7 @@ export const BANK_EN = {
   'Não é do PIX': 'Nothing of PIX',
   'A linha sai do que está em aberto e continua na lista, até que alguém o desfaça.':
     'The line leaves what is open, and stays in the list until somebody undoes it.',
-  'É do PIX, afinal': 'It is of PIX after all',
+  'Desfazer “Não é do PIX”': 'Undo “Not of PIX”',
   'A linha fica em aberto de novo, e nenhum texto da conta a marca outra vez.':
     'The line is open again, and no text of its account marks it.',
   'por um texto da conta': 'by a text of its account',

@@ -1,5 +1,8 @@
 /** The closing of months. */
 export const MONTHS_EN = {
+  'Total das tarifas': 'Total of the fees',
+  'As tarifas de {from} a {to} ainda estão sendo comparadas com os contratos: até terminar, o número e a soma de “{title}” podem mudar.':
+    'The fees from {from} to {to} are still being compared with the contracts: until that is done, the count and sum of “{title}” may change.',
   Reaberto: 'Reopened',
   'Fechamento de {month}': 'Closing of {month}',
   'Fechamento do mês': 'Closing of the month',

@@ -15,7 +15,11 @@ export const NOTICES_EN = {
     'The opening balance is posted: the platform’s books begin on that day.',
   'Saldo inicial estornado: os livros da plataforma foram refeitos sem ele.':
     'The opening balance is reversed: the platform’s books were posted anew without it.',
-  'Feito: o que tem um só par está casado.': 'Done: what has only one candidate is matched.',
+  'Linha e lançamento casados.': 'Line and entry matched.',
+  'Busca feita: há novos pares; o que tem mais de um par possível segue em aberto.':
+    'Done: there are new matches; what has more than one candidate stays open.',
+  'Busca feita: nenhum par novo. O que segue em aberto não tem par, ou tem mais de um possível.':
+    'Done: no new match. What stays open has no candidate, or more than one.',
   'Par desfeito: a linha e o lançamento estão em aberto de novo.':
     'The match is undone: the line and the entry are open again.',
   'Divergências em tratamento: está registrado quem e quando.': 'Mismatches acknowledged: who and when is on record.',

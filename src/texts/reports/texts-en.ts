@@ -108,7 +108,7 @@ export const EN: Texts = {
     effectBefore: 'Effect on balance before',
     effectAfter: 'Effect on balance after',
     difference: 'Difference',
-    owed: 'Still owed',
+    ...{ owed: 'Still owed', surplus: 'Paid in excess', notOwed: 'No longer owed' },
     why: 'Why',
     payments: 'Payments',
     ...{ charged: 'Charged', covered: 'Charged under a contract', agreed: 'By the contract' },

@@ -107,7 +107,7 @@ export const PT_BR = {
     effectBefore: 'Efeito no saldo antes',
     effectAfter: 'Efeito no saldo depois',
     difference: 'Diferença',
-    owed: 'Falta receber',
+    ...{ owed: 'Falta receber', surplus: 'Pago a mais', notOwed: 'Não mais devido' },
     why: 'Por quê',
     payments: 'Pagamentos',
     ...{ charged: 'Cobrado', covered: 'Cobrado com contrato', agreed: 'Pelo contrato' },

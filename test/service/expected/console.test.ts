@@ -29,7 +29,7 @@ test('totals say apart what is to receive and what is to pay, each with its own 
   await put('sum-2', { due_day: '2031-05-01', operation: 'cashout', amount: '4.00' });
   const list = '/expected?due_from=2031-05-01&due_to=2031-05-01';
   const { text } = await operator.get(list);
-  expect(text).toContain('Em aberto a receber 1 R$ 10,00 Em aberto a pagar 1 R$ 4,00');
+  expect(text).toContain('Em aberto a receber 1 R$ 10,00 R$ 0,00 R$ 10,00 Em aberto a pagar 1 R$ 4,00 R$ 0,00 R$ 4,00');
   const one = await operator.get(`${list}&operation=cashout`);
   expect(one.text).toContain('sum-2');
   expect(one.text).not.toContain('sum-1');
@@ -64,7 +64,9 @@ test('totals keep the filters of the page, and so do their links and the file', 
   await put('keep-3', { due_day: '2031-07-02', amount: '7.00', name: 'Ana Prado' });
   const { to } = await operator.get('/expected?name=ana&due_to=2031-07-01&operation=cashin&state=open');
   const { text, html } = await operator.get(to ?? '');
-  expect(text).toContain('Valor Em aberto a receber 1 R$ 10,00');
+  expect(text).toContain(
+    'Quantos Valor Pago Falta A mais Não mais devido Em aberto a receber 1 R$ 10,00 R$ 0,00 R$ 10,00',
+  );
   expect(text).not.toContain('R$ 4,00');
   const [link = ''] = [...html.matchAll(/href="(\/expected\?[^"]*operation=cashin[^"]*)"/g)].map(([, one]) => one);
   expect((await operator.get(unescapeHtml(link))).text).not.toContain('keep-3');
@@ -76,7 +78,7 @@ test('totals keep the filters of the page, and so do their links and the file', 
   const back = await previewImport(env.context, { kind: 'expected', bytes, answers: {} }, { allowEqual: false });
   expect(back).toMatchObject({ rows: 1, changed: 0 });
   expect(lines[1]).toContain('shop;keep-1;a receber;10,00;');
-  expect(lines[1]).toMatch(/;Em aberto;.*;(?:sim|não);\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d;;$/);
+  expect(lines[1]).toMatch(/;Em aberto;.*;(?:sim|não);\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d;;;10,00;0,00;0,00$/);
   expect(lines).toHaveLength(3);
   const [sheet = ''] = [...html.matchAll(/href="(\/expected\/export[^"]*format=xlsx[^"]*)"/g)].map(([, one]) => one);
   const book = await operator.download(unescapeHtml(sheet));
@@ -142,15 +144,59 @@ test('a payment of no order is matched on its own page, or opens a new order', a
   expect((await operator.post(`${page}/match`, { number: 'none-such' })).status).toBe(404);
   const { status, to } = await operator.post(`${page}/match`, { number: 'own-1' });
   expect(status).toBe(303);
+  const form = to ?? '';
+  const order = form.slice(0, form.indexOf('/match'));
+  const fields = {
+    transaction_id: /name="transaction_id"[^>]* value="([^"]*)"/.exec((await operator.get(form)).html)?.[1] ?? '',
+  };
+  expect(fields).toMatchObject({ transaction_id: page.slice('/transactions/'.length) });
+  const preview = await operator.post(`${order}/match`, fields);
+  expect(preview.text).toMatch(
+    /Conta para o pedido R\$ 10,00 .*Nome Bia Lima .*Pago R\$ 0,00 → R\$ 10,00 O pedido fica: Pago/,
+  );
+  expect(preview.text).toContain('Nenhuma divergência muda.');
+  // nothing is written by then
+  await decideAll(env.context);
+  expect((await operator.get(order)).text).toContain('Nenhum pagamento até agora.');
+  expect((await operator.confirm(`${order}/match`, preview)).to).toBe(`${order}?done=expected_put`);
   await decideAll(env.context);
   // who paid, and when
-  expect((await operator.get(to ?? '')).text).toMatch(/R\$ 10,00 Bia Lima Pago \d+\/\d+\/\d+ \d\d:\d\d/);
+  expect((await operator.get(order)).text).toMatch(/R\$ 10,00 Bia Lima Pago \d+\/\d+\/\d+ \d\d:\d\d/);
   expect((await operator.get(page)).text).not.toContain('Este pagamento não é de pedido nenhum');
-  const [form = ''] =
+  const [newOrder = ''] =
     /<form method="post" action="\/expected\/new">[\s\S]*?<\/form>/.exec((await operator.get(other)).html) ?? [];
-  const filled = await operator.post('/expected/new', hiddenFields(form));
+  const filled = await operator.post('/expected/new', hiddenFields(newOrder));
   expect(filled.html).toContain('value="Bia Lima"');
   expect(filled.html).toContain('value="10,00"');
+});
+
+test('the page of an order takes any payment by its id or E2E id, and says which mismatches end and begin', async () => {
+  await put('pick-1', { due_day: addDays(env.today, 5), amount: '12.00' });
+  const [page = ''] = /\/expected\/ep_[^"]+/.exec((await operator.get('/expected?number=pick-1')).html) ?? [];
+  expect((await operator.get(page)).html).toContain(`href="${page}/match?transaction_id="`);
+  const wrong = await operator.post(`${page}/match`, { transaction_id: randomUUID() });
+  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('O razão não tem esta transação')]);
+  const pay = async (amount: string, e2eId: string): Promise<string> => {
+    const paid = makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), amount, e2e_id: e2eId });
+    await applyObservations(env.context, [observeNow(env.context, paid)]);
+    await decideAll(env.context);
+    return paid.id;
+  };
+  const match = async (given: Record<string, string>): Promise<string> => {
+    const preview = await operator.post(`${page}/match`, given);
+    expect((await operator.confirm(`${page}/match`, preview)).status).toBe(303);
+    await decideAll(env.context);
+    return preview.text;
+  };
+  const first = 'E0000000020261128120000000000001';
+  await pay('9.00', first);
+  expect(await match({ transaction_id: first, note: 'pagou metade' })).toMatch(
+    /Observação pagou metade .*Pago R\$ 0,00 → R\$ 9,00 Falta R\$ 3,00 O pedido fica: Pago a menos . Abre a divergência “Valor diferente do esperado”/,
+  );
+  expect(await match({ transaction_id: await pay('3.00', 'E0000000020261128120000000000002') })).toMatch(
+    /Pago R\$ 9,00 → R\$ 12,00 O pedido fica: Pago . Resolve a divergência “Valor diferente do esperado”/,
+  );
+  expect((await operator.get(page)).text).toContain('Casado à mão, sem observação');
 });
 
 test('mismatches of orders name the number, and say the evidence in Portuguese', async () => {
@@ -296,7 +342,7 @@ test('the list names platforms, and says how late an order is', async () => {
   expect(page.text).not.toContain('cada dia foi conferido por inteiro');
   expect(page.html).toContain('/transactions?operation=cashin&amp;status=paid&amp;amount_from=10%2C00');
   const { bytes } = await operator.download('/expected/export?number=late-1');
-  expect(bytes.toString().split('\r\n')[1]).toMatch(/;Loja Oeste$/);
+  expect(bytes.toString().split('\r\n')[1]).toMatch(/;Loja Oeste;10,00;0,00;0,00$/);
 });
 
 test('the preview of orders says which receipts must be of an order from then on', async () => {

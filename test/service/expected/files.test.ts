@@ -90,12 +90,17 @@ test('bad rows are named by row and column, and nothing is imported; so is a row
     good.with(1, 'q-3').with(6, '529.982.247-26'),
     good.with(0, 'Loja'),
     good.with(1, 'q-4').with(2, 'talvez'),
+    // all that is wrong with a row at once: cells that cannot be read, and rules of fields
+    good.with(0, 'Loja').with(3, 'dez').with(6, '529.982.247-26'),
   ];
   expect(await refusalOf(csvOf(bad))).toMatchObject([
     { row: 3, column: 'amount' },
     { row: 4, column: 'document', said: [{ name: 'field.document' }] },
     { row: 5, column: 'source' },
     { row: 6, column: 'operation' },
+    { row: 7, column: 'amount' },
+    { row: 7, column: 'source' },
+    { row: 7, column: 'document', said: [{ name: 'field.document' }] },
   ]);
   expect(await refusalOf(csvOf([good.with(1, 'q-5'), good.with(1, 'q-5')]))).toMatchObject([
     { row: 2, kind: 'number_repeated' },

@@ -72,7 +72,7 @@ test('an accountant uploads a file without script: it is checked, then imported,
   expect(checked.text).toContain('341/1-1: 2 linhas novas, 0 já conhecidas');
   // each line stands there with its pair, and without links to what is not stored yet
   expect(checked.text).toMatch(
-    /Linhas novas .*R\$ 1\.234,00 TED DE MARIA Ajuste .* pelo valor e pelo dia .*-R\$ 9,90 TARIFA sem candidato/,
+    /Linhas novas .*R\$ 1\.234,00 TED DE MARIA Ajuste .* pelo valor, em datas próximas .*-R\$ 9,90 TARIFA sem candidato/,
   );
   expect(checked.html).not.toContain(`${PAGE}/lines/`);
   const session = await openConsoleSession(env, 'accountant');
@@ -100,7 +100,7 @@ test('an accountant uploads a file without script: it is checked, then imported,
     'Ainda não se pode dizer que a conta no banco confere. Linhas do extrato: 1 em aberto, que somam -R$ 9,90.',
   );
   expect((await session.get(`${PAGE}/lines?state=matched`)).text).toMatch(
-    /TED DE MARIA .*Ajuste .*pelo valor e pelo dia/,
+    /TED DE MARIA .*Ajuste .*pelo valor, em datas próximas/,
   );
   expect((await session.get(`${PAGE}/matches`)).html).toContain(adjustment);
   expect((await session.get(`${PAGE}/matches`)).text).toMatch(/341\/1-1 \d\d\/\d\d\/\d{4} TED DE MARIA/);

@@ -5,7 +5,7 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { type CommissionContract, findContract } from '../../../src/ledger/journal/read-contracts.ts';
 import { stateContract, withdrawContract } from '../../../src/ledger/stated/commission-contracts.ts';
-import { checkCommissions, compareNewCharges } from '../../../src/ledger/stated/compare-charges.ts';
+import { checkCommissions, compareNewCharges, findUncompared } from '../../../src/ledger/stated/compare-charges.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
@@ -54,7 +54,11 @@ async function read(platform: string) {
 
 test('a day and platform whose charges are not the contract’s has one mismatch with its total', async () => {
   for (const commission of ['1.09', '1.10']) await pay('p', commission);
+  // a contract counts from its statement on, its days once they are compared
+  expect(await findUncompared(environment.context)).toMatchObject({ from: DAY });
   await compare();
+  await compare();
+  expect(await findUncompared(environment.context)).toBeUndefined();
   expect(await read('p')).toEqual([]);
   for (const commission of ['2.00', '1.08', '3.00']) await pay('p', commission);
   await pay('p', '9.99', { operation: 'cashout' });

@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { listDays } from '../../../src/domain/calendar.ts';
 import { setAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { setBankAccount } from '../../../src/ledger/stated/bank-accounts.ts';
 import type { MappedAccount } from '../../../src/ledger/stated/check-accounts.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange, type WantedRange } from '../../../src/reports/serve/export-range.ts';
@@ -396,4 +397,25 @@ test('no file of a viewer shows a person, or a platform that is a document', asy
   expect(texts.join('\n')).toContain('***');
   for (const text of texts)
     for (const one of ['123.456', '789-09', '12345678909', 'Maria']) expect(text).not.toContain(one);
+});
+
+test('a posting of the bank names its bank account, and has the code of that account', async () => {
+  const { context } = books;
+  const account = '077/0001/123456';
+  await setBankAccount(context, { account, name: 'Banco Inter', isNew: true, actor: 'test' });
+  const withdrawn = { platform: PLATFORM_A, day: RANGE.to, kind: 'bank', note: 'saque', actor: 'test' } as const;
+  await adjustBooks(context, { ...withdrawn, amountCents: -5_000n, bankAccount: account });
+  await adjustBooks(context, { ...withdrawn, amountCents: -7_000n });
+  const own = { account: 'Assets:Bank', platform: account, code: '1.1.1.07' };
+  await giveMap([...BOOKING_MAP, { ...own, category: null, cost_center: null, history: null }]);
+  for (const group of [undefined, 'day'] as const) {
+    const text = readFileSync(await write({ format: 'lancamentos', ...(group && { group }) }), 'utf8');
+    const rows = text.split('\r\n').map((row) => row.split(';'));
+    const other = BOOKING_MAP.find((row) => row.account === 'Assets:Bank')?.code;
+    const found = rows.filter((row) => row[1] === own.code || row[1] === other);
+    expect(found.map((row) => [row[1], row[3], row.slice(4).join(';').includes('Banco Inter')])).toEqual([
+      [own.code, '50,00', true],
+      [other, '70,00', false],
+    ]);
+  }
 });

@@ -159,17 +159,22 @@ test('A receber lists what was due, paid or changed that day, and what is overdu
   const states = [...found.values()].map((row) => [
     row.Número?.value,
     row.Situação?.value,
-    centsOf(row.Diferença),
     centsOf(row['Falta receber']),
+    centsOf(row['Pago a mais']),
+    centsOf(row['Não mais devido']),
   ]);
   expect(states).toEqual([
-    ['pedido-1', 'Pago', 0n, 0n],
-    ['pedido-2', 'Pago a menos', -500n, 500n],
-    ['pedido-3', 'Pago', 0n, 0n],
+    ['pedido-1', 'Pago', 0n, 0n, 0n],
+    ['pedido-2', 'Pago a menos', 500n, 0n, 0n],
+    ['pedido-3', 'Pago', 0n, 0n, 0n],
     // it owes nothing
-    ['pedido-5', 'Devolvido', -3_000n, 0n],
-    ['vencido', 'Ainda não provado', -1_200n, 1_200n],
+    ['pedido-5', 'Devolvido', 0n, 0n, 3_000n],
+    ['vencido', 'Ainda não provado', 1_200n, 0n, 0n],
   ]);
+  for (const row of rows)
+    expect(centsOf(row.Valor)).toBe(
+      centsOf(row.Pago) - centsOf(row['Pago a mais']) + centsOf(row['Falta receber']) + centsOf(row['Não mais devido']),
+    );
   expect(found.get('pedido-1')).toMatchObject({
     Vencimento: { kind: 'date' },
     Nome: { value: 'Maria da Silva' },

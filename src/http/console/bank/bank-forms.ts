@@ -101,7 +101,7 @@ function unmarkForm(context: Context): TwoStepForm<{ note: string }, BankLine> {
   return {
     ...ofLine(context, unmarkLine),
     address: `${BANK_LISTS.lines.address}/:id/unmark`,
-    title: 'É do PIX, afinal',
+    title: 'Desfazer “Não é do PIX”',
     lead: 'A linha fica em aberto de novo, e nenhum texto da conta a marca outra vez.',
   };
 }

@@ -18,7 +18,7 @@ export const BANK_LISTS = {
 
 export const RULE_WORDS: Record<string, string> = words({
   reference: 'pela referência',
-  amount: 'pelo valor e pelo dia',
+  amount: 'pelo valor, em datas próximas',
   person: 'por uma pessoa',
   undo: 'desfeito por uma pessoa',
 });

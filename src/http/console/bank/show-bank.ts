@@ -5,6 +5,7 @@ import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import { listOpenBankEntries } from '../../../ledger/bank/list-bank-matches.ts';
 import { summarizeBank } from '../../../ledger/bank/summarize-bank.ts';
 import { bankEntries, maskBankLine, matchBank } from '../../../operations/books/bank.ts';
+import type { MadeOf } from '../../../operations/define-change.ts';
 import { withhold } from '../../../operations/define-list.ts';
 import { t } from '../../../texts/translate.ts';
 import { auditPersonalAccess, getCaller } from '../../access/authorize.ts';
@@ -30,7 +31,9 @@ export function bankPage(context: Context): Router {
     await send(context, request, response);
   });
 
-  const button = { address: `${BANK.address}/match`, to: `${BANK.address}?done=bank_matched` };
+  const to = (_id: string, { reference, amount, not_pix }: MadeOf<typeof matchBank>): string =>
+    `${BANK.address}?done=${reference + amount + not_pix > 0 ? 'bank_searched' : 'bank_searched_none'}`;
+  const button = { address: `${BANK.address}/match`, to };
   router.use(serveButton(context, matchBank, button));
   return router;
 }

@@ -1,4 +1,4 @@
-import type { Router } from 'express';
+import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { chooseState } from '../../../expected/decide/decide-state.ts';
@@ -15,20 +15,35 @@ import { facts } from '../parts/page-components.ts';
 import { type PlatformNames, readPlatformNames } from '../parts/read-platform-names.ts';
 import { describeFacts, EXPECTED, isCancelled, stateBadge } from './describe-expected.ts';
 
-/** The form that cancels an order. Its preview says the state that follows: cancelling returns no payment. */
-export function cancelForm(context: Context): Router {
-  const form: TwoStepForm<undefined, PresentedExpected & { names: PlatformNames }> = {
-    ...ofChange(cancelOne),
-    address: `${EXPECTED.address}/:id/cancel`,
-    title: 'Cancelar o pedido',
-    lead: 'O pedido deixa de ser esperado. Cancelar não devolve nada do que já foi pago; dá para reabrir.',
+export type Order = PresentedExpected & { names: PlatformNames };
+
+/** The parts of a form that changes one order. */
+export function ofOrder(context: Context) {
+  return {
     section: EXPECTED,
-    list: ({ id, number }) => ({ address: `${EXPECTED.address}/${id}`, title: number }),
-    names: [],
-    find: async ({ params: { id } }, response) => ({
+    list: ({ id, number }: Order) => ({ address: `${EXPECTED.address}/${id}`, title: number }),
+    find: async ({ params: { id } }: { params: { id: string } }, response: Response): Promise<Order> => ({
       ...(await oneExpected.read(context, { caller: getCaller(response), id, via: 'console' })),
       names: await readPlatformNames(context, response),
     }),
+    // what was paid decides what follows
+    basis: async (inner: Context, { id }: Order) => {
+      const [order] = await listExpected(inner, 1, undefined, { id });
+      return order ? `${order.state} ${order.paid}` : '';
+    },
+    done: 'expected_put' as const,
+  };
+}
+
+/** The form that cancels an order. Its preview says the state that follows: cancelling returns no payment. */
+export function cancelForm(context: Context): Router {
+  const form: TwoStepForm<undefined, Order> = {
+    ...ofChange(cancelOne),
+    ...ofOrder(context),
+    address: `${EXPECTED.address}/:id/cancel`,
+    title: 'Cancelar o pedido',
+    lead: 'O pedido deixa de ser esperado. Cancelar não devolve nada do que já foi pago; dá para reabrir.',
+    names: [],
     isOpen: async (order) => !isCancelled(order),
     fields: async (_draft, order) => describeFacts(order, order.names),
     read: () => undefined,
@@ -47,12 +62,6 @@ export function cancelForm(context: Context): Router {
         ['Estado depois', stateBadge(state)],
       ])}<p class="explain${state !== 'cancelled' && ' bad'}">${follows}</p>`;
     },
-    // what was paid decides what follows
-    basis: async (inner, { id }) => {
-      const [order] = await listExpected(inner, 1, undefined, { id });
-      return order ? `${order.state} ${order.paid}` : '';
-    },
-    done: 'expected_put',
   };
   return serveTwoStepForm(context, form);
 }

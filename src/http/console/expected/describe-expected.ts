@@ -4,6 +4,7 @@ import { selectTransactions, toLedgerTransaction } from '../../../database/read-
 import { isOfExpectedPayment } from '../../../domain/mismatch.ts';
 import { maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';
 import type { ExpectedState } from '../../../expected/decide/decide-state.ts';
+import { splitAmount } from '../../../expected/decide/split-amount.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import type { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { matchOne } from '../../../operations/expected.ts';
@@ -11,11 +12,11 @@ import { describeCode } from '../../../texts/fill.ts';
 import { type Label, plural, t, words } from '../../../texts/translate.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';
 import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
-import { formatCount, formatDay, moment, moneyOf, shortId } from '../parts/format.ts';
+import { formatCount, formatDay, moment, money, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
-import { badge, facts, table, transactionLink } from '../parts/page-components.ts';
+import { badge, buttonLink, facts, type TableColumn, table, transactionLink } from '../parts/page-components.ts';
 import { type PlatformNames, spellPlatform } from '../parts/read-platform-names.ts';
-import { hasRole, postForm } from '../parts/send-page.ts';
+import { hasRole } from '../parts/send-page.ts';
 import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
 
 export const EXPECTED = { address: '/expected', title: 'Pedidos' } as const;
@@ -91,6 +92,11 @@ export function orderLink(id: string): Html {
   return html`<a href="${EXPECTED.address}/${encodeURIComponent(id)}">${shortId(id)}</a>`;
 }
 
+/** The address of the form, filled in with a payment. */
+export function addressOfMatch(order: string, transactionId = ''): string {
+  return `${EXPECTED.address}/${order}/match?${new URLSearchParams({ transaction_id: transactionId }).toString()}`;
+}
+
 /** The facts that a source gives. */
 type Given = Pick<PresentedExpected, 'source' | 'number' | 'amount' | 'due_day' | 'references' | 'e2e_ids'> & {
   operation: string;
@@ -123,7 +129,20 @@ export function listFacts(row: Given, names: PlatformNames): [Label, Part][] {
   ];
 }
 
-/** The payments that may be its own: to those who may decide, each with a form that matches it. */
+/** The columns of an amount: what is paid, missing and too much of it. */
+export function amountColumns<Of>(read: (row: Of) => Parameters<typeof splitAmount>[0]): TableColumn<Of>[] {
+  const column = (title: Label, cell: (row: Of) => Part): TableColumn<Of> => ({ title, cell, align: 'end' });
+  const some = (cents: bigint): Part => (cents === 0n ? null : money(cents));
+  return [
+    column('Valor', (row) => money(read(row).amountCents)),
+    column('Pago', (row) => money(read(row).settledCents)),
+    column('Falta', (row) => some(splitAmount(read(row)).owedCents)),
+    column('A mais', (row) => some(splitAmount(read(row)).surplusCents)),
+    column('Não mais devido', (row) => some(splitAmount(read(row)).notOwedCents)),
+  ];
+}
+
+/** The payments that may be its own: to those who may decide, each with a link to the form that matches it. */
 export function candidateTable(
   context: Context,
   response: Response,
@@ -147,11 +166,7 @@ export function candidateTable(
         title: 'Ações',
         cell: (one) =>
           mayMatch && one.reason !== 'pending'
-            ? postForm(
-                response,
-                `${EXPECTED.address}/${row.id}/match`,
-                html`<input type="hidden" name="transaction_id" value="${one.transaction_id}"><input name="note" required maxlength="1000" aria-label="${t('Por quê')}" placeholder="${t('Por quê')}"> <button class="secondary">${t('É este')}</button>`,
-              )
+            ? buttonLink(addressOfMatch(row.id, one.transaction_id), t('É este'))
             : null,
       },
     ],

@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { parseTypedAmount } from '../../../domain/money.ts';
+import { parseSum, parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { findUnfindable } from '../../../expected/describe-state.ts';
@@ -17,7 +17,7 @@ import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, disputedField, filterField, inputField, platformField } from '../parts/fields.ts';
-import { formatCount, money, moneyOf } from '../parts/format.ts';
+import { formatCount } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { buttonLink, type TableColumn, table } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
@@ -31,6 +31,7 @@ import { listFiles, sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField, hasRole } from '../parts/send-page.ts';
 import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
 import {
+  amountColumns,
   candidateTable,
   describeFacts,
   dueDay,
@@ -41,7 +42,7 @@ import {
   stateBadges,
   UNDECIDED,
 } from './describe-expected.ts';
-import { matchPaymentForm } from './match-payment.ts';
+import { matchForms } from './match-payment.ts';
 import { newExpectedForm } from './new-expected.ts';
 import { expectedPages } from './show-expected.ts';
 
@@ -77,7 +78,7 @@ const query = z.object({
 export function expectedSection(context: Context, reading: Context): Router {
   const router = createRouter();
   // before the page of one, whose address has any name
-  router.use(matchPaymentForm(context));
+  router.use(matchForms(context));
   router.use([newExpectedForm(context), expectedListPages(reading), expectedExport(context), expectedPages(context)]);
   return router;
 }
@@ -207,8 +208,9 @@ function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unknown>, na
       ...(rows.some((row) => row.platform !== null) ? [platform] : []),
       { title: 'Vencimento', cell: dueDay },
       { title: 'Estado', cell: (row) => stateBadges(row, unfindable) },
-      { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
-      { title: 'Pago', cell: (row) => moneyOf(row.paid), align: 'end' },
+      ...amountColumns<Row>(({ state, amount, paid }) => ({
+        ...{ state, amountCents: parseSum(amount) ?? 0n, settledCents: parseSum(paid) ?? 0n },
+      })),
     ],
   });
 }
@@ -233,7 +235,7 @@ function totals(sums: Awaited<ReturnType<typeof sumExpected>>, { newestMax, addr
       },
       { title: 'Operação', cell: (row) => OPERATION_CHOICES[row.operation] },
       { title: 'Quantos', cell: (row) => formatCount(row.count), align: 'end' },
-      { title: 'Valor', cell: (row) => money(row.cents), align: 'end' },
+      ...amountColumns<(typeof shown)[number]>((row) => row),
     ],
   });
   return html`${sheet}${isLimited && html`<p class="hint">${t('Somam os {count} mais novos: filtre para somar outros.', { count: formatCount(newestMax) })}</p>`}`;

@@ -7,7 +7,7 @@ import { findUnfindable, readStateReason } from '../../../expected/describe-stat
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { scopeOf } from '../../../expected/mask-expected.ts';
 import { readStory } from '../../../expected/read-story.ts';
-import { cancelOne, matchOne, oneExpected, reopenOne, unmatchOne } from '../../../operations/expected.ts';
+import { cancelOne, oneExpected, reopenOne, unmatchOne } from '../../../operations/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
@@ -25,6 +25,7 @@ import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { STATUS_WORDS } from '../parts/words.ts';
 import { cancelForm } from './cancel-order.ts';
 import {
+  addressOfMatch,
   candidateTable,
   describeFacts,
   EXPECTED,
@@ -48,7 +49,6 @@ export function expectedPages(context: Context): Router {
   const router = createRouter();
   const to = (id: string): string => `${EXPECTED.address}/${id}`;
   router.use([
-    serveButton(context, matchOne, { address: `${EXPECTED.address}/:id/match`, to, read: reader(PAIR) }),
     serveButton(context, unmatchOne, { address: `${EXPECTED.address}/:id/unmatch`, to, read: reader(PAIR) }),
     cancelForm(context),
     serveButton(context, reopenOne, { address: `${EXPECTED.address}/:id/reopen`, to, read: reader(NOTE) }),
@@ -153,7 +153,7 @@ function renderActions(response: Response, row: PresentedExpected): Part {
   if (!hasRole(response, ...cancelOne.roles)) return undefined;
   if (isCancelled(row))
     return html`<section class="act">${noteForm(response, `${EXPECTED.address}/${id}/reopen`, t('Reabrir'))}</section>`;
-  return html`<section class="act"><p class="actions">${buttonLink(`${EXPECTED.address}/${id}/cancel`, t('Cancelar o pedido'))}</p></section>`;
+  return html`<section class="act"><p class="actions">${buttonLink(addressOfMatch(id), t('Casar um pagamento'))} ${buttonLink(`${EXPECTED.address}/${id}/cancel`, t('Cancelar o pedido'))}</p></section>`;
 }
 
 function noteForm(response: Response, address: string, button: string, hidden: [string, string][] = []): Html {

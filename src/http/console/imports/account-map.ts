@@ -1,6 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { findAccountFaults } from '../../../ledger/stated/account-map.ts';
+import { listBankAccounts, readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { ACCOUNT_CHARS_MAX, LEDGER_ACCOUNTS, type MappedAccount } from '../../../ledger/stated/check-accounts.ts';
 import { accounts, mapAccounts } from '../../../operations/books/accounts.ts';
 import { makeChange } from '../../../operations/define-change.ts';
@@ -104,11 +105,20 @@ async function send(context: Context, request: Request, response: Response, fill
 <p class="lead">${t('As contas da empresa que os lançamentos contábeis usam no lugar das contas do razão.')}</p>
 ${unmapped.length > 0 && html`<p class="hint">${t('Contas com movimento e sem linha: {accounts}.', { accounts: missing })}</p>`}
 ${isForm && html`<p class="hint">${t('Cada linha tem um código ou uma categoria; Conta Azul usa a categoria, os outros o código. Código: até {code} caracteres; categoria: até {category}; centro de custo: até {cost_center}; histórico: um número de até {history} algarismos.', ACCOUNT_CHARS_MAX)}</p>`}
-${isForm ? postForm(response, ADDRESS, html`${shown}${ofPlatform(rows.length, await readBookedPlatformWords(context, response))}<div class="actions"><button>${t('Salvar')}</button></div>`) : shown}
+${isForm ? postForm(response, ADDRESS, html`${shown}${ofPlatform(rows.length, { ...(await readBookedPlatformWords(context, response)), ...(await readBankWords(context)) })}<div class="actions"><button>${t('Salvar')}</button></div>`) : shown}
 <p class="hint">${t('Recebimentos e Pagamentos são contas de passagem, por isso no passivo: o razão não sabe se o que entrou é receita, adiantamento ou de terceiros, nem o que se pagou. Escreva nelas a conta em que a empresa lança isso, como Clientes, Receita ou Fornecedores.')}</p>
 <p class="hint">${t('Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos, num lançamento à parte.')} ${t('Saldo inicial só é usada num arquivo que começa antes do dia em que um saldo inicial foi informado: no primeiro dia do arquivo, ele já é o saldo de partida, que você lança uma vez no seu programa.')}</p>
 <p class="hint">${tHtml('Uma linha vazia não vale. O mesmo por arquivo: {link}.', { link: html`<a href="/balances/imports">${t('Importar um arquivo')}</a>` })}</p>`;
   sendPage(request, response, { title: t('Plano de contas'), status: filled ? 422 : 200, body });
+}
+
+/** The bank accounts by their names: the ledger's account of the bank may have a row for each. */
+async function readBankWords({ db }: Context): Promise<Record<string, string>> {
+  const facts = await readBankAccounts(db);
+  const accounts = await listBankAccounts(db);
+  return Object.fromEntries(
+    accounts.map((one) => [one, t('Só a Conta no banco: {name}', { name: facts.get(one)?.name ?? one })]),
+  );
 }
 
 /** The map with an empty row for each account that has none for all platforms; those of one platform last. */
@@ -167,6 +177,6 @@ function ofPlatform(index: number, platforms: Record<string, string>): Html {
   const draft = { values: {}, faults: {} };
   return html`<section><h2>${t('Uma conta de uma só plataforma')}</h2><div class="fields">
 ${choiceField(draft, { name: `account_${index}`, label: 'Conta do razão', words: ACCOUNT_WORDS })}
-${choiceField(draft, { name: `platform_${index}`, label: 'Plataforma', words: platforms })}
+${choiceField(draft, { name: `platform_${index}`, label: 'Plataforma ou conta no banco', words: platforms })}
 ${FIELDS.map((field) => inputField(draft, { name: `${field}_${index}`, label: FIELD_WORDS[field] }, html` maxlength="${ACCOUNT_CHARS_MAX[field]}"`))}</div></section>`;
 }

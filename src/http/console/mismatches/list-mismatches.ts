@@ -33,6 +33,7 @@ import { nameOwner, readOwnerNames, readOwnerWords } from './assign-mismatch.ts'
 import { decisionPages, linkDecisions } from './download-decisions.ts';
 import { explainMismatch, MISMATCH_TITLES } from './explain-mismatch.ts';
 import { handleManyForm } from './handle-mismatches.ts';
+import { sayUncompared } from './say-uncompared.ts';
 
 const query = z
   .object({
@@ -99,7 +100,7 @@ export function mismatchListPages(context: Context): Router {
     sendList(request, response, {
       ...MISMATCH_LIST,
       filters: { fields, areSet },
-      lead: html`${shown !== 'resolved' && rows.length > 0 && isInWorkbook && linkDecisions(response, { ...filters, age })}${lead}`,
+      lead: html`${shown !== 'resolved' && rows.length > 0 && isInWorkbook && linkDecisions(response, { ...filters, age })}${(kind ?? 'commission_not_agreed') === 'commission_not_agreed' && shown !== 'resolved' && (await sayUncompared(context))}${lead}`,
       rows: await offerAssign(context, response, rows, render),
       next,
     });

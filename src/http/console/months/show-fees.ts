@@ -25,6 +25,7 @@ import { createRouter } from '../../create-router.ts';
 import { nameActors } from '../access/name-actors.ts';
 import { balanceTabs, FEES } from '../balances/describe-stated.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
+import { sayUncompared } from '../mismatches/say-uncompared.ts';
 import { formatMoneyInput, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, formatMoney, formatWallTime, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
@@ -81,7 +82,7 @@ ${filterForm(FEES.address, field, false)}
 <p class="hint">${t('Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.')} ${t('O contrato dá frações de centavo, e o provedor arredonda cada uma para cima ou para baixo: um centavo de diferença num pagamento não é erro e não abre divergência. A coluna Diferença soma também esses centavos.')}</p>
 ${renderDownloads(address)}
 ${hasRole(response, ...addCommission.roles) && html`<p class="actions">${buttonLink(`${FEES.address}/new`, t('Informar um contrato'))}</p>`}</section>
-<section><h2>${t('Contratos informados')}</h2>${await contractTable(context, response, names)}</section>
+<section><h2>${t('Contratos informados')}</h2>${await sayUncompared(context)}${await contractTable(context, response, names)}</section>
 <section id="differing"><h2>${t('Pagamentos fora do contrato')}</h2>${platform !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: showPlatform(names, platform) })} <a href="${address}">${t('Todas')}</a></p>`}${differingTable({ payments, total }, names)}${differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(differing) })} ${t('Todos estão na planilha; os de uma plataforma, pelo nome dela acima.')}</p>${renderDownloads(address)}`}</section>`;
   sendPage(request, response, { title: `${t(FEES.title)} · ${nameMonth(month)}`, body });
 }
@@ -109,7 +110,7 @@ function feeTable({ month, rows, total, by_hand: byHand }: PresentedFees, names:
       ...{ ...nothing, charged: amount, head: platformLink(names, platform), operation: t('Lançadas por pessoas') },
     })),
     ...(rows.length + byHand.length > 1
-      ? [{ ...total, charged: addAmounts(charged), head: html`<b>${t('Total')}</b>`, operation: '' }]
+      ? [{ ...total, charged: addAmounts(charged), head: html`<b>${t('Total das tarifas')}</b>`, operation: '' }]
       : []),
   ];
   return table({

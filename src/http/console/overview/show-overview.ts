@@ -13,6 +13,7 @@ import { t } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { renderWebhookDays } from '../charts/render-webhook-days.ts';
+import { sayUncompared } from '../mismatches/say-uncompared.ts';
 import { type Html, html } from '../parts/html.ts';
 import { readPlatformBalances } from '../parts/read-platform-balances.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
@@ -47,23 +48,38 @@ export function overviewPage(context: Context): Router {
     const shown = { from: addDays(today, 1 - DAYS_SHOWN), to: today };
     // as on the page of balances: what is dated later is no balance of now
     const { id: own } = getCaller(response);
-    const [paid, days, proofs, balances, booked, mismatches, inbox, runs, callbacks, lately, lost, orders, mine] =
-      await Promise.all([
-        readPart(countPaidToday(context)),
-        readPart(readMoneySeries(context, shown)),
-        readPart(readDayProofs(context, shown)),
-        readPart(readPlatformBalances(context, endOfNow(context))),
-        listBookedPlatforms(context),
-        readOpenMismatches(db),
-        readPart(readInboxCounts(db)),
-        readPart(listRuns(db, RUNS_SHOWN, undefined)),
-        readCallbackCounts(db),
-        readPart(readCountedDays(db, shown)),
-        // while nobody can write, nobody's silence says anything
-        context.writes.isSettled() ? readLostProcesses(db, context.clock.now(), restoredSince(response)) : [],
-        readPart(readOrders(context, addDays(today, -1))),
-        readPart(countOwnMismatches(db, own)),
-      ]);
+    const [
+      paid,
+      days,
+      proofs,
+      balances,
+      booked,
+      mismatches,
+      inbox,
+      runs,
+      callbacks,
+      lately,
+      lost,
+      orders,
+      mine,
+      uncompared,
+    ] = await Promise.all([
+      readPart(countPaidToday(context)),
+      readPart(readMoneySeries(context, shown)),
+      readPart(readDayProofs(context, shown)),
+      readPart(readPlatformBalances(context, endOfNow(context))),
+      listBookedPlatforms(context),
+      readOpenMismatches(db),
+      readPart(readInboxCounts(db)),
+      readPart(listRuns(db, RUNS_SHOWN, undefined)),
+      readCallbackCounts(db),
+      readPart(readCountedDays(db, shown)),
+      // while nobody can write, nobody's silence says anything
+      context.writes.isSettled() ? readLostProcesses(db, context.clock.now(), restoredSince(response)) : [],
+      readPart(readOrders(context, addDays(today, -1))),
+      readPart(countOwnMismatches(db, own)),
+      readPart(sayUncompared(context).then((said) => html`${said}`)),
+    ]);
     const names = await readPlatformNames(context, response);
     const { facts, alerts, firing } = await readVerdict(context, response, {
       platforms: booked,
@@ -76,7 +92,7 @@ ${renderPart(mine, (count) => ownMismatches(count, own))}${renderPart(orders, (r
 <div class="figures">${renderPart(balances, (rows) => balanceCard(response, rows, names))}<div class="today">${renderPart(paid && days && { paid, days }, (read) => todayCards(read.paid, read.days.at(-1)?.sums))}</div></div>
 <section><h2>${t('Últimos dias')}</h2>${renderPart(days && proofs && { days, proofs }, (read) => renderDays(read.days, read.proofs, today))}${renderCoverage(facts)}</section>
 <div class="columns">
-<section><h2>${t('Divergências em aberto')}</h2>${mismatchSummary(mismatches)}</section>
+<section><h2>${t('Divergências em aberto')}</h2>${mismatchSummary(mismatches)}${renderPart(uncompared, (said) => said)}</section>
 <section><h2>${t('Webhooks')}</h2>${renderPart(inbox, (counts) => inboxSummary(context, counts))}<h2>${t('Callbacks por lojista')}</h2>${callbackSummary(callbacks, hasRole(response, 'operator'))}</section>
 </div>
 <section><h2>${t('Como os webhooks chegam')}</h2>${renderPart(lately, (counted) => renderWebhookDays(context, counted, shown))}

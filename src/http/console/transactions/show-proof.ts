@@ -98,10 +98,12 @@ ${proof}`;
 }
 
 function renderProof(context: Context, proof: PaymentProof): Html {
-  const { list, payments } = proof;
+  const { list, payments, issuer } = proof;
+  const at = moment(context.calendar, proof.made_at);
   const isOpen = list.conclusion === 'unknown' || payments.some(({ mismatches }) => mismatches.length > 0);
   const bad = (isOpen || proof.conclusion === 'unknown') && ' bad';
   return html`<section><h2 class="as-written">${sayQuestion(proof)} ${listVerdicts(proof).map(({ code, text }) => badge({ [code]: text }, code))}</h2>
+<p class="sub">${issuer ? tHtml('Emitida por {issuer} em {at}.', { issuer, at }) : tHtml('Emitida em {at}.', { at })}</p>
 <div class="explain${bad}">${sayPaymentProof(context.calendar, proof).map((one) => html`<p>${one}</p>`)}
 ${proof.more && html`<p>${t('Aqui estão {count}.', { count: formatCount(PAYMENTS_SHOWN_MAX) })}</p>`}</div>
 ${payments.map((one) => renderPayment(context, one))}</section>
@@ -119,6 +121,7 @@ function renderPayment({ calendar }: Context, row: PaymentProof['payments'][numb
       ['Divergências em aberto', open.length > 0 && open],
       ['Criada em', moment(calendar, row.created_at)],
       ['Paga em', paid ? moment(calendar, paid.at) : t('não foi paga')],
+      ['Devolvida em', row.refunded_at && moment(calendar, row.refunded_at)],
       ['Nome', row.name],
       ['Plataforma', row.platform_name ?? (platform && idText(platform))],
       ['Referência', row.reference && idText(row.reference)],
@@ -140,7 +143,7 @@ function renderPayment({ calendar }: Context, row: PaymentProof['payments'][numb
 
 function renderHow(
   { calendar }: Context,
-  { list: { reading, early }, older, log, zone, made_at: madeAt }: PaymentProof,
+  { list: { reading, early, conclusion }, older, log, zone }: PaymentProof,
 ): Html {
   const count = reading && {
     ...{ listed: formatCount(reading.listed), from: formatDay(reading.from), to: formatDay(reading.to) },
@@ -151,9 +154,12 @@ function renderHow(
     ['Lida inteira em', reading && moment(calendar, reading.read_at)],
     ['Lida inteira cedo demais', early && moment(calendar, early.read_at)],
     ['Contagem', count && t('{listed} transações, de {from} a {to}; o provedor anunciou {announced}', count)],
-    ['Dias antes, não lidos inteiros desde então', formatCount(older.unread)],
+    // what the list has leaves no question about older ones
+    [
+      'Dias antes, não lidos inteiros desde então',
+      conclusion !== 'has' && older.conclusion === 'unknown' && formatCount(older.unread),
+    ],
     ['Fuso horário do provedor', zone],
-    ['Feita em', moment(calendar, madeAt)],
   ])}${technical([
     ['Conferência', run && html`<a href="/reconciliations/${run}">${idText(run)}</a>`],
     ['Posição do razão', log?.position],

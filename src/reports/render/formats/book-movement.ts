@@ -1,6 +1,7 @@
 import type { Day } from '../../../domain/calendar.ts';
 import { fill } from '../../../texts/fill.ts';
 import { formatDay, type Texts } from '../../../texts/reports/texts.ts';
+import type { EntryBankAccount } from '../../read/read-entry-accounts.ts';
 import type { Movement } from '../../read/read-movements.ts';
 import { nameMovement } from '../name-movement.ts';
 
@@ -10,6 +11,8 @@ export type Booking = {
   day: Day;
   /** The kind of movement in words. */
   kind: string;
+  /** The bank account that it went to or came from. */
+  bank?: EntryBankAccount | undefined;
 };
 
 /** Books a movement on its own day. */

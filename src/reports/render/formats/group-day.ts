@@ -8,8 +8,8 @@ import type { Booking } from './book-movement.ts';
 const NOBODY = { reference: null, transactionId: null, name: null, document: null, forgotten: false } as const;
 
 type Refund = 'refundsMade' | 'refundsReceived';
-type Sum = { account: string; refund: Refund | undefined; cents: bigint; count: number };
-/** `accounts` by name; the refunds of receipts and of payments apart. */
+type Sum = Pick<Booking, 'bank'> & { account: string; refund: Refund | undefined; cents: bigint; count: number };
+/** `accounts` by name; the refunds of receipts and of payments apart, and so is each bank account. */
 type Sums = { first: Booking; accounts: Map<string, Sum> };
 
 const REFUND_OF: Partial<Record<Booking['movement']['kind'], Refund>> = {
@@ -33,7 +33,7 @@ export function groupByDay(rendering: RenderContext, book: (booking: Booking) =>
     for (const { first, accounts } of groups.values()) for (const sum of accounts.values()) bookSum(first, sum);
     groups.clear();
   }
-  function bookSum({ movement, day }: Booking, { account, refund, cents, count }: Sum): void {
+  function bookSum({ movement, day }: Booking, { account, refund, bank, cents, count }: Sum): void {
     const { root, platform: segment } = splitAccount(account);
     if (root === AVAILABLE || cents === 0n) return;
     const against = { account: `${AVAILABLE}:${segment}`, cents: -cents };
@@ -42,6 +42,7 @@ export function groupByDay(rendering: RenderContext, book: (booking: Booking) =>
     const name = refund ? texts.period[refund] : describeCode(texts.accounts, root);
     const kind = fill(texts.dayTotal, { account: name, platform, count });
     book({
+      bank,
       movement: {
         ...{ ...movement, ...NOBODY },
         ...{ postings: [{ account, cents }, against], entrySeq: Number(ownDay.replaceAll('-', '')) },
@@ -59,8 +60,9 @@ export function groupByDay(rendering: RenderContext, book: (booking: Booking) =>
       groups.set(key, sums);
       for (const { account, cents } of movement.postings) {
         const refund = account.startsWith('Liabilities:') ? REFUND_OF[movement.kind] : undefined;
-        const name = `${refund ?? ''} ${account}`;
-        const sum = sums.accounts.get(name) ?? { account, refund, cents: 0n, count: 0 };
+        const bank = account.startsWith('Expenses:') ? undefined : booking.bank;
+        const name = `${refund ?? ''} ${bank?.account ?? ''} ${account}`;
+        const sum = sums.accounts.get(name) ?? { account, refund, bank, cents: 0n, count: 0 };
         sums.accounts.set(name, { ...sum, cents: sum.cents + cents, count: sum.count + 1 });
       }
     },

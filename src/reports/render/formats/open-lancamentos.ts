@@ -6,6 +6,7 @@ import type { MappedAccount } from '../../../ledger/stated/check-accounts.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { spanOf } from '../../plan/report-plan.ts';
 import { isBalanceAccount } from '../../read/read-accounts.ts';
+import { type EntryBankAccount, readEntryAccounts } from '../../read/read-entry-accounts.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
 import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
 import { fitWindows1252 } from './encode-windows-1252.ts';
@@ -20,8 +21,12 @@ const LINE_BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 /** Opens a journal for an accounting program, in the accounts of the customer's chart. */
 export async function openLancamentos(work: FormatWork, path: string, layout: Layout): Promise<Output> {
   const { accounts } = await readAccountMap(work.db);
-  return await openMapped(work, path, { layout, accounts });
+  const banks = await readEntryAccounts(work.db, work.scope.end);
+  return await openMapped(work, path, { layout, accounts, banks });
 }
+
+/** `banks`: the bank accounts of entries, by their row numbers. */
+type Mapped = { layout: Layout; accounts: MappedAccount[]; banks?: ReadonlyMap<number, EntryBankAccount> };
 
 /**
  * Opens the same with a map that is given. The rows of a movement add up to it.
@@ -30,16 +35,18 @@ export async function openLancamentos(work: FormatWork, path: string, layout: La
 export async function openMapped(
   { rendering, plan, signal }: Pick<FormatWork, 'rendering' | 'plan' | 'signal'>,
   path: string,
-  { layout, accounts }: { layout: Layout; accounts: MappedAccount[] },
+  { layout, accounts, banks = new Map() }: Mapped,
 ): Promise<Output> {
   const file = await openTextFile(path, signal, layout.charset);
   const find = createAccountSearch(accounts);
   const unmapped = new Set<string>();
   file.add(`${layout.charset === 'utf-8' ? BOM : ''}${layout.header.map(escapeCsvField).join(';')}${LINE_END}`);
   const { from: firstDay } = spanOf(plan);
-  function book(booking: Booking): void {
+  function book({ kind, ...given }: Booking): void {
+    const { bank } = given;
+    const booking = { ...given, kind: bank ? `${kind}, ${bank.name}` : kind };
     const legs = booking.movement.postings.flatMap(({ account, cents }): MappedLeg[] => {
-      const mapped = find(account);
+      const mapped = find(account, bank?.account);
       if (mapped !== undefined && mapped[layout.needs] !== null) return [{ account, cents, mapped }];
       if (layout.needsBalance || !isBalanceAccount(splitAccount(account).account)) unmapped.add(account);
       return [];
@@ -50,8 +57,10 @@ export async function openMapped(
   }
   const group = plan.group === 'day' ? groupByDay(rendering, book) : { add: book, end: () => undefined };
   return {
-    add: ({ movement }) => group.add(bookMovement(movement, rendering.texts)),
-    addEarlier: (movement) => group.add(bookEarlier(movement, rendering.texts, firstDay)),
+    add: ({ movement }) =>
+      group.add({ ...bookMovement(movement, rendering.texts), bank: banks.get(movement.entrySeq) }),
+    addEarlier: (movement) =>
+      group.add({ ...bookEarlier(movement, rendering.texts, firstDay), bank: banks.get(movement.entrySeq) }),
     drain: () => file.drain(),
     async end() {
       group.end();
