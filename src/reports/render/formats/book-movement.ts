@@ -1,9 +1,9 @@
 import type { Day } from '../../../domain/calendar.ts';
 import { fill } from '../../../texts/fill.ts';
 import { formatDay, type Texts } from '../../../texts/reports/texts.ts';
-import type { EntryBankAccount } from '../../read/read-entry-accounts.ts';
 import type { Movement } from '../../read/read-movements.ts';
 import { nameMovement } from '../name-movement.ts';
+import type { EntryBankAccount } from './read-entry-accounts.ts';
 
 /** A movement as another program books it. */
 export type Booking = {

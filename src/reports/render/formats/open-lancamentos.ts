@@ -6,7 +6,6 @@ import type { MappedAccount } from '../../../ledger/stated/check-accounts.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { spanOf } from '../../plan/report-plan.ts';
 import { isBalanceAccount } from '../../read/read-accounts.ts';
-import { type EntryBankAccount, readEntryAccounts } from '../../read/read-entry-accounts.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
 import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
 import { fitWindows1252 } from './encode-windows-1252.ts';
@@ -14,6 +13,7 @@ import { groupByDay } from './group-day.ts';
 import type { Layout, MappedLeg } from './layouts.ts';
 import { openTextFile } from './open-text-file.ts';
 import type { FormatWork, Output } from './output.ts';
+import { type EntryBankAccount, readEntryAccounts } from './read-entry-accounts.ts';
 import { BOM, escapeCsvField, LINE_END, renderField } from './write-csv.ts';
 
 const LINE_BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;

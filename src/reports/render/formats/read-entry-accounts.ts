@@ -1,6 +1,6 @@
-import type { Reader } from '../../database/reader.ts';
-import type { WallTime } from '../../domain/calendar.ts';
-import { readBankAccounts } from '../../ledger/stated/bank-accounts.ts';
+import type { Reader } from '../../../database/reader.ts';
+import type { WallTime } from '../../../domain/calendar.ts';
+import { readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 
 export type EntryBankAccount = { account: string; name: string };
 
