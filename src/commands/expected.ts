@@ -7,8 +7,15 @@ import { OPERATIONS } from '../domain/statuses.ts';
 import { EXPECTED_STATES } from '../expected/decide/decide-state.ts';
 import type { PresentedExpected } from '../expected/list-expected.ts';
 import { COMMAND } from '../operations/define-change.ts';
-import { cancelOne, expectedPayments, matchOne, putOne, reopenOne, unmatchOne } from '../operations/expected.ts';
-import { renderExpectedCsv } from '../operations/export-expected.ts';
+import {
+  cancelOne,
+  expectedPayments,
+  matchOne,
+  putOne,
+  reopenOne,
+  unmatchOne,
+} from '../operations/expected/expected.ts';
+import { renderExpectedCsv } from '../operations/expected/export-expected.ts';
 import { runImport } from './imports/imports.ts';
 import { addFilters, changeCommand, listCommand, type Options } from './operation-commands.ts';
 import { print, withContext } from './with-context.ts';

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
 import type { Spool } from '../inbox/spool/spool.ts';
 import { SUBJECTS } from '../operations/catalogue.ts';
-import { EXPECTED_BODY_BYTES_MAX } from '../operations/expect-many.ts';
+import { EXPECTED_BODY_BYTES_MAX } from '../operations/expected/expect-many.ts';
 import { PORTAL } from '../operations/merchants/portal.ts';
 import { refuse } from '../texts/refuse.ts';
 import { answerAfterOther, answerOnce } from './access/answer-once.ts';

@@ -32,7 +32,7 @@ import { balances, oneTransaction, transactions } from './books/transactions.ts'
 import type { AnyChange, Change } from './define-change.ts';
 import type { Item } from './define-item.ts';
 import type { List, Search } from './define-list.ts';
-import { putMany } from './expect-many.ts';
+import { putMany } from './expected/expect-many.ts';
 import {
   cancelOne,
   expectedPayments,
@@ -42,7 +42,7 @@ import {
   putOne,
   reopenOne,
   unmatchOne,
-} from './expected.ts';
+} from './expected/expected.ts';
 import { numbers } from './figures/numbers.ts';
 import { callbackSeries, moneySeries } from './figures/series.ts';
 import { jobs, runOneJob } from './jobs.ts';

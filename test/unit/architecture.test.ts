@@ -37,7 +37,7 @@ const INNER: Record<string, string[]> = {
   'src/reconciliation': ['windows', 'numbers', 'watches', 'runs'],
   'src/reports': ['xlsx', 'plan', 'read', 'orders', 'render', 'readback', 'revisions', 'serve', 'months'],
   'src/expected': ['decide', 'follow'],
-  'src/operations': ['rows', 'figures', 'books', 'merchants', 'access'],
+  'src/operations': ['rows', 'figures', 'books', 'expected', 'merchants', 'access'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'mcp', 'console'],
   'src/http/console': [
     'parts',
@@ -55,6 +55,7 @@ const INNER: Record<string, string[]> = {
     'webhooks',
     'merchants',
     'reports',
+    'fees',
     'months',
     'transactions',
     'overview',

@@ -18,7 +18,7 @@ import { importFile, previewImport } from '../../../src/imports/import-file.ts';
 import { ImportRefusedError } from '../../../src/imports/import-kind.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
-import { renderExpectedCsv } from '../../../src/operations/export-expected.ts';
+import { renderExpectedCsv } from '../../../src/operations/expected/export-expected.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { dayOver, makeOrders } from '../../support/make-expected.ts';
 import { keyOfInvoice } from '../../support/make-invoice.ts';

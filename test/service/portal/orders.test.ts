@@ -87,7 +87,9 @@ it('says in words which orders are paid, and when, by state and reference, with 
   const today = env.today.split('-').reverse().join('/');
   expect(file.trim().split('\r\n')).toEqual([
     expect.stringMatching(/^origem;.*;pago em;falta;pago a mais;não mais devido$/),
-    expect.stringMatching(new RegExp(`^ana;a-paid;a receber;10,00;${today};${today};.*;Pago;.*;sim;.*;20/11/2026;0,00;0,00;0,00$`)),
+    expect.stringMatching(
+      new RegExp(`^ana;a-paid;a receber;10,00;${today};${today};.*;Pago;.*;sim;.*;20/11/2026;0,00;0,00;0,00$`),
+    ),
   ]);
   const { detail } = await readRow(env.context.db, 'audit', ['detail'], { action: 'expected.show', target: id });
   expect(detail).toBe('portal');

@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { chooseState } from '../../../expected/decide/decide-state.ts';
 import { listExpected, type PresentedExpected } from '../../../expected/list-expected.ts';
-import { cancelOne, oneExpected } from '../../../operations/expected.ts';
+import { cancelOne, oneExpected } from '../../../operations/expected/expected.ts';
 import { t } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';

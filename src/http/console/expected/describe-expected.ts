@@ -7,7 +7,7 @@ import type { ExpectedState } from '../../../expected/decide/decide-state.ts';
 import { splitAmount } from '../../../expected/decide/split-amount.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import type { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
-import { matchOne } from '../../../operations/expected.ts';
+import { matchOne } from '../../../operations/expected/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { type Label, plural, t, words } from '../../../texts/translate.ts';
 import { auditShownTransactions, canSeePersonalData } from '../../access/authorize.ts';

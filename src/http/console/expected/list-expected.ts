@@ -1,14 +1,13 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { parseSum, parseTypedAmount } from '../../../domain/money.ts';
+import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { findUnfindable } from '../../../expected/describe-state.ts';
 import { sumExpected } from '../../../expected/filter-expected.ts';
-import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
-import { expectedPayments, putOne } from '../../../operations/expected.ts';
+import { expectedPayments, putOne } from '../../../operations/expected/expected.ts';
 import { EXPORT_FORMATS } from '../../../reports/serve/export-found.ts';
 import { t } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
@@ -17,33 +16,25 @@ import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, disputedField, filterField, inputField, platformField } from '../parts/fields.ts';
-import { formatCount } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
-import { buttonLink, type TableColumn, table } from '../parts/page-components.ts';
+import { buttonLink } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
-import {
-  type PlatformNames,
-  readPlatformNames,
-  readPlatformWords,
-  showPlatform,
-} from '../parts/read-platform-names.ts';
+import { readPlatformNames, readPlatformWords } from '../parts/read-platform-names.ts';
 import { listFiles, sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField, hasRole } from '../parts/send-page.ts';
 import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
 import {
-  amountColumns,
   candidateTable,
   describeFacts,
-  dueDay,
   EXPECTED,
   orderMismatches,
   readOrderPayments,
   stateBadge,
-  stateBadges,
   UNDECIDED,
 } from './describe-expected.ts';
 import { matchForms } from './match-payment.ts';
 import { newExpectedForm } from './new-expected.ts';
+import { expectedTable, totals } from './order-tables.ts';
 import { expectedPages } from './show-expected.ts';
 
 const EXPORT = `${EXPECTED.address}/export`;
@@ -191,54 +182,6 @@ function dueFields(draft: Draft): Html[] {
     dayField(draft, { name: 'due_from', label: 'Vence de' }),
     dayField(draft, { name: 'due_to', label: 'Vence até' }),
   ];
-}
-
-type Row = PresentedExpected;
-
-/** A table of expected payments, each linked to its page; with their platforms where one names it. */
-function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unknown>, names: PlatformNames): Html {
-  const platform: TableColumn<Row> = { title: 'Plataforma', cell: (row) => showPlatform(names, row.platform) };
-  return table({
-    caption: 'Pedidos, os mais novos primeiro',
-    rows,
-    empty: 'Nenhum pedido: tire um filtro, ou crie um com Novo pedido.',
-    columns: [
-      { title: 'Número', cell: (row) => html`<a href="${EXPECTED.address}/${row.id}">${row.number}</a>` },
-      { title: 'Nome', cell: (row) => row.name },
-      ...(rows.some((row) => row.platform !== null) ? [platform] : []),
-      { title: 'Vencimento', cell: dueDay },
-      { title: 'Estado', cell: (row) => stateBadges(row, unfindable) },
-      ...amountColumns<Row>(({ state, amount, paid }) => ({
-        ...{ state, amountCents: parseSum(amount) ?? 0n, settledCents: parseSum(paid) ?? 0n },
-      })),
-    ],
-  });
-}
-
-type Totals = { newestMax: number | undefined; addressOf: (path: string, more: Filters) => string };
-
-/** @param of.addressOf the address of the list with the page's own filters, and more. */
-function totals(sums: Awaited<ReturnType<typeof sumExpected>>, { newestMax, addressOf }: Totals): Html {
-  const shown = OPERATIONS.flatMap((operation) =>
-    EXPECTED_STATES.flatMap((state) => sums.find((one) => one.state === state && one.operation === operation) ?? []),
-  );
-  const isLimited = sums.reduce((sum, { count }) => sum + count, 0) === newestMax;
-  const sheet = table({
-    caption: 'Totais por estado',
-    rows: shown,
-    empty: 'Nenhum pedido.',
-    columns: [
-      {
-        title: 'Estado',
-        cell: ({ state, operation }) =>
-          html`<a href="${addressOf(EXPECTED.address, { state, operation })}">${stateBadge(state)}</a>`,
-      },
-      { title: 'Operação', cell: (row) => OPERATION_CHOICES[row.operation] },
-      { title: 'Quantos', cell: (row) => formatCount(row.count), align: 'end' },
-      ...amountColumns<(typeof shown)[number]>((row) => row),
-    ],
-  });
-  return html`${sheet}${isLimited && html`<p class="hint">${t('Somam os {count} mais novos: filtre para somar outros.', { count: formatCount(newestMax) })}</p>`}`;
 }
 
 async function disputes({ db }: Context): Promise<Part> {

@@ -10,7 +10,7 @@ import { decideOne } from '../../../expected/follow/follow-payments.ts';
 import { listExpected, type PresentedExpected } from '../../../expected/list-expected.ts';
 import { previewChange } from '../../../ledger/read/preview-change.ts';
 import type { GivenOf } from '../../../operations/define-change.ts';
-import { matchOne } from '../../../operations/expected.ts';
+import { matchOne } from '../../../operations/expected/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { refuse, refuseField } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';

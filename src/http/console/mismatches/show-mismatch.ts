@@ -7,7 +7,7 @@ import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { describeTransaction } from '../../../ledger/read/describe-transaction.ts';
 import { findMismatch, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { presentTransactionTo } from '../../../operations/books/transactions.ts';
-import { matchOne, oneExpected } from '../../../operations/expected.ts';
+import { matchOne, oneExpected } from '../../../operations/expected/expected.ts';
 import { assignOneMismatch, mismatchDecisions, showMismatch } from '../../../operations/mismatches.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { readError, type Said } from '../../../texts/messages.ts';

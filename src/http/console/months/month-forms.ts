@@ -9,6 +9,7 @@ import { describeReopening, writeReopening } from '../../../reports/months/reope
 import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
+import { feePages } from '../fees/show-fees.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import type { TwoStepForm } from '../forms/two-step-form.ts';
 import { noteField, readNote } from '../parts/fields.ts';
@@ -18,7 +19,6 @@ import { readNamesInFull, showPlatform } from '../parts/read-platform-names.ts';
 import { nameMonth } from '../reports/month.ts';
 import { leftOpenNotice, readRefused, refusalList } from './explain-refusal.ts';
 import { platformMonthTable, readPlatformMonths } from './render-balances.ts';
-import { feePages } from './show-fees.ts';
 import { findMonth } from './show-month-close.ts';
 
 const SECTION = { address: '/reports', title: 'Relatórios' } as const;

@@ -1,21 +1,28 @@
 /** The files of expected payments: with the columns of its import first, so that a CSV can come back. */
-import type { Caller } from '../access/tokens.ts';
-import type { Context } from '../context.ts';
-import { formatWallTime, type Language } from '../domain/language/language.ts';
-import { parseSum } from '../domain/money.ts';
-import { splitAmount } from '../expected/decide/split-amount.ts';
-import type { ExpectedFilters } from '../expected/filter-expected.ts';
-import type { PresentedExpected } from '../expected/list-expected.ts';
-import { COMPUTED, DECIDED_IN_PAGES, EXPECTED, guard, joinCell, ORDER_OPERATIONS } from '../imports/kinds/expected.ts';
-import { BOM, LINE_END, renderField } from '../reports/render/formats/write-csv.ts';
-import { EXPORT_ROWS_MAX, renderingOf, writeSheet } from '../reports/serve/export-found.ts';
-import type { Cell } from '../reports/xlsx/render-cell.ts';
-import { describeCode, fill } from '../texts/fill.ts';
-import { describeSaid } from '../texts/messages.ts';
-import { formatLocalCount, textsOf } from '../texts/reports/texts.ts';
-import { readList } from './define-list.ts';
+import type { Caller } from '../../access/tokens.ts';
+import type { Context } from '../../context.ts';
+import { formatWallTime, type Language } from '../../domain/language/language.ts';
+import { parseSum } from '../../domain/money.ts';
+import { splitAmount } from '../../expected/decide/split-amount.ts';
+import type { ExpectedFilters } from '../../expected/filter-expected.ts';
+import type { PresentedExpected } from '../../expected/list-expected.ts';
+import {
+  COMPUTED,
+  DECIDED_IN_PAGES,
+  EXPECTED,
+  guard,
+  joinCell,
+  ORDER_OPERATIONS,
+} from '../../imports/kinds/expected.ts';
+import { BOM, LINE_END, renderField } from '../../reports/render/formats/write-csv.ts';
+import { EXPORT_ROWS_MAX, renderingOf, writeSheet } from '../../reports/serve/export-found.ts';
+import type { Cell } from '../../reports/xlsx/render-cell.ts';
+import { describeCode, fill } from '../../texts/fill.ts';
+import { describeSaid } from '../../texts/messages.ts';
+import { formatLocalCount, textsOf } from '../../texts/reports/texts.ts';
+import { readList } from '../define-list.ts';
+import { readPlatformNames } from '../mask-texts.ts';
 import { expectedPayments } from './expected.ts';
-import { readPlatformNames } from './mask-texts.ts';
 
 const PAGE_ROWS = 1_000;
 /** The width of a column, in characters. */

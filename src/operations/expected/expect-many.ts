@@ -1,17 +1,17 @@
 /** Many expected payments in one request, each by itself. */
 import { z } from 'zod';
-import type { Caller } from '../access/tokens.ts';
-import { ConfereError } from '../domain/errors.ts';
-import { expectedFactsSchema, expectedKeySchema } from '../expected/expected-fields.ts';
-import { scopeOf } from '../expected/mask-expected.ts';
-import { type Arrival, isChange, type PutOutcome, putExpected } from '../expected/put-expected.ts';
-import { readCompeting } from '../expected/read-competing.ts';
-import { faultOf, refuse, refuseFields } from '../texts/refuse.ts';
-import { defineChange } from './define-change.ts';
-import { ok } from './describe-operation.ts';
+import type { Caller } from '../../access/tokens.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { expectedFactsSchema, expectedKeySchema } from '../../expected/expected-fields.ts';
+import { scopeOf } from '../../expected/mask-expected.ts';
+import { type Arrival, isChange, type PutOutcome, putExpected } from '../../expected/put-expected.ts';
+import { readCompeting } from '../../expected/read-competing.ts';
+import { faultOf, refuse, refuseFields } from '../../texts/refuse.ts';
+import { defineChange } from '../define-change.ts';
+import { ok } from '../describe-operation.ts';
+import { parseInput } from '../parse-input.ts';
+import { expectedResults } from '../rows/expected.ts';
 import { requireSource, writers } from './expected.ts';
-import { parseInput } from './parse-input.ts';
-import { expectedResults } from './rows/expected.ts';
 
 /** How many expected payments a request may bring. */
 const EXPECTED_MAX = 1_000;

@@ -1,0 +1,61 @@
+import { parseSum } from '../../../domain/money.ts';
+import { OPERATIONS } from '../../../domain/statuses.ts';
+import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
+import type { sumExpected } from '../../../expected/filter-expected.ts';
+import type { PresentedExpected } from '../../../expected/list-expected.ts';
+import { t } from '../../../texts/translate.ts';
+import type { Filters } from '../parts/encrypt-filters.ts';
+import { formatCount } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { type TableColumn, table } from '../parts/page-components.ts';
+import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
+import { OPERATION_CHOICES } from '../parts/words.ts';
+import { amountColumns, dueDay, EXPECTED, stateBadge, stateBadges } from './describe-expected.ts';
+
+type Row = PresentedExpected;
+
+/** A table of expected payments, each linked to its page; with their platforms where one names it. */
+export function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unknown>, names: PlatformNames): Html {
+  const platform: TableColumn<Row> = { title: 'Plataforma', cell: (row) => showPlatform(names, row.platform) };
+  return table({
+    caption: 'Pedidos, os mais novos primeiro',
+    rows,
+    empty: 'Nenhum pedido: tire um filtro, ou crie um com Novo pedido.',
+    columns: [
+      { title: 'Número', cell: (row) => html`<a href="${EXPECTED.address}/${row.id}">${row.number}</a>` },
+      { title: 'Nome', cell: (row) => row.name },
+      ...(rows.some((row) => row.platform !== null) ? [platform] : []),
+      { title: 'Vencimento', cell: dueDay },
+      { title: 'Estado', cell: (row) => stateBadges(row, unfindable) },
+      ...amountColumns<Row>(({ state, amount, paid }) => ({
+        ...{ state, amountCents: parseSum(amount) ?? 0n, settledCents: parseSum(paid) ?? 0n },
+      })),
+    ],
+  });
+}
+
+type Totals = { newestMax: number | undefined; addressOf: (path: string, more: Filters) => string };
+
+/** The totals of orders by state, each linked to its orders. @param of.addressOf the address of the list with the page's own filters, and more. */
+export function totals(sums: Awaited<ReturnType<typeof sumExpected>>, { newestMax, addressOf }: Totals): Html {
+  const shown = OPERATIONS.flatMap((operation) =>
+    EXPECTED_STATES.flatMap((state) => sums.find((one) => one.state === state && one.operation === operation) ?? []),
+  );
+  const isLimited = sums.reduce((sum, { count }) => sum + count, 0) === newestMax;
+  const sheet = table({
+    caption: 'Totais por estado',
+    rows: shown,
+    empty: 'Nenhum pedido.',
+    columns: [
+      {
+        title: 'Estado',
+        cell: ({ state, operation }) =>
+          html`<a href="${addressOf(EXPECTED.address, { state, operation })}">${stateBadge(state)}</a>`,
+      },
+      { title: 'Operação', cell: (row) => OPERATION_CHOICES[row.operation] },
+      { title: 'Quantos', cell: (row) => formatCount(row.count), align: 'end' },
+      ...amountColumns<(typeof shown)[number]>((row) => row),
+    ],
+  });
+  return html`${sheet}${isLimited && html`<p class="hint">${t('Somam os {count} mais novos: filtre para somar outros.', { count: formatCount(newestMax) })}</p>`}`;
+}
