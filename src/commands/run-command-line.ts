@@ -28,7 +28,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   accounts: async () => (await import('./books/accounts.ts')).accountsCommand,
   expected: async () => (await import('./expected.ts')).expectedCommand,
   import: async () => (await import('./imports/imports.ts')).importCommand,
-  platforms: async () => (await import('./books/statements.ts')).platformsCommand,
+  platforms: async () => (await import('./books/platforms.ts')).platformsCommand,
   merchants: async () => (await import('./merchants/merchants.ts')).merchantsCommand,
   callbacks: async () => (await import('./merchants/callbacks.ts')).callbacksCommand,
   manifests: async () => (await import('./merchants/manifests.ts')).manifestsCommand,

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import type { Context } from '../../context.ts';
 import { listPlatformNames } from '../../database/list-platform-names.ts';
-import { namePlatform, platforms } from '../../operations/books/platforms.ts';
 import { addStatement, statements } from '../../operations/books/statements.ts';
 import type { RowOf } from '../../operations/define-list.ts';
-import { changeCommand, itemCommand, listCommand } from '../operation-commands.ts';
+import { changeCommand, listCommand } from '../operation-commands.ts';
 import { formatTime } from '../with-context.ts';
 
 /** `confere statements …`: states the balance that the provider's panel shows, and lists what was stated. */
@@ -39,19 +38,4 @@ function describe(context: Context, names: Names, row: Row): string {
   const name = names.get(row.platform);
   const platform = name === undefined ? row.platform : `${row.platform} (${name})`;
   return `${row.id}  ${formatTime(context, row.at)}  ${platform}  stated R$ ${row.balance}  ledger R$ ${row.ledger}  difference R$ ${row.difference}`;
-}
-
-/** `confere platforms …`: names for the platforms' ids, which the sheets and the console show. */
-export function platformsCommand(program: Command): void {
-  const group = program.command('platforms').description('names for the ids of platforms');
-  changeCommand(group, 'name <id> [name]', namePlatform, {
-    description: 'name a platform; without a name, take its name back',
-    ask: (_options, [platform, name = null]) => ({ fields: { platform, name } }),
-    json: (_body, { given: { platform, name } }) => ({ platform, name }),
-    say: (_body, { id, given: { name } }) => (typeof name === 'string' ? `${id}: ${name}` : `${id} has no name`),
-  });
-  itemCommand(group, platforms, {
-    description: 'the platforms that have a name',
-    say: (shown) => shown.platforms.map((one) => `${one.platform}  ${one.name}`).join('\n') || 'none',
-  });
 }
