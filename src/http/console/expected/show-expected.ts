@@ -1,4 +1,5 @@
 import type { Request, Response, Router } from 'express';
+import { NOTE_CHARS_MAX } from '../../../access/check-note.ts';
 import type { Context } from '../../../context.ts';
 import { OF_EXPECTED_PAYMENTS, UNRESOLVED_STATES } from '../../../domain/mismatch.ts';
 import { parseSum } from '../../../domain/money.ts';
@@ -160,6 +161,6 @@ function noteForm(response: Response, address: string, button: string, hidden: [
   return postForm(
     response,
     address,
-    html`${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<input name="note" required maxlength="1000" aria-label="${t('Por quê')}" placeholder="${t('Por quê')}"> <button class="secondary">${button}</button>`,
+    html`${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<input name="note" required maxlength="${NOTE_CHARS_MAX}" aria-label="${t('Por quê')}" placeholder="${t('Por quê')}"> <button class="secondary">${button}</button>`,
   );
 }
