@@ -59,7 +59,7 @@ function listFacts(summary: Summary<RangePlan>): Fact[] {
   const isWhole = ended.length > 0 && ended.every((day) => day.proven);
   const days: Fact[] = [
     [words.proven, { text: describeProven(plan.days, texts), style: isWhole ? 'good' : 'bad' }],
-    ...listUnstated(summary),
+    ...listOpenMatters(summary),
   ];
   // a closed month is final: the state of its days says nothing more
   if (plan.close)
@@ -80,12 +80,34 @@ function listFacts(summary: Summary<RangePlan>): Fact[] {
   ];
 }
 
-/** Says of how many platforms no balance of the provider was stated in the days: nothing compares theirs with the ledger. */
-function listUnstated({ texts, platforms, statements }: Summary<RangePlan>): Fact[] {
-  const stated = new Set(statements.map(({ platform }) => platformAccountSegment(platform)));
-  const count = [...platforms.keys()].filter((segment) => !stated.has(segment)).length;
-  const { providerBalance, unstated } = texts.period;
-  return count === 0 ? [] : [[providerBalance, { text: fill(unstated, { count, all: platforms.size }), style: 'bad' }]];
+/** Lists what is still open: mismatches, and platforms whose balance at the provider differs or was not stated. */
+function listOpenMatters({ texts, platforms, statements, mismatches }: Summary<RangePlan>): Fact[] {
+  const words = texts.period;
+  const sum = (pick: (one: (typeof mismatches)[number]) => number): number =>
+    mismatches.reduce((all, one) => all + pick(one), 0);
+  const own = sum((one) => one.own);
+  const open = fill(words.openText, { own, all: sum((one) => one.count) });
+  const all = platforms.size;
+  const stated = statements.filter(({ platform }) => platforms.has(platformAccountSegment(platform)));
+  const count = {
+    agreed: stated.filter((one) => one.statedCents === one.ledgerCents).length,
+    differing: stated.filter((one) => one.statedCents !== one.ledgerCents).length,
+    unstated: all - stated.length,
+  };
+  const said = (['differing', 'unstated', 'agreed'] as const)
+    .filter((name) => count[name] > 0)
+    .map((name) => fill(words[name], { count: count[name], all }));
+  return [
+    [words.open, { text: open, style: own === 0 ? 'good' : 'bad' }],
+    ...(all === 0
+      ? []
+      : [
+          [
+            words.providerBalance,
+            { text: said.join('; '), style: count.agreed === all ? 'good' : 'bad' },
+          ] satisfies Fact,
+        ]),
+  ];
 }
 
 /** As on the first page of the console: of the days that ended, those that were read or counted after their end. */

@@ -10,6 +10,7 @@ import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange, parseRange, type WantedRange } from '../../../src/reports/serve/export-range.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { readBalances } from '../../../src/seal/read-balances.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import {
   applyTransactions,
@@ -203,5 +204,15 @@ test('a summary says that its open mismatches are of all days, how many are its 
   expect(await unstated()).toBe('não informado de 2 de 2 plataformas: nada o compara com o razão');
   const at = context.calendar.startOfDay(MIDDLE);
   await storeStatement(context, { platform: PLATFORM_A, at, balanceCents: 1n, actor: 'test' });
-  expect(await unstated()).toBe('não informado de 1 de 2 plataformas: nada o compara com o razão');
+  const [differs, missing] = ['não confere em 1 de 2 plataformas', 'não informado de 1 de 2 plataformas'];
+  expect(await unstated()).toBe(`${differs}; ${missing}: nada o compara com o razão`);
+  const open = async () => lineOf(sheetOf((await read()).sheets, month), 'Divergências')?.[0]?.value;
+  expect(await open()).toMatch(new RegExp(`^${await own()} deste período em aberto; de todos os dias, \\d+$`));
+  const ledger = (await readBalances(context.db, context.calendar.toWallTime(at), 'now', context.clock.now())).balances
+    .filter(({ account }) => account.startsWith('Assets:Provider:') && account.endsWith(`:${PLATFORM_A}`))
+    .reduce((sum, { cents }) => sum + cents, 0n);
+  await storeStatement(context, { platform: PLATFORM_A, at, balanceCents: ledger, actor: 'test' });
+  expect(await unstated()).toBe(
+    `${missing}: nada o compara com o razão; confere com o razão em 1 de 2 plataformas, no último saldo informado de cada uma`,
+  );
 });
