@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { selectTransactions, toLedgerTransaction } from '../../../database/read-transactions.ts';
 import { isOfExpectedPayment } from '../../../domain/mismatch.ts';
+import { parseSum } from '../../../domain/money.ts';
 import { maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';
 import type { ExpectedState } from '../../../expected/decide/decide-state.ts';
 import { splitAmount } from '../../../expected/decide/split-amount.ts';
@@ -140,6 +141,16 @@ export function amountColumns<Of>(read: (row: Of) => Parameters<typeof splitAmou
     column('A mais', (row) => some(splitAmount(read(row)).surplusCents)),
     column('Não mais devido', (row) => some(splitAmount(read(row)).notOwedCents)),
   ];
+}
+
+/** Cents of an order, for the columns of amounts. */
+export const centsOf = ({ state, amount, paid }: PresentedExpected): Parameters<typeof splitAmount>[0] => ({
+  ...{ state, amountCents: parseSum(amount) ?? 0n, settledCents: parseSum(paid) ?? 0n },
+});
+
+/** The amount of one order, what is paid of it, and what is missing, too much or no longer owed, as the columns of lists have it. */
+export function amountFacts(row: PresentedExpected): (readonly [Label, Part])[] {
+  return amountColumns(centsOf).map(({ title, cell }) => [title, cell(row)]);
 }
 
 /** The payments that may be its own: to those who may decide, each with a link to the form that matches it. */

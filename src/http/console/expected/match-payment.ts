@@ -5,7 +5,6 @@ import { OF_EXPECTED_PAYMENTS } from '../../../domain/mismatch.ts';
 import { parseSum } from '../../../domain/money.ts';
 import type { PresentedTransaction } from '../../../domain/present-transaction.ts';
 import { usesOrders } from '../../../expected/count-orders.ts';
-import { splitAmount } from '../../../expected/decide/split-amount.ts';
 import { decideOne } from '../../../expected/follow/follow-payments.ts';
 import { listExpected, type PresentedExpected } from '../../../expected/list-expected.ts';
 import { previewChange } from '../../../ledger/read/preview-change.ts';
@@ -20,13 +19,13 @@ import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange, type TwoStepForm } from '../forms/two-step-form.ts';
 import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
 import { formatMoneyInput, inputField, noteField } from '../parts/fields.ts';
-import { moment, money, moneyOf } from '../parts/format.ts';
+import { moment, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, transactionLink } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { type Order, ofOrder } from './cancel-order.ts';
-import { addressOfMatch, EXPECTED, readOrderPayments, stateBadge } from './describe-expected.ts';
+import { addressOfMatch, amountFacts, EXPECTED, readOrderPayments, stateBadge } from './describe-expected.ts';
 
 const UNTYPED = { values: {}, faults: {} };
 
@@ -67,17 +66,12 @@ ${inputField(draft, { name: 'transaction_id', label: 'Pagamento', hint: 'O id da
   return router;
 }
 
-/** The amount of an order, what is paid of it, and what is missing or too much. */
-function describeSums({ number, amount, paid, state }: PresentedExpected, before?: PresentedExpected): Html {
-  const cents = { amountCents: parseSum(amount) ?? 0n, settledCents: parseSum(paid) ?? 0n };
-  const { owedCents, surplusCents } = splitAmount({ state, ...cents });
-  return facts([
-    ['Pedido', number],
-    ['Valor', moneyOf(amount)],
-    ['Pago', html`${before && html`${moneyOf(before.paid)} → `}${moneyOf(paid)}`],
-    ['Falta', owedCents > 0n && money(owedCents)],
-    ['A mais', surplusCents > 0n && money(surplusCents)],
-  ]);
+/** The amounts of an order. @param before what was paid before stands beside what is paid now. */
+function describeSums(order: PresentedExpected, before?: PresentedExpected): Html {
+  const amounts = amountFacts(order).map(([title, part]) =>
+    title === 'Pago' && before ? ([title, html`${moneyOf(before.paid)} → ${part}`] as const) : ([title, part] as const),
+  );
+  return facts([['Pedido', order.number], ...amounts]);
 }
 
 /** Makes the match and decides the order, both rolled back: the preview has the state and mismatches that follow. */

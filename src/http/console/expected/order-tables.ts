@@ -1,4 +1,3 @@
-import { parseSum } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import type { sumExpected } from '../../../expected/filter-expected.ts';
@@ -10,7 +9,7 @@ import { type Html, html } from '../parts/html.ts';
 import { type TableColumn, table } from '../parts/page-components.ts';
 import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { OPERATION_CHOICES } from '../parts/words.ts';
-import { amountColumns, dueDay, EXPECTED, stateBadge, stateBadges } from './describe-expected.ts';
+import { amountColumns, centsOf, dueDay, EXPECTED, stateBadge, stateBadges } from './describe-expected.ts';
 
 type Row = PresentedExpected;
 
@@ -27,9 +26,7 @@ export function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unkno
       ...(rows.some((row) => row.platform !== null) ? [platform] : []),
       { title: 'Vencimento', cell: dueDay },
       { title: 'Estado', cell: (row) => stateBadges(row, unfindable) },
-      ...amountColumns<Row>(({ state, amount, paid }) => ({
-        ...{ state, amountCents: parseSum(amount) ?? 0n, settledCents: parseSum(paid) ?? 0n },
-      })),
+      ...amountColumns(centsOf),
     ],
   });
 }

@@ -27,6 +27,7 @@ import { STATUS_WORDS } from '../parts/words.ts';
 import { cancelForm } from './cancel-order.ts';
 import {
   addressOfMatch,
+  amountFacts,
   candidateTable,
   describeFacts,
   EXPECTED,
@@ -72,10 +73,8 @@ export function expectedPages(context: Context): Router {
 ${waiting.hint}
 ${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}${unfindable.has(id) && linkAlike(row)}${await linkMismatches(context, id)}
 ${facts([
-  ['Valor', moneyOf(row.amount)],
-  ['Pago', moneyOf(row.paid)],
+  ...amountFacts(row),
   ['Devolvido', row.refunded === '0.00' ? null : moneyOf(row.refunded)],
-  ['Diferença', row.difference === '0.00' ? null : moneyOf(row.difference)],
   ['Dias de atraso', row.late_days === 0 ? null : String(row.late_days)],
 ])}
 <section><h2>${t('Pagamentos')}</h2>${matchTable(context, response, { row, payments })}</section>

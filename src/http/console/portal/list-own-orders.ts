@@ -11,6 +11,7 @@ import { type Label, t, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import {
+  amountFacts,
   describeFacts,
   dueDay,
   isCancelled,
@@ -90,12 +91,10 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
 ${waiting.hint}
 ${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}
 ${facts([
-  ['Valor', moneyOf(order.amount)],
-  ['Pago', moneyOf(order.paid)],
+  ...amountFacts(order),
   ['Pago em', order.paid_day && formatDay(order.paid_day)],
   ['Dias de atraso', order.late_days > 0 ? formatCount(order.late_days) : null],
   ['Devolvido', order.refunded === '0.00' ? null : moneyOf(order.refunded)],
-  ['Diferença', order.difference === '0.00' || order.state === 'cancelled' ? null : moneyOf(order.difference)],
 ])}
 ${explainState(context, order)}
 <section><h2>${t('Pagamentos')}</h2>${(order.matches.length > 0 || order.candidates.length === 0) && matchTable(order)}${candidateTable(order)}</section>
