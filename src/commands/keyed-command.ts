@@ -3,7 +3,6 @@
  * belongs to the user of the operating system. Compared are the command, its arguments and options, and the content of its files;
  * what is kept is the standard output of a command that ended with exit code 0.
  */
-
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash, type Hash } from 'node:crypto';
 import { userInfo } from 'node:os';

@@ -1,5 +1,4 @@
 /** The stored events of a transaction: their identity (`eventKey`) and their order. Pure. */
-
 import { compareText } from './lists.ts';
 import type { ObservedEvent } from './observation.ts';
 import { isKnownStatus, STATUSES } from './statuses.ts';

@@ -1,5 +1,4 @@
 /** Stores what a source says of expected payments: the first arrival of a key, and versions with other facts. */
-
 import { createHash } from 'node:crypto';
 import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';

@@ -7,7 +7,6 @@
  * other evidence than the person saw, or if fresh evidence had resolved it since. Each change of state is a row that is
  * never changed. resolve-mismatches.ts has the other half of the lifecycle.
  */
-
 import { type Selectable, sql, type Transaction, type UpdateObject } from 'kysely';
 import { SYSTEM_ACTOR } from '../access/audit.ts';
 import { requireRowNumber } from '../database/require-row-number.ts';

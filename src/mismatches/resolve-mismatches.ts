@@ -1,5 +1,4 @@
 /** Updates open mismatches by later observations, and resolves them, by fresh evidence or by a person. */
-
 import { type Selectable, sql, type Transaction } from 'kysely';
 import { SYSTEM_ACTOR } from '../access/audit.ts';
 import type { Database } from '../database/tables.ts';

@@ -1,5 +1,4 @@
 /** All that people may change and list, by subject. The API, its document and the tests read it whole. */
-
 import { auditRows } from './access/audit.ts';
 import { addToken, revokeOneToken, tokens } from './access/tokens.ts';
 import { forgetOneUser, logOutOneUser, users } from './access/users.ts';

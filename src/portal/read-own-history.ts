@@ -3,7 +3,6 @@
  * the audit's, which names operators: a merchant reads only that they were operators. Row numbers are left out: they would
  * show how many changes others made.
  */
-
 import { sql } from 'kysely';
 import { SYSTEM_ACTOR } from '../access/audit.ts';
 import type { Reader } from '../database/reader.ts';

@@ -6,7 +6,6 @@
  * entries. As known earlier: that minus later entries, or the sum of earlier entries, whichever are fewer; so at most
  * half of the journal is read.
  */
-
 import type { Kysely } from 'kysely';
 import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';

@@ -2,7 +2,6 @@
  * The months that people closed. A month is closed where its newest row of `month_closes` closes it; that row fixes a sealed
  * position. Rows are only added.
  */
-
 import type { Selectable } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';

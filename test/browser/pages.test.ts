@@ -233,6 +233,7 @@ async function fillIn(page: Page): Promise<void> {
       amount: '-1.234,56',
     },
     ...{ note: 'tarifa', name: 'Padaria', url: 'http://127.0.0.1:9/new', number: 'pedido-9', due_day: env.today },
+    transaction_id: env.changed.id,
     // nobody owes less than nothing
     ...(/\/(?:expected|adjustments)\/new$/.test(page.url()) ? { amount: '19,90' } : {}),
     ...(page.url().endsWith('/fees/new') ? { fixed: '0,50', percent: '1,00', from: env.today } : {}),

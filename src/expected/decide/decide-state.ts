@@ -1,5 +1,4 @@
 /** Decides the state of an expected payment: the first line of the table that fits. Pure. */
-
 import type { Day } from '../../domain/calendar.ts';
 import { compareText } from '../../domain/lists.ts';
 import type { MismatchKind } from '../../domain/mismatch.ts';

@@ -1,5 +1,4 @@
 /** Writes what was decided about a cluster: matches, withdrawals, candidates, states and mismatches, in the caller's transaction. */
-
 import { sql, type Transaction } from 'kysely';
 import { SYSTEM_ACTOR } from '../../access/audit.ts';
 import { enqueueExpected } from '../../callbacks/expected/enqueue-expected.ts';

@@ -2,7 +2,6 @@
  * `Idempotency-Key` of the API: the layer that each request passes after its body is read. What it guarantees stands in
  * src/access/keyed-request.ts; the key belongs to the bearer token.
  */
-
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import {
   awaitAnswer,

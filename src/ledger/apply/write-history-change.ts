@@ -4,7 +4,6 @@
  * journal's rules, an event out of force and a new position are rows in tables of their own, and each merchant that was
  * notified of the old state is notified of the correction.
  */
-
 import type { Transaction } from 'kysely';
 import { SYSTEM_ACTOR } from '../../access/audit.ts';
 import { enqueueCorrection } from '../../callbacks/queue/enqueue-callbacks.ts';

@@ -3,7 +3,6 @@
  * a match without an entry. Texts mark only lines without a candidate, and none whose mark a person undid; lines that
  * no text of their account fits any more are open again.
  */
-
 import type { Transaction } from 'kysely';
 import { SYSTEM_ACTOR } from '../../access/audit.ts';
 import { checkNote } from '../../access/check-note.ts';

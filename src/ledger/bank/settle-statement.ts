@@ -2,7 +2,6 @@
  * Settles a statement beside what is stored: the direction of amounts without a sign, and the scale of those without decimals and
  * of the balance, are proven by an earlier balance and the lines since, or a person is asked. Nothing is guessed.
  */
-
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';

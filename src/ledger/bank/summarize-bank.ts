@@ -9,7 +9,6 @@
  *
  * All sums are as the bank sees them: positive came into the bank account.
  */
-
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';

@@ -3,7 +3,6 @@
  * or a block. A positive amount adds to Available; the kind selects the other account. They can be reversed, never
  * changed.
  */
-
 import type { Transaction } from 'kysely';
 import { checkNote } from '../../access/check-note.ts';
 import type { Context } from '../../context.ts';

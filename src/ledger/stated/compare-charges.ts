@@ -6,7 +6,6 @@
  * A step of the watch compares the days of which the ledger learnt since, at most every ten minutes, and those of contracts that
  * were stated or taken back, at once. Its cursor is a setting; its row is the lock of a comparison.
  */
-
 import { sql, type Transaction } from 'kysely';
 import { SYSTEM_ACTOR } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';

@@ -1,5 +1,4 @@
 /** The bank's statements, what of them is matched with the ledger, and what is open on both sides. */
-
 import { z } from 'zod';
 import { maySeePersons } from '../../access/roles.ts';
 import type { Caller } from '../../access/tokens.ts';

@@ -2,7 +2,6 @@
  * Reads what the ledger learnt of each day since the last tick that made every due report. Rows up to a cursor made no day due that
  * was not made or compared then: a tick reads the rows above it.
  */
-
 import { type Kysely, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { readSetting } from '../../database/keys/settings.ts';

@@ -539,7 +539,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const whole = byHand.reduce((all, cents) => all + cents, charged);
   // the line subtracts: the difference is of what a contract covers
   const covered = `${formatMoney(agreed + difference)} ${formatMoney(agreed)} ${formatMoney(difference)}`;
-  expect(listed).toContain(`Total ${paid.length} ${formatMoney(whole)} ${covered}`);
+  expect(listed).toContain(`Total das tarifas ${paid.length} ${formatMoney(whole)} ${covered}`);
   const last = addDays(`${month}-01`, -1);
   const rounded = { ...env.paid, id: '0f0e0d0c-0000-4000-8000-0000000000e1', platform: A, e2e_id: '', amount: '10.01' };
   const events = [{ status: 'paid', date_created: `${last} 10:00:00` }];

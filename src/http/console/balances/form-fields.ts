@@ -1,5 +1,4 @@
 /** Fields of the forms that move money, and the texts that people type into them. */
-
 import type { Context } from '../../../context.ts';
 import type { Day } from '../../../domain/calendar.ts';
 import { END_OF_TIME } from '../../../domain/calendar.ts';

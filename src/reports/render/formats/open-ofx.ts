@@ -6,7 +6,6 @@
  * Dates are days: an importer converts a time of day to its own zone, and moves payments of the evening to the next day. The
  * time is in MEMO.
  */
-
 import { createHash } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import type { Day } from '../../../domain/calendar.ts';
