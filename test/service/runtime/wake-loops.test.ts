@@ -107,6 +107,7 @@ const WORK: { name: string; withinMs: number; write: () => Promise<Written> }[] 
         await served.timers.advance(100);
         return (await countOpenCallbacks()) === 0;
       });
+      await sleep(ROUND_MS);
       await other.db.updateTable('merchants').set({ state: 'disabled' }).execute();
       return () => hasMerchant('warned_at');
     },
