@@ -43,7 +43,7 @@ export const MESSAGES_EN = {
   'expected.refunded': 'what was paid was refunded',
   'expected.cancelled': 'it was cancelled',
   'expected.paid_after_cancel': 'it was cancelled, and is paid',
-  'expected.unpaid': 'no payment was made until its end: each day was proven after it',
+  'expected.unpaid': 'no payment until its end counts for it: each day was proven after it',
   'expected.unpaid_candidates': 'no payment is surely its own: a person must decide about its candidates',
   'expected.day_not_proven': 'no payment is known, and {day} is not proven by a reading after its end',
   'expected.days_not_proven':

@@ -42,7 +42,7 @@ export const MESSAGES_PT_BR: { [Name in keyof typeof MESSAGES_EN]: string } = {
   'expected.refunded': 'o que foi pago foi devolvido',
   'expected.cancelled': 'foi cancelado',
   'expected.paid_after_cancel': 'foi cancelado, e está pago',
-  'expected.unpaid': 'não houve pagamento até o seu fim: cada dia foi conferido por inteiro depois dele',
+  'expected.unpaid': 'nenhum pagamento até o seu fim conta para ele: cada dia foi conferido por inteiro depois',
   'expected.unpaid_candidates': 'nenhum pagamento é com certeza o seu: uma pessoa precisa decidir sobre os candidatos',
   'expected.day_not_proven': 'não se conhece pagamento, e {day} não está provado por uma leitura depois do seu fim',
   'expected.days_not_proven':

@@ -197,7 +197,7 @@ export async function listStatements(
   return await presentStatements(context, await query.execute());
 }
 
-/** Returns each platform's newest statement of an instant before `until`, as `listStatements` does. */
+/** Returns each platform's newest statement of an instant up to `until`, as `listStatements` does. */
 export async function readNewestStatements(context: Context, until: WallTime) {
   const platforms = await context.db.selectFrom('statements').select('platform').distinct().execute();
   const newest = platforms.map(({ platform }) =>
@@ -205,7 +205,7 @@ export async function readNewestStatements(context: Context, until: WallTime) {
       .selectFrom('statements')
       .selectAll()
       .where('platform', '=', platform)
-      .where('at_wall', '<', until)
+      .where('at_wall', '<=', until)
       .orderBy('at_wall', 'desc')
       .orderBy('seq', 'desc')
       .limit(1)

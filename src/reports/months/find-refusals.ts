@@ -176,7 +176,7 @@ async function omitLater(db: Reader, rows: PresentedMismatch[], to: Day): Promis
  */
 async function findDifferences(context: Context, { from, to }: { from: Day; to: Day }): Promise<Refusal[]> {
   const { calendar } = context;
-  const newest = await readNewestStatements(context, `${addDays(to, 1)} 00:00:01`);
+  const newest = await readNewestStatements(context, `${addDays(to, 1)} 00:00:00`);
   const ofMonth = newest.filter(({ at }) => calendar.toWallTime(new Date(at)) > `${from} 00:00:00`);
   const stated = new Set(ofMonth.map(({ platform }) => platform));
   const query = { state: 'unresolved', kind: 'balance_differs', limit: CHUNK_ROWS };

@@ -15,8 +15,8 @@ export const EXPECTED_EN = {
   'Devolva o pagamento: cancelar não devolve nada. Ou reabra o pedido:':
     'Return the payment: cancelling returns nothing. Or reopen the order:',
   'Se foi engano, reabra o pedido:': 'If it was a mistake, reopen the order:',
-  'Cobre de novo: um pagamento que chega depois ainda conta. Ou cancele o pedido:':
-    'Collect again: a payment that arrives later still counts. Or cancel the order:',
+  'Antes de cobrar de novo, veja se o pagamento veio com outra referência, ou conta para outro pedido. Um que chega depois ainda conta. Ou cancele o pedido:':
+    'Before you collect again, see whether the payment came with another reference, or counts for another order. One that arrives later still counts. Or cancel the order:',
   'Espere: a operação ainda confere estes dias. Um pagamento que chega ainda conta.':
     'Wait: the operators are still proving these days. A payment that arrives still counts.',
   'A casar': 'To match',

@@ -43,6 +43,10 @@ export const MONTHS_EN = {
   'Não impede o fechamento, mas importa:': 'Does not keep it open, and matters:',
   'De uma plataforma não foi informado o saldo do provedor neste mês: nada o compara com o razão.':
     'Of one platform no balance of the provider was stated in this month: nothing compares it with the ledger.',
+  'O saldo de uma plataforma é negativo no fim do mês: confira o seu saldo inicial e o que não está na lista do provedor (depósitos, saques, tarifas).':
+    "A platform's balance is negative at the month's end: check its opening balance, and what the provider's list lacks (deposits, withdrawals, fees).",
+  'Os saldos de {n} plataformas são negativos no fim do mês: confira os seus saldos iniciais e o que não está na lista do provedor (depósitos, saques, tarifas).':
+    "The balances of {n} platforms are negative at the month's end: check their opening balances, and what the provider's list lacks (deposits, withdrawals, fees).",
   'De {n} plataformas não foi informado o saldo do provedor neste mês: nada o compara com o razão.':
     'Of {n} platforms no balance of the provider was stated in this month: nothing compares it with the ledger.',
   'Um dia não tem relatório diário.': 'One day has no daily report.',

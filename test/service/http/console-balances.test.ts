@@ -10,6 +10,7 @@ import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { checkCommissions } from '../../../src/ledger/stated/compare-charges.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { readFees } from '../../../src/ledger/stated/read-fees.ts';
+import { storeStatement } from '../../../src/ledger/stated/state-balance.ts';
 import { readUnproven } from '../../../src/reconciliation/numbers/read-coverage.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { FEE_COLUMNS, writeFeesWorkbook } from '../../../src/reports/serve/export-fees.ts';
@@ -335,6 +336,15 @@ test('balances are shown by platform at an instant, and as they were known', asy
   expect(wrong.status).toBe(422);
   expect(wrong.html).toContain('value="yesterday"');
   expect(wrong.html).toContain('id="at-fault" role="alert">Escolha o dia e a hora.');
+});
+
+test('balances of an instant show what was stated at that very instant', async () => {
+  const at = env.context.calendar.startOfDay(addDays(env.today, -9));
+  const address = `/balances?at=${addDays(env.today, -9)}T00:00`;
+  const before = (await get('accountant', address)).text;
+  expect(before).not.toContain('R$ 4.321,09');
+  await storeStatement(env.context, { platform: A, at, balanceCents: 432_109n, actor: 'test' });
+  expect((await get('accountant', address)).text).toContain('R$ 4.321,09');
 });
 
 // in order of time: the newest statement is compared. Both days are read past these instants

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
+import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { closeMonth } from '../../../src/reports/months/close-month.ts';
@@ -213,6 +214,17 @@ test('of two accountants who confirm at once one closes the month, and the other
     [accountant, admin].map((session, index) => as(session).confirm(`${PAGE}/close`, previews[index] ?? ({} as never))),
   );
   expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([303, 422]);
+});
+
+test('a balance that is negative at the end of a month is said beside what matters to who closes it', async () => {
+  const said = 'O saldo de uma plataforma é negativo no fim do mês';
+  const page = '/reports/months/2025-11';
+  expect((await as(accountant).get(page)).text).not.toContain(said);
+  await adjustBooks(env.context, {
+    ...{ platform: 'overdrawn', newPlatform: true, day: '2025-11-20', kind: 'bank', amountCents: -500n },
+    ...{ note: 'saque', actor: 'test' },
+  });
+  expect((await as(accountant).get(page)).text).toContain(said);
 });
 
 test('what is no month has no page', async () => {

@@ -338,7 +338,7 @@ it('advises to charge no order for which a payment came that may be its own', as
   await env.context.db.updateTable('expected_payments').set(proven).where('id', '=', late).execute();
   expect(await said()).toMatch(/>Não cobre ainda: há um pagamento que pode ser deste pedido/);
   expect(await said('en')).toMatch(/>Do not collect yet: there is a payment that may belong to this order/);
-  expect((await ana?.get(`/portal/orders/${late}`))?.text).not.toContain('Cobre de novo');
+  expect((await ana?.get(`/portal/orders/${late}`))?.text).not.toContain('Antes de cobrar de novo');
 });
 
 it('marks an order without a reference or the like in the list, and says whose orders the messages are of', async () => {

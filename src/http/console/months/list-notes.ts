@@ -18,7 +18,7 @@ import type { PlatformMonth } from './render-balances.ts';
 /** @param rows the month's balances: each platform's should be stated. */
 export async function notesList(context: Context, { month }: ShownMonth, rows: PlatformMonth[]): Promise<Part> {
   const { from, to } = boundsOfMonth(month);
-  const newest = await readNewestStatements(context, `${addDays(to, 1)} 00:00:01`);
+  const newest = await readNewestStatements(context, `${addDays(to, 1)} 00:00:00`);
   const isOfMonth = (at: string): boolean => context.calendar.toWallTime(new Date(at)) > `${from} 00:00:00`;
   const stated = new Set(newest.filter(({ at }) => isOfMonth(at)).map(({ platform }) => platform));
   const unstated = rows.filter(({ platform }) => !stated.has(platform)).length;
@@ -26,7 +26,17 @@ export async function notesList(context: Context, { month }: ShownMonth, rows: P
   const { openLines } = await summarizeBank(limitStatementTime(context.db));
   const orders = await countOrders(context, { from, to });
   const link = (address: string, text: string): Html => html`<li><a href="${address}">${text}</a></li>`;
+  const negative = rows.filter(({ closing }) => closing < 0n).length;
   const notes = [
+    negative > 0 &&
+      link(
+        LISTS.adjustments.address,
+        plural(
+          negative,
+          'O saldo de uma plataforma é negativo no fim do mês: confira o seu saldo inicial e o que não está na lista do provedor (depósitos, saques, tarifas).',
+          'Os saldos de {n} plataformas são negativos no fim do mês: confira os seus saldos iniciais e o que não está na lista do provedor (depósitos, saques, tarifas).',
+        ),
+      ),
     unstated > 0 &&
       link(
         LISTS.statements.address,

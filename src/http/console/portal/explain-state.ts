@@ -10,7 +10,8 @@ const WAYS_OUT: Record<string, string> = words({
   paid_twice: 'Devolva o pagamento que sobra: o estado muda sozinho quando a devolução chega.',
   paid_after_cancel: 'Devolva o pagamento: cancelar não devolve nada. Ou reabra o pedido:',
   cancelled: 'Se foi engano, reabra o pedido:',
-  unpaid: 'Cobre de novo: um pagamento que chega depois ainda conta. Ou cancele o pedido:',
+  unpaid:
+    'Antes de cobrar de novo, veja se o pagamento veio com outra referência, ou conta para outro pedido. Um que chega depois ainda conta. Ou cancele o pedido:',
   not_proven: 'Espere: a operação ainda confere estes dias. Um pagamento que chega ainda conta.',
   disputed: 'Não cobre ainda: há um pagamento que pode ser deste pedido, abaixo.',
 });
