@@ -41,8 +41,8 @@ export const BANK_EN = {
   'Veio do provedor: {sum}.': 'Came from the provider: {sum}.',
   Parcela: 'Part',
   'Casado com ajustes': 'Matched with adjustments',
-  'A conta no banco confere: cada linha do extrato e cada ajuste do tipo banco tem o seu par.':
-    'The bank account agrees: each line of the statement and each adjustment of kind bank has its match.',
+  'A conta no banco confere: cada linha do extrato e cada ajuste do tipo banco tem o seu par. O saldo antes da primeira linha é calculado: compare-o com o do extrato anterior.':
+    'The bank account agrees: each line of the statement and each adjustment of kind bank has its match. The balance before the first line is computed: compare it with that of the statement before.',
   'Ainda não se pode dizer que a conta no banco confere.': 'The bank account cannot be said to agree yet.',
   'Linhas do extrato: {sum}': 'Lines of the statement: {sum}',
   'Lançamentos do banco: {sum}': 'Entries of the bank: {sum}',

@@ -144,7 +144,9 @@ export function sayAgreement({ accounts, openLines, openEntries, bankCents }: Ba
   ].filter((one) => one !== false);
   const said =
     lacks.length === 0
-      ? t('A conta no banco confere: cada linha do extrato e cada ajuste do tipo banco tem o seu par.')
+      ? t(
+          'A conta no banco confere: cada linha do extrato e cada ajuste do tipo banco tem o seu par. O saldo antes da primeira linha é calculado: compare-o com o do extrato anterior.',
+        )
       : [t('Ainda não se pode dizer que a conta no banco confere.'), ...lacks].join(' ');
   return { said, isSettled: lacks.length === 0 };
 }
