@@ -14,10 +14,10 @@ type Export = {
   resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: Omit<Span, 'instance'>[] }[] }[];
 };
 
-/** @returns the spans of requests to an OTLP receiver. */
+/** @returns the spans of requests to an OTLP receiver; a request without a body is of a client that had the port before. */
 export function readSpans(posted: { json: unknown }[]): Span[] {
   return posted.flatMap(({ json }) =>
-    (json as Export).resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    ((json as Export | undefined)?.resourceSpans ?? []).flatMap(({ resource, scopeSpans }) => {
       const instance = resource.attributes.find(({ key }) => key === 'service.instance.id')?.value.stringValue ?? '';
       return scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...span, instance })));
     }),
