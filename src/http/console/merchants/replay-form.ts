@@ -8,6 +8,7 @@ import {
 } from '../../../callbacks/manage/replay.ts';
 import type { Context } from '../../../context.ts';
 import { addDays } from '../../../domain/calendar.ts';
+import { compareText } from '../../../domain/lists.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import type { GivenOf } from '../../../operations/define-change.ts';
 import { replayCallbacks } from '../../../operations/merchants/callbacks.ts';
@@ -62,7 +63,7 @@ export function replayParts<Item>(
       assertDelivers(merchant);
       const { count: counted, types, ends } = await count();
       if (counted === 0) throw refuseField('states', 'replay_empty');
-      const byType = [...types].sort(([a], [b]) => (a < b ? -1 : 1));
+      const byType = [...types].sort(([a], [b]) => compareText(a, b));
       const describeOne = (one: ReplayPreview['ends'][number]) =>
         html`${moment(context.calendar, one.created_at)} <code>${one.type}</code> ${idText(one.webhook_id)}`;
       return facts([
