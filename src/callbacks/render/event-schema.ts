@@ -95,7 +95,7 @@ const signedAmount = z.string().regex(/^-?\d+\.\d{2}$/);
 export const REASON_CODE_MEANS =
   'a stable name of the reason; unpaid_candidates and not_proven_candidates: there is a payment that may be its own, so ask for no other yet';
 
-export const DISPUTED_MEANS = 'as of now: a payment fits this one and others, so it counts for none';
+export const DISPUTED_MEANS = 'as of now: a payment fits this one and others, so it does not count for this one';
 
 /** The expected payment of a message, as of its change. */
 export const expectedPaymentSchema = z.object({

@@ -11,7 +11,8 @@
  *
  * An expected payment that a merchant sent takes part only in what is decided of payments that this merchant sees.
  * Cancelled expected payments take part in 1 and 2 only. A pair that a person undid is matched by no rule again and still counts as
- * a candidate. A pending payment is a candidate, and no rival.
+ * a candidate. A pending payment is a candidate, and no rival. A payment that several name by a key stays their candidate, also
+ * where a later rule matches it with another one: none of them is plainly unpaid.
  */
 import { addDays } from '../../domain/calendar.ts';
 import { append, pairWithoutRival } from '../../domain/lists.ts';
@@ -40,6 +41,8 @@ export type Facts = {
 };
 
 type Edge = { left: number; right: number; rule: DecidedMatch['rule'] };
+/** Which of the rules above an edge is of. */
+const RULE_NUMBERS: Record<Edge['rule'], number> = { reference: 2, e2e_id: 2, invoice: 2, extra: 3, document: 4 };
 
 /** A pair as a key. */
 export function pairOf({ expectedSeq, paymentSeq }: Pair): string {
@@ -83,10 +86,18 @@ export function decideMatches(facts: Facts): Decided {
       ),
     );
   }
+  const takenBy = new Map(matched.map((edge) => [edge.right, edge]));
+  const owed = new Set(open.map(({ seq }) => seq));
+  const isCandidate = (edge: Edge): boolean => {
+    const taken = takenBy.get(edge.right);
+    if (!taken) return true;
+    if (edge.left === taken.left || !owed.has(edge.left) || isUndone(edge)) return false;
+    return RULE_NUMBERS[edge.rule] < RULE_NUMBERS[taken.rule];
+  };
   const candidates = [
     ...[...keyed.values()].flat().map(({ edge }) => edge),
     ...loose.filter(({ left }) => !takenExpected.has(left)),
-  ].filter(({ right }) => !takenPayments.has(right));
+  ].filter(isCandidate);
   const pendingSeqs = new Set(payments.filter((one) => !counts(one)).map(({ seq }) => seq));
   return {
     matches: matched.map(toMatch),

@@ -90,7 +90,7 @@ export const putOne = defineChange({
   roles: writers,
   route: `PUT ${BY_KEY}`,
   summary:
-    'Expect a payment, or replace all facts of one. Equal facts change nothing. 409 for other facts of a cancelled one. A payment with a key that one in `competing` has too counts for none',
+    'Expect a payment, or replace all facts of one. Equal facts change nothing. 409 for other facts of a cancelled one. A payment with a key that one in `competing` has too counts for none of them',
   input: expectedFactsSchema,
   answers: { ...ok('Known', expectedPayment), ...created('New', expectedPayment) },
   refuses: ['expected_cancelled', 'expected_operation'],

@@ -56,7 +56,7 @@ export const expectedPayment = component('ExpectedPayment', {
   competing: competing
     .optional()
     .describe(
-      'only of one: at most 20 others that are not cancelled and have the same reference or e2e_id (shared), or may be the same payment, which counts for none: cancel one, or change its reference. Of a cancelled one with such a payment also cancelled ones: reopen one',
+      'only of one: at most 20 others that are not cancelled and have the same reference or e2e_id (shared), or may be the same payment, which counts for none of them: cancel one, or change its reference. Of a cancelled one with such a payment also cancelled ones: reopen one',
     ),
   version: z.int(),
   decided: z

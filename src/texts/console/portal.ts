@@ -41,16 +41,16 @@ export const PORTAL_EN = {
   'Nenhum pedido com estes filtros: remova um deles.': 'No order with these filters: remove one of them.',
   'Nenhum pedido até agora: envie o primeiro como abaixo.': 'No orders so far: send the first one as below.',
   'em disputa': 'disputed',
-  'chegou, mas serve a mais de um pedido: não conta para nenhum':
-    'it arrived, but fits more than one order: it counts for none',
+  'chegou, mas serve a mais de um pedido: não conta para este':
+    'it arrived, but fits more than one order: it does not count for this one',
   'a operação o separou deste pedido': 'the operators separated it from this order',
   'O que houve': 'What happened',
   'Nenhum outro pedido seu serve a este pagamento: a operação decide.':
     'No other order of yours fits this payment: the operators decide.',
-  'Estes pedidos têm a mesma referência. Um pagamento com ela não conta para nenhum, até que só um a tenha.':
-    'These orders have the same reference. A payment with it counts for none, until only one has it.',
-  'Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.':
-    'These orders fit the same payment. It counts for none, until only one fits.',
+  'Estes pedidos têm a mesma referência. Um pagamento com ela não conta para nenhum deles, até que só um a tenha.':
+    'These orders have the same reference. A payment with it counts for none of them, until only one has it.',
+  'Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum deles, até que só um sirva.':
+    'These orders fit the same payment. It counts for none of them, until only one fits.',
   'Este pedido e os abaixo estão cancelados e servem ao mesmo pagamento: ele não conta para nenhum.':
     'This order and those below are cancelled, and fit the same payment: it counts for none.',
   'Reabra aquele que ele paga: em segundos conta para esse. Ou devolva o pagamento, ou peça à operação que o case com um deles.':

@@ -92,7 +92,34 @@ function toFacts({ expected, payments, byPerson, undone }: Case) {
 const show = ({ matches }: Decided) =>
   matches.map(({ expectedSeq, paymentSeq, rule }) => `${expectedSeq}-${paymentSeq} ${rule}`).sort();
 
+const strengthOf = (rule: string): number => ['extra', 'document'].indexOf(rule);
+
 describe('the decision', () => {
+  it('keeps the orders that a payment names as its candidates, where a rule after gives it to another order', () => {
+    const order = { source: 'shop', operation: 'cashin', amount: 1000, platform: null, authorizations: [], e2eIds: [] };
+    const plain = { ...order, extra: null, document: null, issued: 0, due: 5, cancelled: false };
+    const paid = { operation: 'cashin', amount: 1000, platform: null, e2eId: null, day: 1, state: 'settled' as const };
+    const decided = decideMatches(
+      toFacts({
+        expected: [
+          { ...plain, seq: 1, references: ['r'] },
+          { ...plain, seq: 2, references: ['r'], extra: 'x' },
+          { ...plain, seq: 3, references: [], document: '1' },
+          { ...plain, seq: 4, references: [], extra: 'x' },
+        ],
+        payments: [{ ...paid, seq: 101, reference: 'r', extra: 'x', document: '1' }],
+        byPerson: [],
+        undone: [],
+      }),
+    );
+    expect(show(decided)).toEqual(['3-101 document']);
+    expect(decided.candidates).toEqual([
+      { expectedSeq: 1, paymentSeq: 101, rule: 'reference', reason: 'not_unique' },
+      { expectedSeq: 2, paymentSeq: 101, rule: 'reference', reason: 'not_unique' },
+      { expectedSeq: 4, paymentSeq: 101, rule: 'extra', reason: 'not_unique' },
+    ]);
+  });
+
   it('is that of the contract, read literally', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
@@ -115,7 +142,7 @@ describe('the decision', () => {
     );
   });
 
-  it('is the same in any order, matches each payment once, and shows candidates of unmatched payments alone', () => {
+  it('is the same in any order, matches each payment once, and shows candidates of what no rule as strong has decided', () => {
     fc.assert(
       fc.property(anyFacts, fc.infiniteStream(fc.nat()), (given, random) => {
         const shuffle = <T>(list: T[]): T[] =>
@@ -137,8 +164,14 @@ describe('the decision', () => {
         expect(candidates(again)).toEqual(candidates(decided));
         const matched = decided.matches.map(({ paymentSeq }) => paymentSeq);
         expect(new Set(matched).size).toBe(matched.length);
-        const taken = new Set([...matched, ...facts.byPerson.map(({ paymentSeq }) => paymentSeq)]);
-        expect(decided.candidates.filter(({ paymentSeq }) => taken.has(paymentSeq))).toEqual([]);
+        const byPerson = new Set(facts.byPerson.map(({ paymentSeq }) => paymentSeq));
+        for (const one of decided.candidates) {
+          expect(byPerson).not.toContain(one.paymentSeq);
+          const taken = decided.matches.find(({ paymentSeq }) => paymentSeq === one.paymentSeq);
+          if (!taken) continue;
+          expect(strengthOf(one.rule)).toBeLessThan(strengthOf(taken.rule));
+          expect([taken.expectedSeq === one.expectedSeq, one.reason]).toEqual([false, 'not_unique']);
+        }
         expect(decided.matches.filter((one) => facts.undone.has(pairOf(one)))).toEqual([]);
       }),
       propertyOptions(300, 30_000),

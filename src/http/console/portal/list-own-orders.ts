@@ -167,7 +167,7 @@ function matchTable({ matches }: PresentedExpected): Html {
 }
 
 const CANDIDATE_WORDS: Record<string, string> = words({
-  not_unique: 'chegou, mas serve a mais de um pedido: não conta para nenhum',
+  not_unique: 'chegou, mas serve a mais de um pedido: não conta para este',
   undone: 'a operação o separou deste pedido',
   pending: 'ainda não foi pago',
 });
@@ -198,8 +198,10 @@ function explainCompeting(context: PortalContext, order: PresentedExpected, comp
   const open = [order, ...competing].find((one) => !isCancelled(one));
   const why = open
     ? competing.some(({ shared }) => shared !== null)
-      ? t('Estes pedidos têm a mesma referência. Um pagamento com ela não conta para nenhum, até que só um a tenha.')
-      : t('Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.')
+      ? t(
+          'Estes pedidos têm a mesma referência. Um pagamento com ela não conta para nenhum deles, até que só um a tenha.',
+        )
+      : t('Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum deles, até que só um sirva.')
     : t('Este pedido e os abaixo estão cancelados e servem ao mesmo pagamento: ele não conta para nenhum.');
   const end = open
     ? html`<p>${t('Cancele um deles (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.')}</p><pre>${curl(context, 'DELETE', keyOf(open))}</pre>`
