@@ -21,6 +21,8 @@ export type Calendar = {
   dayOf(instant: Date): Day;
   /** The first instant of a day. */
   startOfDay(day: Day): Date;
+  /** The first instant after a day. */
+  endOfDay(day: Day): Date;
   /** The instant from which on a request shows all of a day: it ended by our clock and by the provider's. */
   provableFrom(day: Day): Date;
   /** ISO 8601 with the zone's offset at that wall clock: `2026-11-21T08:00:00-03:00`. */
@@ -77,8 +79,12 @@ export function createCalendar(zone: string, leewaySince = new Date(0)): Calenda
     return new Date(Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds);
   }
 
+  function endOfDay(day: Day): Date {
+    return startOfDay(addDays(day, 1));
+  }
+
   function provableFrom(day: Day): Date {
-    const end = startOfDay(addDays(day, 1));
+    const end = endOfDay(day);
     return end <= leewaySince ? end : new Date(end.getTime() + CLOCK_LEEWAY_MS);
   }
 
@@ -89,6 +95,7 @@ export function createCalendar(zone: string, leewaySince = new Date(0)): Calenda
     toWallTimeRoundedUp: (instant) => toWall(new Date(Math.ceil(instant.getTime() / 1000) * 1000)),
     dayOf: (instant) => toWall(instant).slice(0, 10),
     startOfDay,
+    endOfDay,
     provableFrom,
     toIso: (wall) => `${wall.replace(' ', 'T')}${formatOffset(offsetMs(wall))}`,
   };

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Member } from '../callbacks/render/build-statement.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
-import { addDays, type Day } from '../domain/calendar.ts';
+import type { Day } from '../domain/calendar.ts';
 
 const PAGE_EVENTS = 2_000;
 
@@ -30,7 +30,7 @@ export async function readMembers(
     if (events.length > 0) add(await readOfEvents(db, events, { merchantSeqs, cut }));
     after = events.length < pageEvents ? undefined : events.at(-1);
   } while (after);
-  const [from, to] = [calendar.startOfDay(day), calendar.startOfDay(addDays(day, 1))];
+  const [from, to] = [calendar.startOfDay(day), calendar.endOfDay(day)];
   add(await readOfCorrections(db, { from, to }, { merchantSeqs, cut }));
   return members;
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { inForce } from '../database/in-force.ts';
-import { addDays, type Calendar, DAY_MAX, DAY_MIN, type Day } from '../domain/calendar.ts';
+import { type Calendar, DAY_MAX, DAY_MIN, type Day } from '../domain/calendar.ts';
 import { IS_OF_ORDER } from './concerns-platform.ts';
 
 /** The first and the last day that are asked for; each may be left open. */
@@ -28,7 +28,7 @@ export function concernedDay(eventSeq = Number.MAX_SAFE_INTEGER): RawBuilder<Day
 
 /** The condition that a row of `mismatches` concerns a day of a range. */
 export function concernsDays(calendar: Calendar, { from = DAY_MIN, to = DAY_MAX }: DayRange): RawBuilder<SqlBool> {
-  const [start, end] = [calendar.startOfDay(from), calendar.startOfDay(addDays(to, 1))];
+  const [start, end] = [calendar.startOfDay(from), calendar.endOfDay(to)];
   return sql<SqlBool>`COALESCE(${concernedDay()} BETWEEN ${from} AND ${to},
     mismatches.opened_at >= ${start} AND mismatches.opened_at < ${end})`;
 }

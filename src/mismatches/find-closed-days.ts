@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { compileOnce } from '../database/compile-once.ts';
 import type { Reader } from '../database/reader.ts';
-import { addDays, type Day } from '../domain/calendar.ts';
+import type { Day } from '../domain/calendar.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 
 const selectReports = compileOnce((db, { days }: { days: Day[] }) =>
@@ -23,7 +23,7 @@ export async function findClosedDays(
   const { rows: reports } = await selectReports(db, { days });
   const newest = new Map<Day, (typeof reports)[number]>(reports.map((report) => [report.day, report]));
   return [...newest.values()]
-    .filter((report) => report.made_at >= context.calendar.startOfDay(addDays(report.day, 1)))
+    .filter((report) => report.made_at >= context.calendar.endOfDay(report.day))
     .map((report) => {
       const runSeq = changes.find((change) => change.atWall.startsWith(report.day))?.runSeq;
       return {

@@ -6,7 +6,6 @@ import type { Transaction } from 'kysely';
 import { capParts } from '../../callbacks/render/cap-parts.ts';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
-import { addDays } from '../../domain/calendar.ts';
 import { type Decided, decideMatches, type Pair, pairOf } from '../decide/decide-matches.ts';
 import { type DecidedState, decideState, type Part } from '../decide/decide-state.ts';
 import { findLacks, readProofs, type Span, sumDays } from './find-lacks.ts';
@@ -118,7 +117,7 @@ async function decideStates(
       ...{ state: state.state, reason_code: state.reasonCode, paid_day: state.paidDay },
       ...{ settled_cents: state.settledCents, returned_cents: state.returnedCents, parts_settled: state.parts },
       ...{ first_lack: lacks[0]?.from ?? null, last_lack: lacks.at(-1)?.to ?? null, lacks: sumDays(lacks) },
-      look_at: state.state === 'open' ? calendar.startOfDay(addDays(head.end_day, 1)) : null,
+      look_at: state.state === 'open' ? calendar.endOfDay(head.end_day) : null,
     };
     const paid = (partsOf.get(head.seq) ?? []).map((row) => payments.get(row.transaction_seq)?.facts.reference);
     const [reference, ...others] = new Set(paid);

@@ -69,7 +69,7 @@ function listStarts({ calendar }: Context, asked: Range): { starts: Date[]; end:
     'day' in asked
       ? listHours(calendar, asked.day)
       : listDays(asked.from, asked.to).map((one) => calendar.startOfDay(one));
-  return { starts, end: calendar.startOfDay(addDays('day' in asked ? asked.day : asked.to, 1)) };
+  return { starts, end: calendar.endOfDay('day' in asked ? asked.day : asked.to) };
 }
 
 function presentMoney({ span, sums }: MoneyPoint) {

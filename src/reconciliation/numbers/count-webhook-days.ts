@@ -38,7 +38,7 @@ export async function countWebhookDays(context: Context): Promise<number> {
     .toReversed()) {
     if (timers.monotonicMs() - startedMs > COUNT_MS_MAX) break;
     signal.throwIfAborted();
-    const endsAt = calendar.startOfDay(addDays(day, 1));
+    const endsAt = calendar.endOfDay(day);
     if (!isCountDue({ now: clock.now(), endsAt, countedAt: known.get(day) })) continue;
     await countAndStore(context, day);
     counted++;

@@ -13,7 +13,7 @@ const RUNS_MAX = 2_000;
 export async function readCoverageMetrics(context: Context): Promise<Reading[]> {
   const { days, proven, oldestUnproven } = await readCoverage(context);
   const { calendar, clock } = context;
-  const endedAt = oldestUnproven === null ? undefined : calendar.startOfDay(addDays(oldestUnproven, 1));
+  const endedAt = oldestUnproven === null ? undefined : calendar.endOfDay(oldestUnproven);
   return [
     {
       name: 'confere_coverage_unproven',

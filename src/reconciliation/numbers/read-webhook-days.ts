@@ -27,7 +27,7 @@ export function lossRate({ announced, lost }: WebhookDayStats): string | null {
 
 /** Counts a day by reading all its changes. */
 export async function countDay(context: Context, day: Day): Promise<WebhookDayStats> {
-  const [start, end] = [context.calendar.startOfDay(day), context.calendar.startOfDay(addDays(day, 1))];
+  const [start, end] = [context.calendar.startOfDay(day), context.calendar.endOfDay(day)];
   const within = () =>
     context.db.selectFrom('owed_webhooks').where('event_at', '>=', start).where('event_at', '<', end);
   const owed = await within()

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
-import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+import { type Day, listDays } from '../../domain/calendar.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 import { describeSaid, storeError } from '../../texts/messages.ts';
@@ -50,7 +50,7 @@ export async function finishWindow(
         const found = days.map((day) => ({
           kind: 'list_unstable' as const,
           scope: run.platform ? `${day} ${run.platform}` : day,
-          baseline: context.calendar.startOfDay(addDays(day, 1)) <= context.webhooksSince,
+          baseline: context.calendar.endOfDay(day) <= context.webhooksSince,
           runSeq: run.seq,
           expected: { passes: 'one clean, or two alike' },
           actual: {

@@ -90,7 +90,7 @@ async function findUnreadBefore({ db, calendar }: Context, { from, to }: { from:
   const needed = listDays(addDays(from, -LOOKBACK_DAYS), to).filter(isNeeded);
   const windows = await readProofWindows(db, { from: addDays(from, -LOOKBACK_DAYS), to });
   const unread = needed.filter((day) => {
-    const endsAt = calendar.startOfDay(addDays(day, 1));
+    const endsAt = calendar.endOfDay(day);
     return !windows.some((window) => provesDay(window, day, endsAt));
   });
   return joinDays(unread).map((range) => ({ code: 'days_before_unread', ...range }));

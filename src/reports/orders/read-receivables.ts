@@ -38,7 +38,7 @@ export type ReceivableScope = {
   to: Day;
   start: WallTime;
   end: WallTime;
-  calendar: Pick<Calendar, 'startOfDay'>;
+  calendar: Pick<Calendar, 'startOfDay' | 'endOfDay'>;
   platform: string | undefined;
   cut: Pick<Cut, 'eventSeq'>;
   factsAtCut: Pick<FactsAtCut, 'outOfForce'>;
@@ -69,7 +69,7 @@ async function listChanged(db: Reader, { from, to, calendar, orders }: Receivabl
     .distinct()
     .where('head.operation', '=', 'cashin')
     .where('at', '>=', calendar.startOfDay(from))
-    .where('at', '<', calendar.startOfDay(addDays(to, 1)))
+    .where('at', '<', calendar.endOfDay(to))
     .where('expected_changes.seq', '<=', orders.changeSeq)
     .where((eb) =>
       eb.or([eb('expected_changes.sequence', '>', 1), eb('expected_changes.state', 'not in', ['open', 'not_proven'])]),

@@ -1,4 +1,3 @@
-import { addDays } from '../../domain/calendar.ts';
 import { rankSeverity } from '../../domain/mismatch.ts';
 import { maskReceivables } from '../orders/mask-receivables.ts';
 import { type ReceivableScope, readReceivables } from '../orders/read-receivables.ts';
@@ -53,7 +52,7 @@ export async function writeMismatches(work: ReportWork<AnyPlan>) {
   const mismatches = openReportTable(work, 'mismatches', columns.MISMATCH_COLUMNS);
   const days = spanOf(plan);
   const from = plan.calendar.startOfDay(days.from);
-  const to = plan.calendar.startOfDay(addDays(days.to, 1));
+  const to = plan.calendar.endOfDay(days.to);
   const { orders, eventSeq, mismatchChangeSeq: changeSeq } = plan.cut;
   const scope = { from, to, changeSeq, eventSeq, versionSeq: orders?.versionSeq, platform: plan.platform };
   const found = (await readMismatches(db, scope)).sort(compareMismatches);

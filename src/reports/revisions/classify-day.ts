@@ -12,7 +12,7 @@ export type DayClassification = Pick<ReportPlan, 'state' | 'reading' | 'countedA
 
 /** Classifies a day by the runs that read the provider's list. A doubt about the time zone keeps it from `closed`. */
 export async function classifyDay(db: Reader, day: Day, now: Date, calendar: Calendar): Promise<DayClassification> {
-  const [start, end] = [calendar.startOfDay(day), calendar.startOfDay(addDays(day, 1))];
+  const [start, end] = [calendar.startOfDay(day), calendar.endOfDay(day)];
   const provableFrom = calendar.provableFrom(day);
   const isOver = now >= end;
   const reading = await findWholeReading(

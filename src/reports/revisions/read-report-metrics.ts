@@ -13,7 +13,7 @@ export async function readReportMetrics(context: Context): Promise<Reading[]> {
     .orderBy('day', 'desc')
     .limit(1)
     .executeTakeFirst();
-  const endedAt = newest && calendar.startOfDay(addDays(newest.day, 1));
+  const endedAt = newest && calendar.endOfDay(newest.day);
   return [
     {
       name: 'confere_report_newest_day_end_timestamp_seconds',
@@ -33,6 +33,6 @@ function findDue({ config, calendar }: Context, day: Day): Date | undefined {
   const { JOBS, JOB_DAILY_REPORT: cron, PROVIDER_TIME_ZONE: zone } = config;
   if (JOBS === 'off' || cron === 'off') return undefined;
   // a tick on the stroke of midnight makes the report too
-  const endedAt = new Date(calendar.startOfDay(addDays(day, 1)).getTime() - 1);
+  const endedAt = new Date(calendar.endOfDay(day).getTime() - 1);
   return findNextDue(cron, zone, endedAt);
 }

@@ -54,7 +54,7 @@ export async function listReportDays(
     const rowsOfDay = byDay.get(day) ?? [];
     const own = rowsOfDay.map((row) => ({ ...row, figures: parseFigures(row.figures, platform) }));
     const { ledger, all } = ends[index] ?? { ledger: NO_BALANCE, all: NO_BALANCE };
-    const endsAt = calendar.startOfDay(addDays(day, 1));
+    const endsAt = calendar.endOfDay(day);
     const decided = decideDay({
       ...{ day, firstDay, isInDoubt, revisions: own },
       today: calendar.dayOf(now),

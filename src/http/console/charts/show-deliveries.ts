@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { sampleAttempts, sampleSizeOf } from '../../../callbacks/manage/sample-attempts.ts';
 import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
-import { addDays, type Day, listDays, listHours } from '../../../domain/calendar.ts';
+import { type Day, listDays, listHours } from '../../../domain/calendar.ts';
 import { readCountedDays } from '../../../reconciliation/numbers/count-webhook-days.ts';
 import { t } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
@@ -42,7 +42,7 @@ async function renderWebhooks(context: Context, period: Period): Promise<Html> {
 /** One day is shown hour by hour. */
 async function renderCallbacks(context: Context, { from, to }: Period): Promise<Html> {
   const { calendar, clock, db } = context;
-  const [today, end] = [calendar.dayOf(clock.now()), calendar.startOfDay(addDays(to, 1))];
+  const [today, end] = [calendar.dayOf(clock.now()), calendar.endOfDay(to)];
   const slots: (Place & { start: Date })[] =
     from === to
       ? listHours(calendar, from).map((start) => ({ ...placeHourOf(calendar, start), start }))
