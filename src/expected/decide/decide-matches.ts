@@ -11,8 +11,8 @@
  *
  * An expected payment that a merchant sent takes part only in what is decided of payments that this merchant sees.
  * Cancelled expected payments take part in 1 and 2 only. A pair that a person undid is matched by no rule again and still counts as
- * a candidate. A pending payment is a candidate, and no rival. A payment that several name by a key stays their candidate, also
- * where a later rule matches it with another one: none of them is plainly unpaid.
+ * a candidate. A pending payment is a candidate, and no rival. What one rule leaves undecided stays a candidate on both sides, also
+ * where a later rule matches one of the two otherwise: no order that a payment names is plainly unpaid.
  */
 import { addDays } from '../../domain/calendar.ts';
 import { append, pairWithoutRival } from '../../domain/lists.ts';
@@ -86,18 +86,16 @@ export function decideMatches(facts: Facts): Decided {
       ),
     );
   }
-  const takenBy = new Map(matched.map((edge) => [edge.right, edge]));
+  const paying = new Map(matched.map((edge) => [edge.right, edge]));
+  // several payments may have one key
+  const paidBy = new Map(matched.filter(({ rule }) => RULE_NUMBERS[rule] > 2).map((edge) => [edge.left, edge]));
   const owed = new Set(open.map(({ seq }) => seq));
   const isCandidate = (edge: Edge): boolean => {
-    const taken = takenBy.get(edge.right);
-    if (!taken) return true;
-    if (edge.left === taken.left || !owed.has(edge.left) || isUndone(edge)) return false;
-    return RULE_NUMBERS[edge.rule] < RULE_NUMBERS[taken.rule];
+    const [payment, order] = [paying.get(edge.right), paidBy.get(edge.left)];
+    if (payment && (payment.left === edge.left || !owed.has(edge.left))) return false;
+    return [payment, order].every((taken) => !taken || RULE_NUMBERS[edge.rule] < RULE_NUMBERS[taken.rule]);
   };
-  const candidates = [
-    ...[...keyed.values()].flat().map(({ edge }) => edge),
-    ...loose.filter(({ left }) => !takenExpected.has(left)),
-  ].filter(isCandidate);
+  const candidates = [...[...keyed.values()].flat().map(({ edge }) => edge), ...loose].filter(isCandidate);
   const pendingSeqs = new Set(payments.filter((one) => !counts(one)).map(({ seq }) => seq));
   return {
     matches: matched.map(toMatch),

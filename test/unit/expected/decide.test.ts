@@ -94,18 +94,20 @@ const show = ({ matches }: Decided) =>
 
 const strengthOf = (rule: string): number => ['extra', 'document'].indexOf(rule);
 
+const order = { source: 'shop', operation: 'cashin', amount: 1000, platform: null, authorizations: [], e2eIds: [] };
+const plain = { ...order, references: [], extra: null, document: null, issued: 0, due: 5, cancelled: false };
+const paid = { operation: 'cashin', amount: 1000, platform: null, e2eId: null, day: 1, state: 'settled' as const };
+const unlike = { reference: null, extra: null, document: null };
+
 describe('the decision', () => {
   it('keeps the orders that a payment names as its candidates, where a rule after gives it to another order', () => {
-    const order = { source: 'shop', operation: 'cashin', amount: 1000, platform: null, authorizations: [], e2eIds: [] };
-    const plain = { ...order, extra: null, document: null, issued: 0, due: 5, cancelled: false };
-    const paid = { operation: 'cashin', amount: 1000, platform: null, e2eId: null, day: 1, state: 'settled' as const };
     const decided = decideMatches(
       toFacts({
         expected: [
           { ...plain, seq: 1, references: ['r'] },
           { ...plain, seq: 2, references: ['r'], extra: 'x' },
-          { ...plain, seq: 3, references: [], document: '1' },
-          { ...plain, seq: 4, references: [], extra: 'x' },
+          { ...plain, seq: 3, document: '1' },
+          { ...plain, seq: 4, extra: 'x' },
         ],
         payments: [{ ...paid, seq: 101, reference: 'r', extra: 'x', document: '1' }],
         byPerson: [],
@@ -118,6 +120,42 @@ describe('the decision', () => {
       { expectedSeq: 2, paymentSeq: 101, rule: 'reference', reason: 'not_unique' },
       { expectedSeq: 4, paymentSeq: 101, rule: 'extra', reason: 'not_unique' },
     ]);
+  });
+
+  it('keeps the orders and the payments of one extra as candidates on both sides, where a rule after pays one of the orders otherwise', () => {
+    const decided = decideMatches(
+      toFacts({
+        expected: [
+          { ...plain, seq: 1, extra: 'x' },
+          { ...plain, seq: 2, extra: 'x', document: '1' },
+        ],
+        payments: [
+          { ...paid, ...unlike, seq: 101, extra: 'x' },
+          { ...paid, ...unlike, seq: 102, document: '1' },
+        ],
+        ...{ byPerson: [], undone: [] },
+      }),
+    );
+    expect(show(decided)).toEqual(['2-102 document']);
+    expect(decided.candidates).toEqual([
+      { expectedSeq: 1, paymentSeq: 101, rule: 'extra', reason: 'not_unique' },
+      { expectedSeq: 2, paymentSeq: 101, rule: 'extra', reason: 'not_unique' },
+    ]);
+  });
+
+  it('keeps a pair that a person undid as a candidate, where a rule after gives the payment to another order', () => {
+    const decided = decideMatches(
+      toFacts({
+        expected: [
+          { ...plain, seq: 1, references: ['r'] },
+          { ...plain, seq: 2, document: '1' },
+        ],
+        payments: [{ ...paid, ...unlike, seq: 101, reference: 'r', document: '1' }],
+        ...{ byPerson: [], undone: [[1, 101]] },
+      }),
+    );
+    expect(show(decided)).toEqual(['2-101 document']);
+    expect(decided.candidates).toEqual([{ expectedSeq: 1, paymentSeq: 101, rule: 'reference', reason: 'undone' }]);
   });
 
   it('is that of the contract, read literally', () => {
@@ -167,10 +205,12 @@ describe('the decision', () => {
         const byPerson = new Set(facts.byPerson.map(({ paymentSeq }) => paymentSeq));
         for (const one of decided.candidates) {
           expect(byPerson).not.toContain(one.paymentSeq);
+          const isLater = ({ rule }: { rule: string }) => strengthOf(one.rule) < strengthOf(rule);
           const taken = decided.matches.find(({ paymentSeq }) => paymentSeq === one.paymentSeq);
-          if (!taken) continue;
-          expect(strengthOf(one.rule)).toBeLessThan(strengthOf(taken.rule));
-          expect([taken.expectedSeq === one.expectedSeq, one.reason]).toEqual([false, 'not_unique']);
+          expect([one, taken === undefined || isLater(taken)]).toEqual([one, true]);
+          expect(taken?.expectedSeq).not.toBe(one.expectedSeq);
+          const own = decided.matches.filter(({ expectedSeq }) => expectedSeq === one.expectedSeq);
+          if (strengthOf(one.rule) >= 0) expect([one, own.every(isLater)]).toEqual([one, true]);
         }
         expect(decided.matches.filter((one) => facts.undone.has(pairOf(one)))).toEqual([]);
       }),
