@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely';
 import { checkNote } from '../access/check-note.ts';
 import type { Context } from '../context.ts';
+import { leaveExpectedWork } from '../database/shared/leave-expected-work.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
 import { refuse, refuseField } from '../texts/refuse.ts';
 
 /** @returns whether it was not cancelled before. @throws ConfereError `not_found`. */

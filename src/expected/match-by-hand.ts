@@ -1,9 +1,9 @@
 /** Matches that people make and undo. A person's match may take a part of a payment, and stands until a person undoes it. */
 import type { Insertable, Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { leaveExpectedWork } from '../database/shared/leave-expected-work.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
 import { formatAmount } from '../domain/money.ts';
 import { refuse, refuseField } from '../texts/refuse.ts';
 import { lockExpected, requireNote } from './cancel-expected.ts';
