@@ -2,7 +2,7 @@
 
 import { type AlertOfKind, syncAlerts } from '../src/alerts/raise-alerts.ts';
 import { IS_NO_FAILED_TEST } from '../src/callbacks/health/callback-sources.ts';
-import { readWaitingMerchants } from '../src/callbacks/queue/read-waiting-merchants.ts';
+import { readWaitingMerchants } from '../src/callbacks/health/read-waiting-merchants.ts';
 import type { Context } from '../src/context.ts';
 import { CLOCK_MS_MAX } from '../src/database/clock.ts';
 import { findUnconfirmedRestore } from '../src/database/restores.ts';

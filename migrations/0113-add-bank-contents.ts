@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 
 /**
  * The hash of what a line of the bank is, by which it is known again, and how the file spelled the account of a statement. A line
- * without a hash has its texts: `confere forget` makes it before they go (src/ledger/bank/keep-contents.ts), since a migration has no
+ * without a hash has its texts: `confere forget` makes it before they go (src/ledger/bank/statement/keep-contents.ts), since a migration has no
  * key. Lines whose texts went before are known by their FITID alone.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
-import { listPlatformNames } from '../database/list-platform-names.ts';
-import { readOrderKeys } from '../database/read-parties.ts';
 import type { Reader } from '../database/reader.ts';
+import { listPlatformNames } from '../database/shared/list-platform-names.ts';
+import { readOrderKeys } from '../database/shared/read-parties.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { maskText, WITHHELD } from '../domain/person/mask-person.ts';

@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely';
 import { checkNote } from '../access/check-note.ts';
 import type { Context } from '../context.ts';
+import { leaveExpectedWork } from '../database/shared/leave-expected-work.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
-import { refuse, refuseField } from '../texts/refuse.ts';
+import { refuse } from '../texts/refuse.ts';
 
 /** @returns whether it was not cancelled before. @throws ConfereError `not_found`. */
 export async function cancelExpected(context: Context, { id, actor }: { id: string; actor: string }): Promise<boolean> {
@@ -16,7 +16,7 @@ export async function reopenExpected(
   context: Context,
   { id, actor, note }: { id: string; actor: string; note: string },
 ): Promise<boolean> {
-  const why = requireNote(note);
+  const why = checkNote(note, { missing: 'note_missing' });
   return await transact(context.db, (trx) => setCancelled(context, trx, { id, actor, isCancelled: false, note: why }));
 }
 
@@ -55,10 +55,4 @@ export async function lockExpected(trx: Transaction<Database>, id: string) {
     .executeTakeFirst();
   if (!head) throw refuse('expected_unknown');
   return head;
-}
-
-/** Every decision of a person says why. @throws ConfereError `invalid_request`. */
-export function requireNote(note: string): string {
-  if (note.trim() === '') throw refuseField('note', 'note_missing');
-  return checkNote(note);
 }

@@ -2,7 +2,7 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { hashDocument, indexName, rangeOf } from '../database/keys/index-person.ts';
-import { matchesPlatform } from '../database/matches-platform.ts';
+import { matchesPlatform } from '../database/shared/matches-platform.ts';
 import type { Database } from '../database/tables.ts';
 import type { Day } from '../domain/calendar.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';

@@ -1,12 +1,14 @@
 /** Matches that people make and undo. A person's match may take a part of a payment, and stands until a person undoes it. */
+
 import type { Insertable, Transaction } from 'kysely';
+import { checkNote } from '../access/check-note.ts';
 import type { Context } from '../context.ts';
+import { leaveExpectedWork } from '../database/shared/leave-expected-work.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { leaveExpectedWork } from '../database/work/leave-expected-work.ts';
 import { formatAmount } from '../domain/money.ts';
 import { refuse, refuseField } from '../texts/refuse.ts';
-import { lockExpected, requireNote } from './cancel-expected.ts';
+import { lockExpected } from './cancel-expected.ts';
 import { counts, type PaymentFacts } from './decide/facts.ts';
 import { readPayments } from './follow/read-payments.ts';
 
@@ -51,7 +53,7 @@ type Row = Pick<Insertable<Database['expected_matches']>, 'rule' | 'amount_cents
 
 /** Adds the rows that `decide` returns of a pair, each with the note. */
 async function changeMatches(context: Context, given: ByHand, decide: (pair: Pair) => Row[]): Promise<void> {
-  const note = requireNote(given.note);
+  const note = checkNote(given.note, { missing: 'note_missing' });
   await transact(
     context.db,
     async (trx) => {

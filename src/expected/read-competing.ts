@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { maskNumber } from '../database/read-parties.ts';
 import type { Reader } from '../database/reader.ts';
+import { maskNumber } from '../database/shared/read-parties.ts';
 import { groupValues } from '../domain/lists.ts';
 import type { Party } from '../domain/person/mask-person.ts';
 import type { ExpectedState } from './decide/decide-state.ts';

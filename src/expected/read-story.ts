@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { readCounted } from '../callbacks/render/read-counted.ts';
-import { maskNumber, selectOrderKeys } from '../database/read-parties.ts';
 import type { Reader } from '../database/reader.ts';
+import { maskNumber, selectOrderKeys } from '../database/shared/read-parties.ts';
 import { formatAmount } from '../domain/money.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 import { type KeyRule, keysOf } from './decide/facts.ts';

@@ -1,5 +1,5 @@
-import { listPlatformNames } from '../database/list-platform-names.ts';
 import type { Reader } from '../database/reader.ts';
+import { listPlatformNames } from '../database/shared/list-platform-names.ts';
 import { listPlatforms } from '../ledger/read/list-platforms.ts';
 import { foldName } from '../ledger/stated/platform-names.ts';
 

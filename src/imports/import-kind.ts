@@ -5,7 +5,7 @@ import type { Day } from '../domain/calendar.ts';
 import { ConfereError, groupFaults } from '../domain/errors.ts';
 import type { Language } from '../domain/language/language.ts';
 import type { BankImport } from '../ledger/bank/import-bank-file.ts';
-import { BANK_QUESTIONS, type BankQuestion, STATEMENT_QUESTIONS } from '../ledger/bank/statement-faults.ts';
+import { BANK_QUESTIONS, type BankQuestion, STATEMENT_QUESTIONS } from '../ledger/bank/statement/statement-faults.ts';
 import { describeSaid, type MessagesOf, type Said } from '../texts/messages.ts';
 import { refusal } from '../texts/refuse.ts';
 import type { AskedReceipts } from './count-asked.ts';

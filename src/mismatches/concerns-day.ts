@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { inForce } from '../database/in-force.ts';
+import { inForce } from '../database/shared/in-force.ts';
 import { type Calendar, DAY_MAX, DAY_MIN, type Day } from '../domain/calendar.ts';
 import { IS_OF_ORDER } from './concerns-platform.ts';
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { matchesPlatform } from '../database/matches-platform.ts';
+import { matchesPlatform } from '../database/shared/matches-platform.ts';
 import { OF_EXPECTED_PAYMENTS } from '../domain/mismatch.ts';
 import { NO_PLATFORM } from '../domain/platform.ts';
 

@@ -4,7 +4,7 @@ import { transact } from '../database/transact.ts';
 import type { MismatchKind } from '../domain/mismatch.ts';
 import { UNRESOLVED_STATES } from '../domain/mismatch.ts';
 import { refuse } from '../texts/refuse.ts';
-import { type ActorNote, noteOf, requireNote, setAcknowledged } from './resolve-mismatch-by-hand.ts';
+import { type ActorNote, noteOf, requireReason, setAcknowledged } from './resolve-mismatch-by-hand.ts';
 import { setResolved } from './resolve-mismatches.ts';
 
 /** Limit of ids in one call, and of mismatches that one call resolves. */
@@ -28,7 +28,7 @@ export async function resolveMany(
   selection: Selection,
   by: ActorNote,
 ): Promise<{ resolved: number; more: boolean }> {
-  if (await includesCritical(context, bound(context, selection))) requireNote(by);
+  if (await includesCritical(context, bound(context, selection))) requireReason(by);
   const { handled, more } = await handleMany(context, selection, { ...by, action: 'resolve' });
   return { resolved: handled, more };
 }

@@ -4,7 +4,7 @@ import { checkNote } from '../access/check-note.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { refuse, refuseField } from '../texts/refuse.ts';
+import { refuse } from '../texts/refuse.ts';
 import { recordMismatchChange } from './record-mismatch-change.ts';
 import { setResolved } from './resolve-mismatches.ts';
 
@@ -51,7 +51,7 @@ export async function resolveMismatchByHand(context: Context, id: string, by: De
     if (endedAt && (await wasResolved(trx, id, { actor: by.actor, at: endedAt }))) return;
     const row = await lockUnresolvedMismatch(trx, id);
     requireSeen(row, by);
-    if (row.severity === 'critical') requireNote(by);
+    if (row.severity === 'critical') requireReason(by);
     const end = { resolution: 'by_hand', note: noteOf(by), actor: by.actor };
     endedAt = context.clock.now();
     await setResolved(trx, row.seq, end, endedAt);
@@ -59,9 +59,8 @@ export async function resolveMismatchByHand(context: Context, id: string, by: De
 }
 
 /** A critical mismatch is resolved only with a note. @throws ConfereError `invalid_request`. */
-export function requireNote({ note }: ActorNote): void {
-  if (note?.trim()) return;
-  throw refuseField('note', 'note_required');
+export function requireReason({ note }: ActorNote): void {
+  checkNote(note, { missing: 'note_required', charsMax: MISMATCH_NOTE_CHARS_MAX });
 }
 
 /** A decision is about the evidence that the person saw. @throws ConfereError `conflict` if a locked mismatch has another by now. */
@@ -103,5 +102,5 @@ export async function lockUnresolvedMismatch(trx: Transaction<Database>, id: str
 
 /** The note of a decision; null without one. @throws ConfereError `invalid_request` for one that is too long. */
 export function noteOf({ note }: ActorNote): string | null {
-  return note?.trim() ? checkNote(note, MISMATCH_NOTE_CHARS_MAX) : null;
+  return note?.trim() ? checkNote(note, { charsMax: MISMATCH_NOTE_CHARS_MAX }) : null;
 }

@@ -3,7 +3,7 @@ import { maySeePersons } from '../access/roles.ts';
 import { type Caller, seesPersons } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { hashDocument } from '../database/keys/index-person.ts';
-import { readParties, readPartiesByReference } from '../database/read-parties.ts';
+import { readParties, readPartiesByReference } from '../database/shared/read-parties.ts';
 import { HOUR_MS } from '../domain/calendar.ts';
 import { extractE2eSuffix } from '../domain/e2e-id.ts';
 import { isUuid } from '../domain/ids.ts';

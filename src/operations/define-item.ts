@@ -33,7 +33,7 @@ export function defineItem<Shown extends object, Query = void>(item: Item<Shown,
 /** Records that a person is about to be shown, to callers who see persons. */
 export async function auditItem(
   context: Context,
-  { caller, via }: ReadBy,
+  { caller, via }: Pick<ReadBy, 'caller' | 'via'>,
   action: string,
   target: string,
 ): Promise<void> {

@@ -1,8 +1,8 @@
 import { mayActAs, maySeePersons } from '../access/roles.ts';
 import type { Caller } from '../access/tokens.ts';
-import { listPlatformNames } from '../database/list-platform-names.ts';
-import { readParties, readPartiesByReference } from '../database/read-parties.ts';
 import type { Reader } from '../database/reader.ts';
+import { listPlatformNames } from '../database/shared/list-platform-names.ts';
+import { readParties, readPartiesByReference } from '../database/shared/read-parties.ts';
 import { listTransactionIds, maskMismatch } from '../domain/person/mask-mismatch.ts';
 import { maskPlatform, maskText, WITHHELD } from '../domain/person/mask-person.ts';
 import { describeStatus } from '../domain/statuses.ts';

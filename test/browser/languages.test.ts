@@ -8,10 +8,10 @@ import { stateOpening } from '../../src/ledger/stated/state-opening.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { closeAfterAll } from '../support/close-after-all.ts';
-import { listPages } from '../support/console-examples.ts';
 import { expectOrders } from '../support/expect-orders.ts';
 import { importBank } from '../support/import-bank.ts';
 import { openConsoleEnvironment } from '../support/open-console-environment.ts';
+import { listPages } from '../support/route-examples.ts';
 import { closeBrowser, openBrowser } from './browser.ts';
 import { findPortuguese, findPortugueseAt } from './find-portuguese.ts';
 

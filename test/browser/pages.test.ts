@@ -14,12 +14,12 @@ import { issuePullToken } from '../../src/merchants/pull-token.ts';
 import { countWebhookDays } from '../../src/reconciliation/numbers/count-webhook-days.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { closeAfterAll } from '../support/close-after-all.ts';
-import { listPages } from '../support/console-examples.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectOrders } from '../support/expect-orders.ts';
 import { importBank as importStatement } from '../support/import-bank.ts';
 import { openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { DEEP } from '../support/property.ts';
+import { listPages } from '../support/route-examples.ts';
 import { closeBrowser, evaluate, findViolations, logIn, openBrowser, SWAGGER_RULES } from './browser.ts';
 
 /** SCREENSHOTS=1 writes a picture of each page here. */

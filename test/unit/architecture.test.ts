@@ -27,7 +27,7 @@ const SIBLINGS_ALLOWED = [
 /** Rooms within a room stand in the order of the flow: a file imports its own folder, and folders before it. */
 const INNER: Record<string, string[]> = {
   'src/domain': ['language', 'person'],
-  'src/database': ['tables', 'keys', 'open', 'work'],
+  'src/database': ['tables', 'keys', 'open', 'shared'],
   'src/provider': ['list'],
   'src/texts': ['console', 'alerts', 'reports'],
   'src/alerts': ['channels', 'read'],

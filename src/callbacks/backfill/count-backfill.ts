@@ -3,7 +3,7 @@ import { countRequest } from '../../merchants/count-request.ts';
 import { asksForExpected, type MerchantFilter } from '../../merchants/match-filter.ts';
 import { firstWallOf } from '../../merchants/start-backfill.ts';
 import { listMissingExpected } from '../expected/enqueue-expected.ts';
-import { listMissing } from '../queue/list-missing.ts';
+import { listMissing } from '../queue/history/list-missing.ts';
 import { readExpectedPage, readPage } from './read-page.ts';
 
 /** A caller waits for the count. */

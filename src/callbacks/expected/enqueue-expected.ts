@@ -22,7 +22,7 @@ import {
   toExpectedRow,
 } from '../queue/callback-rows.ts';
 import { insertCallbacks } from '../queue/enqueue-callbacks.ts';
-import { isDropped, readSent } from '../queue/list-missing.ts';
+import { isDropped, readSent } from '../queue/history/list-missing.ts';
 import { readRecipients } from '../queue/read-recipients.ts';
 
 /**

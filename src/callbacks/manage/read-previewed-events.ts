@@ -2,7 +2,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { isStatementTimeout, limitStatementTime } from '../../database/limit-statement-time.ts';
-import { matchesPlatform } from '../../database/matches-platform.ts';
+import { matchesPlatform } from '../../database/shared/matches-platform.ts';
 import { DAY_MS, END_OF_TIME, type WallTime } from '../../domain/calendar.ts';
 import { type Operation, STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import { type MerchantFilter, matchesFilter } from '../../merchants/match-filter.ts';

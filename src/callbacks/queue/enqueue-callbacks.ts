@@ -19,7 +19,7 @@ import {
 import { RECHECK_MS } from './check-order.ts';
 import type { InsertClaims, LeasedCallback } from './claim-with-insert.ts';
 import { CLAIMABLE_COLUMNS, toClaimed } from './claimed-callback.ts';
-import { listMissing, readNotified } from './list-missing.ts';
+import { listMissing, readNotified } from './history/list-missing.ts';
 import { readOpenCallbacks } from './read-open-callbacks.ts';
 import { readRecipients } from './read-recipients.ts';
 

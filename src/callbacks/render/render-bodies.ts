@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { compileOnce } from '../../database/compile-once.ts';
-import { selectTransactions, toLedgerTransaction } from '../../database/read-transactions.ts';
+import { selectTransactions, toLedgerTransaction } from '../../database/shared/read-transactions.ts';
 import { seqsOf } from '../../domain/lists.ts';
 import type { CorrectedFacts } from '../../domain/observation.ts';
 import { type LedgerTransaction, presentTransaction } from '../../domain/present-transaction.ts';

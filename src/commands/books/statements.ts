@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Context } from '../../context.ts';
-import { listPlatformNames } from '../../database/list-platform-names.ts';
+import { listPlatformNames } from '../../database/shared/list-platform-names.ts';
 import { addStatement, statements } from '../../operations/books/statements.ts';
 import type { RowOf } from '../../operations/define-list.ts';
 import { changeCommand, listCommand } from '../operation-commands.ts';

@@ -7,7 +7,7 @@ import { eraseFromExpected } from '../../expected/erase-from-expected.ts';
 import { missArchivedBodies } from '../../inbox/manage/bring-back-bodies.ts';
 import { eraseFromInbox } from '../../inbox/manage/erase-from-inbox.ts';
 import { eraseFromRetainedFiles } from '../../inbox/spool/redact-retained-files.ts';
-import { keepContents } from '../../ledger/bank/keep-contents.ts';
+import { keepContents } from '../../ledger/bank/statement/keep-contents.ts';
 import { eraseFromMerchants } from '../../merchants/erase-from-merchants.ts';
 import { eraseLedgerTexts, eraseParties } from '../../privacy/erase-from-ledger.ts';
 import { eraseReportFiles } from '../../reports/serve/erase-report-files.ts';

@@ -17,10 +17,9 @@ import { formatAmount } from '../../domain/money.ts';
 import { scopeOfReference } from '../../ledger/apply/compare-references.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { type ResolvedScope, resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
-import type { Decided } from '../decide/decide-matches.ts';
+import { type Decided, explainWithdrawal } from '../decide/decide-matches.ts';
 import { decideReceipt } from '../decide/decide-receipt.ts';
 import { mismatchOf } from '../decide/decide-state.ts';
-import { explainWithdrawal } from '../decide/explain-withdrawal.ts';
 import {
   type Change,
   compareCandidates,

@@ -1,9 +1,10 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { audit, auditShown, type ShowingAction } from '../../access/audit.ts';
+import { auditShown, type ShowingAction } from '../../access/audit.ts';
 import { mayActAs, type Role } from '../../access/roles.ts';
 import { type Caller, findCaller, findMerchantToken, isMerchantToken, seesPersons } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { findMerchantByPullToken, isPullToken } from '../../merchants/pull-token.ts';
+import { auditItem } from '../../operations/define-item.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { markAuthenticated } from '../connections/mark-authenticated.ts';
 import type { AuthGuard } from './guard-auth-attempts.ts';
@@ -73,19 +74,14 @@ export function getActor(response: Response): string {
   return getCaller(response).id;
 }
 
-/**
- * Audits an access to personal data, before the response is sent. A viewer sees it masked and is not audited.
- * @param detail the place, such as `console`.
- */
-export async function auditPersonalAccess(
+/** Audits that a page of the console shows a person, as `auditItem` does. */
+export function auditPersonalAccess(
   context: Context,
   response: Response,
   action: string,
   target: string,
-  detail?: string,
 ): Promise<void> {
-  if (!canSeePersonalData(response)) return;
-  await audit(context, { actor: getActor(response), action, target, detail });
+  return auditItem(context, { caller: getCaller(response), via: 'console' }, action, target);
 }
 
 /** Audits an access to the data of these transactions' persons, as `auditPersonalAccess` does, with the ids. */

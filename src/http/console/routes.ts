@@ -56,7 +56,7 @@ import { monthClosePage } from './months/show-month-close.ts';
 import { overviewPage } from './overview/show-overview.ts';
 import { chooseLanguage } from './parts/choose-language.ts';
 import { FORM_BYTES_MAX } from './parts/fields.ts';
-import { refuseRepeated } from './parts/refuse-repeated.ts';
+import { refuseRepeated } from './parts/parse-filters.ts';
 import { requireSession } from './parts/require-session.ts';
 import { readRestored } from './parts/restored.ts';
 import { assetRoutes } from './parts/serve-assets.ts';

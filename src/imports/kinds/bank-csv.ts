@@ -1,7 +1,7 @@
 /** A CSV of the bank's own, read by the columns that a person mapped for its account. */
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
-import type { BankStatement } from '../../ledger/bank/bank-statement.ts';
+import type { BankStatement } from '../../ledger/bank/statement/bank-statement.ts';
 import { readBankAccounts } from '../../ledger/stated/bank-accounts.ts';
 import type { BankCsv } from '../../ledger/stated/check-bank-csv.ts';
 import type { Column } from '../columns.ts';

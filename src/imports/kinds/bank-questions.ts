@@ -1,4 +1,4 @@
-import type { BANK_QUESTIONS, BankQuestion } from '../../ledger/bank/statement-faults.ts';
+import type { BANK_QUESTIONS, BankQuestion } from '../../ledger/bank/statement/statement-faults.ts';
 import type { Question, Titles } from '../import-kind.ts';
 
 type Words<Answers> = Answers extends readonly (infer Answer extends string)[] ? Record<Answer, Titles> : null;

@@ -1,6 +1,6 @@
 /** The template of the bank's lines: its columns, and the statement that rows of it make. */
 import type { Day } from '../../domain/calendar.ts';
-import type { BankStatement, StatementLine } from '../../ledger/bank/bank-statement.ts';
+import type { BankStatement, StatementLine } from '../../ledger/bank/statement/bank-statement.ts';
 import { BANK_ACCOUNT_CHARS_MAX, isBankAccount } from '../../ledger/stated/bank-accounts.ts';
 import { beginsAsBalance, beginsAsTotal, isBalanceText, isTotalText } from '../balance-texts.ts';
 import { choiceColumn, dayColumn, flagColumn, moneyColumn, textColumn, writtenColumn } from '../columns.ts';

@@ -5,7 +5,7 @@
  */
 import type { Context } from '../../context.ts';
 import { importBankFile, UNCHANGED } from '../../ledger/bank/import-bank-file.ts';
-import type { BankAnswers, StatementFault } from '../../ledger/bank/statement-faults.ts';
+import type { BankAnswers, StatementFault } from '../../ledger/bank/statement/statement-faults.ts';
 import { isBankAccount } from '../../ledger/stated/bank-accounts.ts';
 import { readValues } from '../define-table.ts';
 import type { ImportFault, ImportKind } from '../import-kind.ts';

@@ -1,13 +1,13 @@
 /**
  * Parses the bank statements of an OFX file. It takes a file as a whole or not at all: all faults of its content are
  * returned at once, each with its line. Nothing is rounded and nothing is assumed: a second value, an amount of a fraction of a
- * cent or another currency is a fault. What a person has to say (src/ledger/bank/settle-statement.ts) is left open.
+ * cent or another currency is a fault. What a person has to say (src/ledger/bank/statement/settle-statement.ts) is left open.
  *
  * Deviations of Brazilian banks are accepted: a decimal comma, zeros behind the cents, a date of zeros where the date is optional,
  * and rows that show a balance (`Saldo Anterior`) and are no transactions.
  */
 import type { Day } from '../../domain/calendar.ts';
-import type { BankStatement, StatementLine } from '../../ledger/bank/bank-statement.ts';
+import type { BankStatement, StatementLine } from '../../ledger/bank/statement/bank-statement.ts';
 import { ACCOUNT_PART, OWN_BANK } from '../../ledger/stated/bank-accounts.ts';
 import { mapInTurns, takeTurn } from '../../runtime/take-turns.ts';
 import { beginsAsBalance, isBalanceText, isTotalText } from '../balance-texts.ts';

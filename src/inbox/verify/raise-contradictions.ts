@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import { inForce } from '../../database/in-force.ts';
+import { inForce } from '../../database/shared/in-force.ts';
 import type { Database } from '../../database/tables.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { describeStatus } from '../../domain/statuses.ts';

@@ -11,13 +11,13 @@ import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { append } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
-import type { BankStatement } from './bank-statement.ts';
 import { type Matched, matchBankLines } from './match-bank-lines.ts';
-import { readKnownAccounts, resolveAccount } from './resolve-account.ts';
-import { type SettledStatement, settleStatement } from './settle-statement.ts';
 import { lockMatching } from './standing-matches.ts';
-import type { BankAnswers, StatementFault } from './statement-faults.ts';
-import { storeBankLines } from './store-bank-lines.ts';
+import type { BankStatement } from './statement/bank-statement.ts';
+import { readKnownAccounts, resolveAccount } from './statement/resolve-account.ts';
+import { type SettledStatement, settleStatement } from './statement/settle-statement.ts';
+import type { BankAnswers, StatementFault } from './statement/statement-faults.ts';
+import { storeBankLines } from './statement/store-bank-lines.ts';
 
 /** A file that was parsed without a fault. */
 export type BankFile = { sha256: Buffer; statements: BankStatement[] };

@@ -1,10 +1,10 @@
 import type { Reader } from '../../database/reader.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { listCandidates, listLineNames } from './decide-matches.ts';
-import { textOf } from './identify-lines.ts';
 import { parseNumbered } from './pick-match.ts';
 import { readNamedCashouts, readOpenAdjustments } from './read-open-entries.ts';
 import { matchOfLine } from './standing-matches.ts';
+import { textOf } from './statement/identify-lines.ts';
 
 export const LINE_STATES = ['open', 'matched', 'not_pix'] as const;
 

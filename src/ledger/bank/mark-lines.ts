@@ -14,9 +14,9 @@ import { REMOVED } from '../../domain/person/redact-text.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { type BankAccountFacts, isNotPix, readBankAccounts } from '../stated/bank-accounts.ts';
 import { listCandidates, type OpenEntry, type OpenLine } from './decide-matches.ts';
-import { textOf } from './identify-lines.ts';
 import { findOpenLine, parseNumbered, writeMatch } from './pick-match.ts';
 import { lockMatching, matchOfLine } from './standing-matches.ts';
+import { textOf } from './statement/identify-lines.ts';
 
 const ROWS_AT_ONCE = 500;
 const BY_RULE = 'not_pix_rule';

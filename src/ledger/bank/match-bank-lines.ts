@@ -6,10 +6,10 @@ import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { splitList } from '../../domain/lists.ts';
 import { decideMatches, listLineNames, type OpenLine, pairOf, type Rule } from './decide-matches.ts';
-import { textOf } from './identify-lines.ts';
 import { markByTexts } from './mark-lines.ts';
 import { readNamedCashouts, readOpenAdjustments } from './read-open-entries.ts';
 import { lockMatching, matchOfLine } from './standing-matches.ts';
+import { textOf } from './statement/identify-lines.ts';
 
 /** The rules match lines of the last days, counted from the newest line; a person matches older ones. */
 const MATCHED_DAYS = 400;

@@ -1,6 +1,6 @@
-import { inForce } from '../../database/in-force.ts';
-import { selectTransactions, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Reader } from '../../database/reader.ts';
+import { inForce } from '../../database/shared/in-force.ts';
+import { selectTransactions, toLedgerTransaction } from '../../database/shared/read-transactions.ts';
 import type { Calendar } from '../../domain/calendar.ts';
 import { webhookIdOf } from '../../domain/ids.ts';
 import { formatAmount } from '../../domain/money.ts';

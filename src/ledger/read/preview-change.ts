@@ -4,8 +4,8 @@
  * locks of the change for as long.
  */
 import type { Context } from '../../context.ts';
-import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
+import { matchesPlatform } from '../../database/shared/matches-platform.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day, WallTime } from '../../domain/calendar.ts';
 import { isMismatchKind, type MismatchKind } from '../../domain/mismatch.ts';

@@ -1,9 +1,13 @@
 import { sql } from 'kysely';
 import type { Keys } from '../../database/keys/settings.ts';
 import { READ_TIMEOUT_MS } from '../../database/limit-statement-time.ts';
-import { matchesPlatform } from '../../database/matches-platform.ts';
-import { selectTransactions, type TransactionRow, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Reader } from '../../database/reader.ts';
+import { matchesPlatform } from '../../database/shared/matches-platform.ts';
+import {
+  selectTransactions,
+  type TransactionRow,
+  toLedgerTransaction,
+} from '../../database/shared/read-transactions.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { append } from '../../domain/lists.ts';

@@ -1,7 +1,7 @@
 /** Checks on what a person states: no future times, none before PIX, no mistyped platforms. */
 import type { Context } from '../../context.ts';
-import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
+import { matchesPlatform } from '../../database/shared/matches-platform.ts';
 import { type Day, isDay, PIX_DAY_MIN } from '../../domain/calendar.ts';
 import { isPlatform, PLATFORM_CHARS_MAX } from '../../domain/platform.ts';
 import { refuseField } from '../../texts/refuse.ts';

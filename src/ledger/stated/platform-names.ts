@@ -1,6 +1,6 @@
 /** The names that people give to platforms. The newest row of a platform counts; a report shows those from before it was made. */
 import type { Context } from '../../context.ts';
-import { listPlatformNames } from '../../database/list-platform-names.ts';
+import { listPlatformNames } from '../../database/shared/list-platform-names.ts';
 import { maskText, WITHHELD } from '../../domain/person/mask-person.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
 import { checkPlatformKnown } from './check-stated.ts';

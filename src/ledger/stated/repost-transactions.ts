@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { matchesPlatform } from '../../database/matches-platform.ts';
+import { matchesPlatform } from '../../database/shared/matches-platform.ts';
 import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
 import { loadStoredTransactions } from '../apply/load-stored-transactions.ts';
 import { diffEntries } from '../journal/diff-entries.ts';

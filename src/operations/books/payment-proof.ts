@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Caller, seesPersons } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
-import { listPlatformNames, type NamedPlatform } from '../../database/list-platform-names.ts';
+import { listPlatformNames, type NamedPlatform } from '../../database/shared/list-platform-names.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
 import { LATE_DAYS } from '../../domain/late-days.ts';

@@ -1,6 +1,6 @@
 /** The names of platforms, for people. Everything else names a platform by its id. */
 import { z } from 'zod';
-import { listPlatformNames } from '../../database/list-platform-names.ts';
+import { listPlatformNames } from '../../database/shared/list-platform-names.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { setPlatformName } from '../../ledger/stated/platform-names.ts';
 import { defineChange } from '../define-change.ts';

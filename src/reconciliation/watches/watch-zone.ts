@@ -2,9 +2,9 @@ import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
 import { isZoneAlertFiring, ZONE_ALERT } from '../../alerts/zone-alert.ts';
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
-import { checkZone, type ZoneSample, type ZoneVerdict } from '../../domain/check-zone.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
 import { summarize } from '../../texts/alerts/describe-alert.ts';
+import { checkZone, type ZoneSample, type ZoneVerdict } from './check-zone.ts';
 
 const PAYMENTS = 200;
 /** Limit of events to read: ids may be absent or malformed, and events of other statuses lie between. */

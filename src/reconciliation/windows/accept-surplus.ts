@@ -7,9 +7,9 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
+import { leaveExpectedWork } from '../../database/shared/leave-expected-work.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { acceptMismatch } from '../../ledger/correct/accept-mismatch.ts';
 import {

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { leaveExpectedWork } from '../../database/shared/leave-expected-work.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { leaveExpectedWork } from '../../database/work/leave-expected-work.ts';
 import { type Day, listDays } from '../../domain/calendar.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';

@@ -1,5 +1,5 @@
-import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
+import { matchesPlatform } from '../../database/shared/matches-platform.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import type { ConfereError } from '../../domain/errors.ts';
 import { refuseField } from '../../texts/refuse.ts';

@@ -1,7 +1,7 @@
 /** Lists the transactions with a row in Alterações: those whose rows of a day differ between two cuts. */
 import { type SqlBool, sql } from 'kysely';
-import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
+import { matchesPlatform } from '../../database/shared/matches-platform.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { splitList } from '../../domain/lists.ts';
 import type { Cut } from '../plan/report-plan.ts';

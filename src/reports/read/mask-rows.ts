@@ -3,8 +3,8 @@
  * has the digest of its revision.
  */
 
-import { readParties } from '../../database/read-parties.ts';
 import type { Reader } from '../../database/reader.ts';
+import { readParties } from '../../database/shared/read-parties.ts';
 import { listTransactionIds, maskMismatch } from '../../domain/person/mask-mismatch.ts';
 import { maskE2eId, maskNameOf, maskPlatform, maskText, type Party } from '../../domain/person/mask-person.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
+import { matchesPlatform } from '../../database/shared/matches-platform.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { compareText } from '../../domain/lists.ts';
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';

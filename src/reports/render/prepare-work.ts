@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { listPlatformNames } from '../../database/list-platform-names.ts';
 import type { Reader } from '../../database/reader.ts';
+import { listPlatformNames } from '../../database/shared/list-platform-names.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { maskText } from '../../domain/person/mask-person.ts';
 import { textsOf } from '../../texts/reports/texts.ts';

@@ -70,13 +70,10 @@ export const BALANCES_EN = {
   'Valor fixo': 'Fixed amount',
   'Parte do valor': 'Part of the amount',
   Retirado: 'Withdrawn',
-  'Contrato retirado.': 'Contract withdrawn.',
   'Retirar um contrato': 'Withdraw a contract',
   'O contrato continua na lista e deixa de valer, também para os dias que já passaram.':
     'The contract stays in the list and no longer applies, nor to the days that have passed.',
   'Aqui estão {count} de {total}.': 'Here are {count} of {total}.',
-  'Contrato informado: vale para os pagamentos dos seus dias.':
-    'Contract stated: it holds for the payments of its days.',
   'Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.':
     'Of the payments paid in the month, with their commission of now. The difference counts those that a contract covers.',
   'O contrato dá frações de centavo, e o provedor arredonda cada uma para cima ou para baixo: um centavo de diferença num pagamento não é erro e não abre divergência. A coluna Diferença soma também esses centavos.':

@@ -123,7 +123,6 @@ export const BANK_EN = {
   'Lançar o depósito': 'Enter the deposit',
   'Não diz': 'Not said',
   'Só para Saque ou Depósito.': 'Only for a withdrawal or a deposit.',
-  'Salvo: o que mudou está na página do banco.': 'Saved: the page of the bank shows what changed.',
   // columns of a bank's own CSV
   'Colunas do CSV do banco': 'Columns of the bank’s CSV',
   'Diga uma vez o que é cada coluna: vale para os próximos arquivos desta conta, enquanto os títulos forem os mesmos.':

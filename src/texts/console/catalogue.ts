@@ -9,7 +9,6 @@ import { LISTS_EN } from './lists.ts';
 import { LOGIN_EN } from './login.ts';
 import { MERCHANTS_EN } from './merchants.ts';
 import { MONTHS_EN } from './months.ts';
-import { NOTICES_EN } from './notices.ts';
 import { OVERVIEW_EN } from './overview.ts';
 import { PAGES_EN } from './pages.ts';
 import { PARTS_EN } from './parts.ts';
@@ -23,7 +22,6 @@ export const EN = {
   ...LABELS_EN,
   ...PARTS_EN,
   ...WORDS_EN,
-  ...NOTICES_EN,
   ...PAGES_EN,
   ...BALANCES_EN,
   ...BANK_EN,

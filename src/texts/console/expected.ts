@@ -2,7 +2,6 @@
 export const EXPECTED_EN = {
   Pedidos: 'Orders',
   Pagamento: 'Payment',
-  'O pedido está salvo.': 'The order is saved.',
   'Acaba de mudar: esta página se atualiza em instantes.': 'It has just changed: this page reloads itself in a moment.',
   '"decided": false na resposta: o pedido acaba de mudar, pergunte de novo em um segundo.':
     '"decided": false in the answer: the order has just changed, ask again after a second.',

@@ -37,8 +37,6 @@ export const MONTHS_EN = {
   'cobrado a mais': 'charged too much',
   'cobrado a menos': 'charged too little',
   arredondamento: 'rounding',
-  'Depois o Confere compara com os contratos cada dia pago; aqui, só os últimos {n}.':
-    'Afterwards Confere compares each paid day with the contracts; here, the last {n} alone.',
   'Ver o passo do fechamento': 'Show the step that closes it',
   'Não impede o fechamento, mas importa:': 'Does not keep it open, and matters:',
   'De uma plataforma não foi informado o saldo do provedor neste mês: nada o compara com o razão.':

@@ -20,7 +20,6 @@ export const PORTAL_EN = {
   'ele mesmo': 'the merchant itself',
   'Do que a operação envia, você recebe só o que o seu filtro aceita. Um filtro mais amplo envia também os eventos anteriores que passam a caber nele.':
     'Of what the operators send, you receive only what your filter accepts. A wider filter also sends the past events that now pass.',
-  'Filtro salvo: o que já foi enfileirado segue como está.': 'The filter is saved: what is queued stays as it is.',
   'O segredo confere a assinatura dos callbacks. Instale o novo no seu sistema enquanto o atual ainda vale.':
     'A new secret verifies the signature of callbacks. Install it in your system while today’s is still valid.',
   'O segredo atual continua assinando por mais 24 horas; até lá não dá para trocar de novo.':
@@ -117,14 +116,6 @@ export const PORTAL_EN = {
   'Pedida no portal. Confirme só o que o lojista disse por outro meio: um token do portal pode ter vazado.':
     'Asked for in the portal. Confirm only what the merchant said by other means: a token of the portal may have leaked.',
   'Nenhuma mudança pendente.': 'No change waits.',
-  'O endereço de teste já vale: até ser confirmado, ele recebe só exemplos fictícios.':
-    'The address for tests counts now: until it is confirmed, it receives invented examples alone.',
-  'Pedido feito: nada muda até a confirmação.': 'It is asked for: nothing changes until it is confirmed.',
-  'Confirmado: um link foi enviado ao e-mail novo.': 'Confirmed: a link was mailed to the new e-mail.',
-  'Confirmado: a mudança está feita.': 'Confirmed: the change is made.',
-  'Nada muda: o pedido acabou.': 'Nothing changes: the request has ended.',
-  'Você retirou o pedido: nada muda.': 'You withdrew the request: nothing changes.',
-  'Decisão gravada.': 'The decision is saved.',
   // giving access
   'Dar acesso ao portal': 'Give access to the portal',
   'Com ele o lojista entra no portal, em {address}, e usa a API do portal. Ele abre só os dados deste lojista.':
@@ -231,8 +222,6 @@ export const PORTAL_EN = {
   'Aguarda uma mensagem anterior da mesma transação ou do mesmo pedido: quando aquela for entregue, esta segue.':
     'Waits for an earlier message of the same transaction or order: deliver that one, and this follows.',
   'aguarda uma mensagem anterior': 'waits for an earlier message',
-  'Exemplos na fila: recarregue a página para ver o resultado de cada um.':
-    'The examples are queued: reload the page to see the outcome of each.',
   '{tool} busca, verifica e dispara mensagens na sua máquina: npx ./confere-cli.tgz --help':
     '{tool} gets, verifies and triggers messages on your machine: npx ./confere-cli.tgz --help',
   'O cursor': 'The cursor',

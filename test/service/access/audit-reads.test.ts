@@ -21,11 +21,11 @@ import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { callApi } from '../../support/call-api.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
-import { CONSOLE, CONSOLE_ROLES, exampleOf } from '../../support/console-examples.ts';
 import { importBank as importStatement } from '../../support/import-bank.ts';
 import { listRoutes } from '../../support/list-routes.ts';
 import { observe } from '../../support/make-observations.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { CONSOLE_ROLES, exampleOf, SHOWING } from '../../support/route-examples.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
@@ -34,28 +34,6 @@ const PERSON = [CPF, '111.444.777-35', 'Rita Quadros', 'rita.quadros@example.com
 const [ONE, OTHER] = ['aaaaaaaa-1111-4111-8111-000000000001', 'aaaaaaaa-1111-4111-8111-000000000002'];
 const CLAIMED = `55555555-0000-4000-8000-0${CPF}`;
 const EXPECTED = { source: 'shop', number: '1' };
-/** The routes that show the person of these data. The others show none. */
-const SHOWING = [
-  '/api/v1/transactions',
-  '/api/v1/transactions/:id',
-  '/api/v1/transactions/proof',
-  '/api/v1/mismatches',
-  '/api/v1/mismatches/:id',
-  '/api/v1/adjustments',
-  '/api/v1/bank/accounts',
-  '/api/v1/bank/lines',
-  '/api/v1/expected-payments',
-  '/api/v1/expected-payments.csv',
-  '/api/v1/expected-payments/:id',
-  '/api/v1/expected-payments/:source/:number',
-  '/api/v1/bank/entries',
-  '/api/v1/bank/matches',
-  '/api/v1/webhooks/:id',
-  '/api/v1/callbacks/:id',
-  '/api/v1/reports/:file',
-  ...Object.keys(CONSOLE).filter((route) => CONSOLE[route]?.showsPersons),
-];
-
 type Row = { seq: number; actor: string; action: string; target: string; detail: string | null };
 
 const env = closeAfterAll(await openConsoleEnvironment());

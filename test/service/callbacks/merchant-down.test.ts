@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { MerchantOutage } from '../../../src/callbacks/deliver/deliver.ts';
 import { PROBE_EVERY_MS } from '../../../src/callbacks/health/merchant-health.ts';
+import { readCallbackMetrics } from '../../../src/callbacks/health/read-callback-metrics.ts';
 import { readDelivery } from '../../../src/callbacks/manage/read-delivery.ts';
 import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
-import { readCallbackMetrics } from '../../../src/callbacks/queue/read-callback-metrics.ts';
 import { setMerchantState } from '../../../src/merchants/change-merchants.ts';
 import { setOwnState } from '../../../src/merchants/change-own.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';

@@ -4,8 +4,8 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
+import { leaveExpectedWork } from '../../../src/database/shared/leave-expected-work.ts';
 import { transact } from '../../../src/database/transact.ts';
-import { leaveExpectedWork } from '../../../src/database/work/leave-expected-work.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';

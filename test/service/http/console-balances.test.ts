@@ -631,6 +631,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   expect((await get('viewer', undo)).status).toBe(403);
   const previewed = await post('accountant', undo, {});
   expect(previewed.text).toContain('Parte do valor, em % 0,50');
+  expect(previewed.text).toMatch(/De \S+ a \S+, (?:nenhuma divergência|abrem? )/);
   expect((await confirm('accountant', undo, previewed)).to).toBe(
     `/balances/fees?month=${month}&done=contract_withdrawn`,
   );

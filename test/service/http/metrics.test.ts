@@ -5,7 +5,7 @@ import path from 'node:path';
 import express from 'express';
 import { Counter } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
-import { readCallbackMetrics } from '../../../src/callbacks/queue/read-callback-metrics.ts';
+import { readCallbackMetrics } from '../../../src/callbacks/health/read-callback-metrics.ts';
 import { METRIC_READERS } from '../../../src/commands/serve/metric-readers.ts';
 import { listenHttp, serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';

@@ -9,8 +9,10 @@ import { createApp } from '../../../src/http/create-app.ts';
 import { createPortalDocument } from '../../../src/http/openapi/create-documents.ts';
 import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
+import { SUBJECTS } from '../../../src/operations/catalogue.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { makeCheckpoint } from '../../../src/tlog/checkpoints.ts';
+import { listChangeExamples } from '../../support/change-examples.ts';
 import { makeOfx } from '../../support/make-ofx.ts';
 import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -27,6 +29,7 @@ type Document = { paths: Record<string, Record<string, Documented>>; components:
 
 let env: ConsoleEnvironment;
 let document: Document;
+let examples: ReturnType<typeof listChangeExamples>;
 /** Operations that the real service answered at least once, as documented. */
 const answered = new Set<string>();
 /** Those that take an idempotency key and answered its repetition as the first time. */
@@ -34,6 +37,7 @@ const replayed = new Set<string>();
 
 beforeAll(async () => {
   env = await openConsoleEnvironment();
+  examples = listChangeExamples(env);
   const response = await fetch(`${env.url}/api/v1/openapi.json`, { headers: bearer(env.tokens.viewer) });
   document = (await response.json()) as Document;
 });
@@ -135,6 +139,7 @@ test('the real service answers every operation as documented', async () => {
   await askMerchants();
   await askPortal();
   await askRest();
+  await askDeclared();
   expect([...answered].sort()).toEqual(listDocumented().filter((one) => one !== 'post /webhooks/pix/{token}'));
   // each change is asked for twice
 }, 180_000);
@@ -156,7 +161,6 @@ async function askLedger(): Promise<void> {
   await ask('get', '/api/v1/transactions/{id}', { path: { id: 'none' }, status: 404 });
   await ask('get', `/api/v1/transactions/proof?day=${env.today}&amount=${env.paid.amount}`);
   await ask('get', '/api/v1/transactions/proof', { status: 422 });
-  await ask('get', '/api/v1/balances');
   await ask('get', `/api/v1/series/money?day=${env.today}`);
   await ask('get', `/api/v1/series/money?platform=${env.paid.platform}`);
   await ask('get', '/api/v1/series/money?platform=unknown', { status: 422 });
@@ -165,22 +169,16 @@ async function askLedger(): Promise<void> {
   await ask('post', '/api/v1/openings', { body, status: 201 });
   await ask('post', '/api/v1/openings', { body: { ...body, balance: '1e3' }, status: 422 });
   await ask('post', '/api/v1/openings', { body: { ...body, new_platform: false }, status: 422 });
-  await ask('get', '/api/v1/openings');
   const fee = { platform: 'p', day: env.today, kind: 'fee', amount: '-1.50', note: 'tariff', new_platform: true };
   const adjustment = await ask('post', '/api/v1/adjustments', { body: fee, status: 201 });
   await ask('post', '/api/v1/adjustments', { body: { reverses: adjustment.id, note: 'twice' }, status: 201 });
-  await ask('get', '/api/v1/adjustments');
   await askBank();
   await askExpected();
-  const stated = { platform: 'p', at: new Date().toISOString(), balance: '0.00', new_platform: true };
-  await ask('post', '/api/v1/statements', { body: stated, status: 201 });
-  await ask('get', '/api/v1/statements');
   const contract = { operation: 'cashin', fixed: '0.10', basis_points: 99, from: env.today };
   const price = await ask('post', '/api/v1/commissions', { body: contract, status: 201 });
   await ask('post', '/api/v1/commissions', { body: { ...contract, basis_points: 0.5 }, status: 422 });
   await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 201 });
   await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 409 });
-  await ask('get', '/api/v1/commissions');
   await ask('get', '/api/v1/fees?month=2026-10');
   await ask('get', '/api/v1/fees?month=x', { status: 422 });
 }
@@ -196,8 +194,6 @@ async function askBank(): Promise<void> {
   await ask('post', '/api/v1/bank/imports', { body, status: 201 });
   await ask('post', '/api/v1/bank/imports', { body });
   await ask('post', '/api/v1/bank/imports', { body: 'no OFX', status: 422 });
-  await ask('post', '/api/v1/bank/match');
-  await ask('get', '/api/v1/bank/statements');
   const { lines: open } = await ask('get', '/api/v1/bank/lines?state=open');
   await ask('get', '/api/v1/bank/lines?account=x');
   const { entries } = await ask('get', '/api/v1/bank/entries');
@@ -205,7 +201,6 @@ async function askBank(): Promise<void> {
   const picked = { line_id: line?.id, adjustment_id: entry?.adjustment_id };
   const match = await ask('post', '/api/v1/bank/matches', { body: picked, status: 201 });
   await ask('post', '/api/v1/bank/matches', { body: picked, status: 409 });
-  await ask('get', '/api/v1/bank/lines');
   const path = { id: match.id };
   await ask('post', '/api/v1/bank/matches/{id}/undo', { path, body: { note: 'wrong' }, status: 201 });
   await ask('post', '/api/v1/bank/matches/{id}/undo', { path, body: { note: 'wrong' }, status: 409 });
@@ -218,9 +213,6 @@ async function askBank(): Promise<void> {
   const named = { account: '341/56789-0', name: 'Itaú', not_pix: { begins: ['TAR'], contains: [] } };
   await ask('put', '/api/v1/bank/accounts', { body: named });
   await ask('put', '/api/v1/bank/accounts', { body: { ...named, account: '1/1' }, status: 422 });
-  await ask('get', '/api/v1/bank/accounts');
-  await ask('get', '/api/v1/bank/matches');
-  await ask('get', '/api/v1/bank');
 }
 
 async function askExpected(): Promise<void> {
@@ -251,10 +243,8 @@ async function askExpected(): Promise<void> {
 async function askRunsAndMismatches(): Promise<void> {
   const range = { from: env.today, to: env.today };
   const run = await ask('post', '/api/v1/reconciliations', { body: range, status: 202 });
-  await ask('get', '/api/v1/reconciliations');
   await ask('get', '/api/v1/reconciliations/{id}', { path: { id: run.id } });
   await ask('get', '/api/v1/reconciliations/{id}/pages', { path: { id: run.id } });
-  await ask('get', '/api/v1/numbers');
   await ask('get', '/api/v1/numbers?from=2026-02-01&to=2026-01-01', { status: 422 });
   const { mismatches } = await ask('get', '/api/v1/mismatches');
   const path = { id: (mismatches as Json[])[0]?.id };
@@ -301,26 +291,17 @@ async function askMerchants(): Promise<void> {
   const body = { name: 'shop', url: 'http://127.0.0.1:9/' };
   const merchant = await ask('post', '/api/v1/merchants', { body, status: 201 });
   const path = { id: merchant.id };
-  await ask('get', '/api/v1/merchants');
   await ask('get', '/api/v1/merchants/{id}', { path });
   await ask('patch', '/api/v1/merchants/{id}', { path, body: { filter: { extra_match: { store: 7 } }, rate: 5 } });
-  await ask('post', '/api/v1/merchants/{id}/rotate-secret', { path });
-  await ask('post', '/api/v1/merchants/{id}/pause', { path });
-  await ask('post', '/api/v1/merchants/{id}/enable', { path });
   const callback = await ask('post', '/api/v1/merchants/{id}/test', { path, status: 202 });
   const { token } = await ask('post', '/api/v1/merchants/{id}/pull-token', { path });
   await ask('get', '/api/v1/events', { token: String(token) });
   await ask('delete', '/api/v1/merchants/{id}/pull-token', { path, status: 204 });
   await ask('delete', '/api/v1/merchants/{id}/pull-token', { path, status: 404 });
-  await ask('get', '/api/v1/callbacks');
-  await ask('get', '/api/v1/series/callbacks');
   await ask('get', `/api/v1/series/callbacks?day=${env.today}&from=${env.today}`, { status: 422 });
   await ask('get', '/api/v1/callbacks/{id}', { path: { id: callback.id } });
-  await ask('post', '/api/v1/callbacks/{id}/redeliver', { path: { id: callback.id }, status: 202 });
   const range = { merchant: merchant.id, from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
   await ask('post', '/api/v1/callbacks/replay', { body: { ...range, dry_run: true } });
-  await ask('post', '/api/v1/callbacks/replay', { body: range, status: 202 });
-  await ask('delete', '/api/v1/merchants/{id}', { path, status: 204 });
 }
 
 async function askPortal(): Promise<void> {
@@ -365,6 +346,22 @@ async function askPortal(): Promise<void> {
   await ask('post', '/api/v1/portal/resume', { token });
 }
 
+/** Lists and items without an id, and the changes that are not asked for above, by the examples of every door. */
+async function askDeclared(): Promise<void> {
+  for (const { changes = [], lists = [], searches = [], items = [] } of SUBJECTS) {
+    for (const { route = '{}' } of [...lists, ...searches, ...items])
+      if (!route.includes('{') && !answered.has(`get /api/v1${route}`)) await ask('get', `/api/v1${route}`);
+    for (const change of changes) {
+      const [method = '', route = ''] = change.route?.toLowerCase().split(' ') ?? [];
+      if (route === '' || replayed.has(`${method} /api/v1${route}`)) continue;
+      const { id, path = '', body } = (await examples[change.name]?.()) ?? {};
+      const [source, number] = path.split('/');
+      const status = Object.keys(change.answers).map(Number).at(-1) ?? 200;
+      await ask(method, `/api/v1${route}`, { path: { id, source, number }, body, status });
+    }
+  }
+}
+
 async function askManifests(token: string, merchant: string): Promise<void> {
   const { context } = env;
   await runBackfills(context);
@@ -384,27 +381,21 @@ async function askManifests(token: string, merchant: string): Promise<void> {
 }
 
 async function askRest(): Promise<void> {
-  await ask('put', '/api/v1/platforms', { body: { platform: env.paid.platform, name: 'Loja Centro' } });
-  await ask('get', '/api/v1/platforms');
   const mapped = { account: 'Assets:Provider:Available', code: '1.1.2' };
   await ask('put', '/api/v1/accounts', { body: { accounts: [mapped] } });
   await ask('put', '/api/v1/accounts', { body: { accounts: [{ ...mapped, code: '=1' }] }, status: 422 });
-  await ask('get', '/api/v1/accounts');
   const names = `platform;name\n${env.paid.platform};Loja Norte\n`;
   const platforms = { path: { kind: 'platforms' }, body: names };
   await ask('post', '/api/v1/imports/{kind}', { ...platforms, status: 201 });
   await ask('post', '/api/v1/imports/{kind}', platforms);
   await ask('post', '/api/v1/imports/{kind}', { ...platforms, body: 'platform\n', status: 422 });
-  await ask('get', '/api/v1/imports');
   await ask('get', '/api/v1/imports/{kind}/{file}', { path: { kind: 'accounts', file: 'template.csv' } });
   await ask('post', '/api/v1/reports', { body: { day: env.today }, status: 201 });
-  await ask('get', '/api/v1/reports');
   await ask('get', `/api/v1/reports?platform=${env.paid.platform}`);
   await ask('get', '/api/v1/reports?platform=none-such', { status: 422 });
   await ask('get', '/api/v1/reports/{file}', { path: { file: `${env.today}.csv` } });
   await ask('get', '/api/v1/reports/{file}', { path: { file: `${env.today}..${env.today}.csv` } });
   const path = { month: '2020-01' };
-  await ask('get', '/api/v1/months');
   await ask('get', '/api/v1/months/{month}', { path: { month: env.today.slice(0, 7) } });
   await ask('post', '/api/v1/months/{month}/close', { path, body: {}, status: 409 });
   await applyTransactions(env.context, [transactionOf('cashin', 500n, [['paid', '2020-01-10 10:00:00']])]);
@@ -414,13 +405,8 @@ async function askRest(): Promise<void> {
   await ask('post', '/api/v1/months/{month}/close', { path, body: {} });
   await ask('get', '/api/v1/months/{month}', { path });
   await ask('post', '/api/v1/months/{month}/reopen', { path, body: { note: 'wrong' } });
-  const token = await ask('post', '/api/v1/tokens', { body: { role: 'viewer' }, status: 201 });
-  await ask('get', '/api/v1/tokens');
-  await ask('delete', '/api/v1/tokens/{id}', { path: { id: token.id }, status: 204 });
   await ask('get', '/api/v1/audit?action=tokens.revoke');
   await ask('get', '/api/v1/audit?actors=x', { status: 422 });
-  await ask('get', '/api/v1/jobs');
-  await ask('get', '/api/v1/alerts');
   await ask('get', '/api/v1/openapi.json');
   await ask('get', '/healthz');
   await ask('get', '/readyz');

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { listPlatformNames } from '../../../src/database/list-platform-names.ts';
+import { listPlatformNames } from '../../../src/database/shared/list-platform-names.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { importFile } from '../../../src/imports/import-file.ts';
 import { IMPORT_KIND_NAMES } from '../../../src/imports/import-kinds.ts';

@@ -2,8 +2,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { hashDocument } from '../../../src/database/keys/index-person.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
-import { keepContents } from '../../../src/ledger/bank/keep-contents.ts';
 import { listBankLines } from '../../../src/ledger/bank/list-bank-lines.ts';
+import { keepContents } from '../../../src/ledger/bank/statement/keep-contents.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { importBank } from '../../support/import-bank.ts';
 import type { MadeLine } from '../../support/make-ofx.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import { listPlatformNames } from '../../../src/database/list-platform-names.ts';
+import { listPlatformNames } from '../../../src/database/shared/list-platform-names.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';

@@ -10,6 +10,7 @@ import { PT_BR_TEXTS } from '../../../src/texts/alerts/texts-pt-br.ts';
 import { EN as CONSOLE } from '../../../src/texts/console/catalogue.ts';
 import { MESSAGES_EN } from '../../../src/texts/messages-en.ts';
 import { MESSAGES_PT_BR } from '../../../src/texts/messages-pt-br.ts';
+import { NOTICES } from '../../../src/texts/notices.ts';
 import { REFUSALS_EN } from '../../../src/texts/refusals-en.ts';
 import { REFUSALS_PT_BR } from '../../../src/texts/refusals-pt-br.ts';
 import { EN as SHEETS_EN } from '../../../src/texts/reports/texts-en.ts';
@@ -27,9 +28,10 @@ const TEXTS = {
       REFUSALS_PT_BR,
       SHEETS_PT_BR,
     ],
+    NOTICES['pt-BR'],
     Object.keys(CONSOLE),
   ],
-  en: [EN_TEXTS, EN_SAY, MESSAGES_EN, REFUSALS_EN, SHEETS_EN, Object.values(CONSOLE)],
+  en: [EN_TEXTS, EN_SAY, MESSAGES_EN, REFUSALS_EN, SHEETS_EN, NOTICES.en, Object.values(CONSOLE)],
 };
 
 /** Words that are never written, each with the term to use. */

@@ -46,7 +46,7 @@ function adjustmentReversalForm(context: Context): TwoStepForm<GivenOf<typeof un
     async find({ params }, response) {
       const [item] = await listAdjustments(context.db, 1, undefined, params.id);
       if (!item) throw refuse('adjustment_unknown');
-      await auditPersonalAccess(context, response, 'adjustments.list', item.id, 'console');
+      await auditPersonalAccess(context, response, 'adjustments.list', item.id);
       return item;
     },
     fields: async (draft, item) =>

@@ -41,7 +41,7 @@ export function accountForm(context: Context): Router {
     list: BANK,
     names: ['account', 'name', 'begins', 'inside', 'balance', 'balance_day', 'not_pix'],
     async find({ params: { id } }, response) {
-      await auditPersonalAccess(context, response, 'bank.lines', 'accounts', 'console');
+      await auditPersonalAccess(context, response, 'bank.lines', 'accounts');
       const known = (await readBankAccounts(context.db)).get(id);
       const { begins = [], contains = [] } = known?.notPix ?? {};
       const isNew = id === NEW_ACCOUNT;

@@ -81,7 +81,7 @@ function findLine(context: Context): TwoStepForm<unknown, BankLine>['find'] {
   return async ({ params }, response) => {
     const [line] = await listBankLines(context.db, 1, undefined, { id: params.id });
     if (!line) throw refuse('bank_line_unknown');
-    await auditPersonalAccess(context, response, 'bank.lines', line.id, 'console');
+    await auditPersonalAccess(context, response, 'bank.lines', line.id);
     return line;
   };
 }
@@ -160,7 +160,7 @@ function undoForm(context: Context): TwoStepForm<GivenOf<typeof undoBankMatch>, 
     async find({ params }, response) {
       const [match] = await listBankMatches(context.db, 1, undefined, params.id);
       if (!match) throw refuse('bank_match_unknown');
-      await auditPersonalAccess(context, response, 'bank.matches', match.id, 'console');
+      await auditPersonalAccess(context, response, 'bank.matches', match.id);
       return match;
     },
     fields: async (draft, match) => html`${describeMatch(match)}${noteField(draft, 'Por quê')}`,

@@ -43,7 +43,7 @@ async function send(context: Context, request: Request, response: Response): Pro
   const summary = await summarizeBank(db);
   const lines = await listBankLines(db, ROWS_SHOWN, undefined, { state: 'open' });
   const entries = await listOpenBankEntries(db, ROWS_SHOWN, undefined);
-  await auditPersonalAccess(context, response, 'bank.lines', 'texts', 'console');
+  await auditPersonalAccess(context, response, 'bank.lines', 'texts');
   const [caller, mayMatch] = [getCaller(response), hasRole(response, ...matchBank.roles)];
   const [shownLines, shownEntries] = [
     lines.map((row) => maskBankLine(caller, row)),

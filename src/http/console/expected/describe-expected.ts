@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
-import { selectTransactions, toLedgerTransaction } from '../../../database/read-transactions.ts';
+import { selectTransactions, toLedgerTransaction } from '../../../database/shared/read-transactions.ts';
 import { isOfExpectedPayment } from '../../../domain/mismatch.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';

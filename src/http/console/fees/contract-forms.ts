@@ -4,9 +4,7 @@ import { addDays, addMonths, type Day, monthOf } from '../../../domain/calendar.
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { readContracts } from '../../../ledger/journal/read-contracts.ts';
-import { previewChange } from '../../../ledger/read/preview-change.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
-import { compareSpan } from '../../../ledger/stated/compare-charges.ts';
 import { type Fees, readFees, sumDifferences } from '../../../ledger/stated/read-fees.ts';
 import { addCommission, BASIS_POINTS_MAX, undoCommission } from '../../../operations/books/commissions.ts';
 import type { AnyChange, By, GivenOf } from '../../../operations/define-change.ts';
@@ -28,30 +26,10 @@ import {
   readPlatformNames,
   showPlatform,
 } from '../parts/read-platform-names.ts';
-import { renderAlerts } from '../parts/render-preview.ts';
 import { OPERATION_WORDS } from '../parts/words.ts';
 import { nameMonth } from '../reports/month.ts';
 
 type Stated = GivenOf<typeof addCommission>;
-
-/** Days whose charges the preview of a contract compares; the watch compares all of them. */
-const COMPARED_DAYS = 31;
-
-/** The alerts that a change of contracts raises over the last days. */
-async function renderCompared<Given, Made>(
-  context: Context,
-  change: AnyChange<Given, Made>,
-  given: Given,
-): Promise<Html> {
-  const today = context.calendar.dayOf(context.clock.now());
-  const compared = async (inner: Context, ...of: [Given, By]): Promise<Made> => {
-    const made = await change.change(inner, ...of);
-    await compareSpan(inner, { from: addDays(today, 1 - COMPARED_DAYS), to: today });
-    return made;
-  };
-  const preview = await previewOf(context, { ...change, change: compared }, given);
-  return html`<p class="hint">${t('Depois o Confere compara com os contratos cada dia pago; aqui, só os últimos {n}.', { n: COMPARED_DAYS })}</p>${renderAlerts(preview)}`;
-}
 
 /** The month to compare a contract by: the last one that ended, or the first of a later contract. */
 function landOn({ calendar, clock }: Context, from: Day): string {
@@ -90,7 +68,7 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
       return { platform: platform || null, operation: of, fixed, basis_points: Number(points), from, to: to || null };
     },
     async preview(stated, platforms, response) {
-      const opens = await describeOpened(context, response, stated);
+      const opens = await describeOpened(context, response, { change: addCommission, given: stated, days: stated });
       const month = addMonths(monthOf(context.calendar.dayOf(context.clock.now())), -1);
       const contract = {
         ...stated,
@@ -115,23 +93,38 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
   };
 }
 
-/** Days of a contract that a preview compares, the newest. */
+type ContractDays = { from: Day; to: Day | null };
+
+/** Days of a contract that a preview compares, the newest; the watch compares all of them. */
 const COMPARED_DAYS_MAX = 92;
 
-/** Says the mismatches that a contract opens: one for each day and platform whose charges are not those of the contracts. */
-async function describeOpened(context: Context, response: Response, stated: Stated): Promise<Html> {
+/**
+ * Says the mismatches that a change of contracts opens: one for each day and platform whose charges are not those of the contracts.
+ * @param days of the contract; the newest that are over are compared.
+ */
+async function describeOpened<Given, Made>(
+  context: Context,
+  response: Response,
+  {
+    change,
+    given,
+    days: { from: first, to: last },
+  }: { change: AnyChange<Given, Made>; given: Given; days: ContractDays },
+): Promise<Html> {
   const today = context.calendar.dayOf(context.clock.now());
-  const to = stated.to !== null && stated.to < today ? stated.to : today;
-  const [, from = to] = [stated.from, addDays(to, 1 - COMPARED_DAYS_MAX)].sort();
+  const to = last !== null && last < today ? last : today;
+  const [, from = to] = [first, addDays(to, 1 - COMPARED_DAYS_MAX)].sort();
   const span = { from, to };
   const read = async ({ db }: Context) =>
     span.from > to ? [] : await sumDifferences(db, await readContracts(db), span);
   const before = new Map((await read(context)).map((one) => [`${one.day} ${one.platform}`, one.differing]));
   let after: Awaited<ReturnType<typeof read>> = [];
-  await previewChange(context, async (inner) => {
-    await addCommission.change(inner, stated, { caller: { id: 'preview', role: 'admin' }, id: '' });
+  const compared = async (inner: Context, ...of: [Given, By]): Promise<Made> => {
+    const made = await change.change(inner, ...of);
     after = await read(inner);
-  });
+    return made;
+  };
+  await previewOf(context, { ...change, change: compared }, given);
   const opened = after.filter(({ day, platform, differing }) => differing > 0 && !before.get(`${day} ${platform}`));
   const days = { from: formatDay(span.from), to: formatDay(to) };
   const known = after.filter(({ differing }) => differing > 0).length;
@@ -180,8 +173,9 @@ export function withdrawalForm(context: Context): TwoStepForm<GivenOf<typeof und
     },
     fields: (_draft, contract) => describe(contract),
     read: (_draft, { id }) => ({ withdraws: id }),
-    async preview(given, contract) {
-      return html`${await describe(contract)}${await renderCompared(context, undoCommission, given)}`;
+    async preview(given, contract, response) {
+      const opens = await describeOpened(context, response, { change: undoCommission, given, days: contract });
+      return html`${await describe(contract)}${opens}`;
     },
     landing: (_given, { from }) => landOn(context, from),
     done: 'contract_withdrawn',

@@ -2,10 +2,10 @@ import type { Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { previewChange } from '../../../ledger/read/preview-change.ts';
 import { type AnyChange, type By, makeChange, type Once } from '../../../operations/define-change.ts';
+import type { Notice } from '../../../texts/notices.ts';
 import { type PlainText, t } from '../../../texts/translate.ts';
 import type { Draft } from '../parts/fields.ts';
 import type { Html } from '../parts/html.ts';
-import type { Notice } from '../parts/send-page.ts';
 
 /** Parameters of the address: they name an item, such as the adjustment that is reversed. */
 export type Params = { id: string };

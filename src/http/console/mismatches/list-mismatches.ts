@@ -2,7 +2,7 @@ import type { Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
-import { readOrderKeys } from '../../../database/read-parties.ts';
+import { readOrderKeys } from '../../../database/shared/read-parties.ts';
 import { isMonth } from '../../../domain/calendar.ts';
 import { MISMATCH_KINDS, MISMATCH_STATES } from '../../../domain/mismatch.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';

@@ -1,8 +1,10 @@
-import type { Request } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { isDay } from '../../../domain/calendar.ts';
 import { namesNobody } from '../../../ledger/read/classify-search.ts';
 import { findReversed } from '../../../operations/define-list.ts';
+import { redactFieldName } from '../../../operations/parse-input.ts';
+import { faultOf, refuseFields } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { QUERY_CHARS_MAX } from '../../check-query.ts';
 import type { Draft } from './fields.ts';
@@ -98,4 +100,18 @@ export function removePersonalFilters(address: string): string {
   if (personal.length === 0) return address;
   for (const name of personal) search.delete(name);
   return search.size === 0 ? path : `${path}?${search.toString()}`;
+}
+
+/**
+ * Refuses an address that gives a parameter more than once, or as a list (`state[]=open`), for all pages alike: a page
+ * must not leave a filter out and show everything instead. Every page behind it reads a parameter as one text.
+ */
+export function refuseRepeated(): RequestHandler {
+  return (request, _response, next) => {
+    const wrong = Object.keys(request.query).filter((name) => Array.isArray(request.query[name]) || name.includes('['));
+    if (wrong.length > 0) {
+      throw refuseFields(wrong.map((name) => faultOf(redactFieldName(name.replace(/\[.*/s, '')), 'given_twice')));
+    }
+    next();
+  };
 }

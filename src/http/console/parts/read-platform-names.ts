@@ -1,7 +1,7 @@
 /** Platforms by the names that people gave them, each with its id once beside it. */
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
-import { listPlatformNames } from '../../../database/list-platform-names.ts';
+import { listPlatformNames } from '../../../database/shared/list-platform-names.ts';
 import { isUuid } from '../../../domain/ids.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';

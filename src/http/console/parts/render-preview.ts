@@ -39,7 +39,7 @@ ${renderAlerts(preview, effects === undefined)}`;
 }
 
 /** Renders the alerts that the change itself raises. @param isWhole whether a preview without one says so. */
-export function renderAlerts({ opened }: ChangePreview, isWhole = true): Html {
+function renderAlerts({ opened }: ChangePreview, isWhole: boolean): Html {
   const kinds = [...new Set(opened.map(({ kind }) => kind))];
   const said = kinds.map((kind) => {
     const { title, todo } = ALERT_TEXTS[language()][kind];

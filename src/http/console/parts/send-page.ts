@@ -2,7 +2,8 @@ import type { Request, Response } from 'express';
 import { mayActAs, type Role } from '../../../access/roles.ts';
 import type { Caller } from '../../../access/tokens.ts';
 import { language } from '../../../texts/language.ts';
-import { plural, t, words } from '../../../texts/translate.ts';
+import { findNotice } from '../../../texts/notices.ts';
+import { plural, t } from '../../../texts/translate.ts';
 import { type Html, html, type Part } from './html.ts';
 import { removePersonalFilters, SEARCH_BOX } from './parse-filters.ts';
 import { restoreNotice } from './restored.ts';
@@ -192,72 +193,12 @@ function searchBox(response: Response): Html {
 <button class="quiet" aria-label="${t('Buscar')}"><svg class="lens" viewBox="0 0 16 16" aria-hidden="true" focusable="false"><circle cx="6.5" cy="6.5" r="4.5"></circle><path d="M10 10l4.5 4.5"></path></svg></button></form>`;
 }
 
-/** Notices by the name in `?done=`, on the page that a form redirects to. */
-const DONE = words({
-  accepted: 'Versão do provedor aceita: o lançamento foi estornado e refeito, e os lojistas são avisados.',
-  acknowledged: 'Divergência em tratamento: está registrado quem e quando.',
-  resolved: 'Divergência resolvida.',
-  assigned: 'Salvo: quem decide esta divergência.',
-  named: 'Nome da plataforma salvo.',
-  mapped: 'Plano de contas salvo.',
-  stated: 'Saldo informado e comparado com o razão.',
-  adjusted: 'Ajuste lançado.',
-  contract_withdrawn: 'Contrato retirado.',
-  contract_stated: 'Contrato informado: vale para os pagamentos dos seus dias.',
-  expected_put: 'O pedido está salvo.',
-  imported: 'Arquivo importado: todas as linhas.',
-  adjustment_reversed: 'Ajuste estornado.',
-  opened: 'Saldo inicial lançado: os livros da plataforma começam nesse dia.',
-  opening_reversed: 'Saldo inicial estornado: os livros da plataforma foram refeitos sem ele.',
-  bank_matched: 'Linha e lançamento casados.',
-  bank_searched: 'Busca feita: há novos pares; o que tem mais de um par possível segue em aberto.',
-  bank_searched_none: 'Busca feita: nenhum par novo. O que segue em aberto não tem par, ou tem mais de um possível.',
-  bank_undone: 'Par desfeito: a linha e o lançamento estão em aberto de novo.',
-  bank_saved: 'Salvo: o que mudou está na página do banco.',
-  acknowledged_many: 'Divergências em tratamento: está registrado quem e quando.',
-  resolved_many: 'Divergências resolvidas, cada uma com a observação.',
-  handled_some: 'Feito com as 500 mais antigas: repita para as outras.',
-  purged: 'Quarentena esvaziada: os corpos foram apagados, os hashes ficam.',
-  reprocessed: 'O webhook voltou para a fila e será verificado de novo.',
-  redelivered: 'O callback voltou para a fila, com o mesmo webhook-id.',
-  started: 'Conferência na fila: esta página se atualiza sozinha.',
-  month_closed: 'Mês fechado: as suas cifras não mudam mais.',
-  month_reopened: 'Mês reaberto: a sua planilha mostra as cifras de agora.',
-  made: 'Relatório feito: uma nova revisão.',
-  made_many: 'Relatórios feitos: cada dia em que algo mudou tem uma nova revisão.',
-  made_some: 'Alguns relatórios não puderam ser feitos: o log diz por quê, e a agenda tenta de novo.',
-  making: 'Os relatórios estão sendo feitos, um depois do outro: recarregue a página daqui a pouco.',
-  unchanged: 'Nada mudou desde a última revisão: não há uma nova.',
-  enabled: 'Os envios seguem: o que estava retido será entregue, do mais antigo ao mais novo.',
-  paused: 'Lojista em pausa: os callbacks ficam retidos até que os envios sejam retomados.',
-  tested: 'Callback de teste na fila: esta página se atualiza até o resultado.',
-  merchant_changed: 'Lojista salvo.',
-  examples: 'Exemplos na fila: recarregue a página para ver o resultado de cada um.',
-  filter_chosen: 'Filtro salvo: o que já foi enfileirado segue como está.',
-  address_counts: 'O endereço de teste já vale: até ser confirmado, ele recebe só exemplos fictícios.',
-  address_asked: 'Pedido feito: nada muda até a confirmação.',
-  address_agreed: 'Confirmado: um link foi enviado ao e-mail novo.',
-  address_changed: 'Confirmado: a mudança está feita.',
-  address_refused: 'Nada muda: o pedido acabou.',
-  address_withdrawn: 'Você retirou o pedido: nada muda.',
-  address_decided: 'Decisão gravada.',
-  token_revoked: 'Token de busca revogado: não abre mais os eventos.',
-  replayed: 'Os callbacks voltaram para a fila, com os mesmos webhook-ids.',
-  repeated:
-    'Já tinha sido gravado: nada mudou desta vez. Um segredo só aparece uma vez; se ninguém o guardou, troque-o.',
-  revoked: 'Token revogado: as sessões que ele abriu terminaram.',
-  logged_out: 'Sessões encerradas: a pessoa entra de novo com o papel que tem agora.',
-  left: 'Você saiu.',
-});
-
-export type Notice = keyof typeof DONE;
-
 function notice(request: Request): Html | undefined {
   const { done, n } = request.query;
   if (typeof done !== 'string') return undefined;
   const isSent = done === 'sent_waiting' && typeof n === 'string' && /^\d{1,9}$/.test(n);
   const text = isSent
     ? plural(Number(n), 'Enviando agora uma mensagem que esperava.', 'Enviando agora {n} mensagens que esperavam.')
-    : (DONE as Partial<Record<string, string>>)[done];
+    : findNotice(done);
   return text === undefined ? undefined : html`<p class="notice" role="status">${text}</p>`;
 }

@@ -224,7 +224,7 @@ async function renderAdjustments(
 ): Promise<Part> {
   const found = await listAdjustments(context.db, ADJUSTMENTS_SHOWN_MAX, undefined, undefined, platform, day);
   if (found.length === 0) return undefined;
-  await auditPersonalAccess(context, response, 'adjustments.list', 'notes', 'console');
+  await auditPersonalAccess(context, response, 'adjustments.list', 'notes');
   const rows = found.map((row) => withhold(adjustments, row, getCaller(response)));
   const nameOf = await nameActors(
     context,

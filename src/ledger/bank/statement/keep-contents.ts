@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context } from '../../../context.ts';
 import { hashContent } from './identify-lines.ts';
 
 /**

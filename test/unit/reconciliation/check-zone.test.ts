@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
-import { checkZone, type ZoneSample } from '../../../src/domain/check-zone.ts';
+import { checkZone, type ZoneSample } from '../../../src/reconciliation/watches/check-zone.ts';
 import { propertyOptions } from '../../support/property.ts';
 
 const ZONES = ['America/Sao_Paulo', 'America/Manaus', 'America/Rio_Branco', 'America/Noronha', 'UTC'];

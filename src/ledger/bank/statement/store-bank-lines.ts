@@ -1,7 +1,7 @@
-import type { Context } from '../../context.ts';
-import { requireRowNumber } from '../../database/require-row-number.ts';
-import { splitList } from '../../domain/lists.ts';
-import { hasForgottenPeople, redactForgotten } from '../../privacy/redact-forgotten.ts';
+import type { Context } from '../../../context.ts';
+import { requireRowNumber } from '../../../database/require-row-number.ts';
+import { splitList } from '../../../domain/lists.ts';
+import { hasForgottenPeople, redactForgotten } from '../../../privacy/redact-forgotten.ts';
 import type { BankLine } from './identify-lines.ts';
 
 const ROWS_AT_ONCE = 500;

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
-import type { Context } from '../../context.ts';
-import type { Reader } from '../../database/reader.ts';
-import type { Database } from '../../database/tables.ts';
+import type { Context } from '../../../context.ts';
+import type { Reader } from '../../../database/reader.ts';
+import type { Database } from '../../../database/tables.ts';
 import {
   type CallbackCause,
   type CallbackInsert,
@@ -10,7 +10,7 @@ import {
   receivesEvent,
   toCorrectionRow,
   toEventRow,
-} from './callback-rows.ts';
+} from '../callback-rows.ts';
 import { readHistories } from './read-histories.ts';
 import { type LearntCause, replayHistory } from './replay-history.ts';
 

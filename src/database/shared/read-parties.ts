@@ -1,5 +1,5 @@
-import { maskText, type Party } from '../domain/person/mask-person.ts';
-import type { Reader } from './reader.ts';
+import { maskText, type Party } from '../../domain/person/mask-person.ts';
+import type { Reader } from '../reader.ts';
 
 /** @returns the personal fields of transactions by id. Masking a text about a transaction needs them. */
 export async function readParties(db: Reader, ids: string[]): Promise<Map<string, Party>> {

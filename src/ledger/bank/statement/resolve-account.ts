@@ -1,5 +1,5 @@
-import type { Reader } from '../../database/reader.ts';
-import { listBankAccounts } from '../stated/bank-accounts.ts';
+import type { Reader } from '../../../database/reader.ts';
+import { listBankAccounts } from '../../stated/bank-accounts.ts';
 import type { BankStatement } from './bank-statement.ts';
 import type { BankAnswers, StatementFault } from './statement-faults.ts';
 

@@ -1,4 +1,4 @@
-import type { Day } from '../../domain/calendar.ts';
+import type { Day } from '../../../domain/calendar.ts';
 
 /** A transaction of the bank's statement. */
 export type StatementLine = {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
-import { WHEN_IDLE } from '../health/when-idle.ts';
+import { WHEN_IDLE } from './when-idle.ts';
 
 /**
  * Returns the merchants whose callbacks wait for a worker, each with the due time of its oldest one, which may lie ahead.

@@ -1,4 +1,4 @@
-import type { MessagesOf } from '../../texts/messages.ts';
+import type { MessagesOf } from '../../../texts/messages.ts';
 
 /** Questions that a statement may raise, and their answers; null: any text. */
 export const BANK_QUESTIONS = {

@@ -1,6 +1,6 @@
-import type { LedgerTransaction } from '../domain/present-transaction.ts';
-import type { Operation } from '../domain/statuses.ts';
-import type { Reader } from './reader.ts';
+import type { LedgerTransaction } from '../../domain/present-transaction.ts';
+import type { Operation } from '../../domain/statuses.ts';
+import type { Reader } from '../reader.ts';
 
 /** Transactions with their personal fields, ready to be narrowed by `where`, ordered and limited. */
 export function selectTransactions(db: Reader) {

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { NO_PLATFORM } from '../domain/platform.ts';
+import { NO_PLATFORM } from '../../domain/platform.ts';
 
 /**
  * SQL condition for the platform of a transaction; `none` matches transactions without one.

@@ -9,11 +9,11 @@
  *    and move a line to another day.
  */
 
-import type { Context } from '../../context.ts';
-import { addDays, type Day, listDays } from '../../domain/calendar.ts';
-import { append, splitList } from '../../domain/lists.ts';
-import { REMOVED } from '../../domain/person/redact-text.ts';
-import { mapInTurns } from '../../runtime/take-turns.ts';
+import type { Context } from '../../../context.ts';
+import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
+import { append, splitList } from '../../../domain/lists.ts';
+import { REMOVED } from '../../../domain/person/redact-text.ts';
+import { mapInTurns } from '../../../runtime/take-turns.ts';
 import { type BankLine, hashContent, hashRepeated, textOf } from './identify-lines.ts';
 import type { StatementFault } from './statement-faults.ts';
 

@@ -6,8 +6,8 @@
  * end of the month. With lines to come it is left out, since it may hold them.
  */
 
-import { boundsOfMonth, type Day, monthOf } from '../../domain/calendar.ts';
-import { append } from '../../domain/lists.ts';
+import { boundsOfMonth, type Day, monthOf } from '../../../domain/calendar.ts';
+import { append } from '../../../domain/lists.ts';
 import type { BankStatement, StatementLine } from './bank-statement.ts';
 import type { BankAnswers, StatementFault } from './statement-faults.ts';
 

@@ -1,5 +1,5 @@
-import { compareText } from '../domain/lists.ts';
-import type { Reader } from './reader.ts';
+import { compareText } from '../../domain/lists.ts';
+import type { Reader } from '../reader.ts';
 
 export type NamedPlatform = { platform: string; name: string; named_at: string; named_by: string };
 

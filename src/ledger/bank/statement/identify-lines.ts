@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Context } from '../../context.ts';
+import type { Context } from '../../../context.ts';
 import type { StatementLine } from './bank-statement.ts';
 
 /** A line with what identifies it in its account. */

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { smallest } from '../../domain/lists.ts';
 import { byLabel, COUNTED_MAX, type Reading, secondsSince } from '../../metrics/reading.ts';
-import { IS_NO_FAILED_TEST } from '../health/callback-sources.ts';
-import { WHEN_IDLE } from '../health/when-idle.ts';
+import { IS_NO_FAILED_TEST } from './callback-sources.ts';
 import { readWaitingMerchants } from './read-waiting-merchants.ts';
+import { WHEN_IDLE } from './when-idle.ts';
 
 /** Delivered ones are not counted: they are nearly all rows of the table. Nor are those of merchants that fetch their events. */
 const COUNTED = {

@@ -1,7 +1,7 @@
-import type { Reader } from '../../database/reader.ts';
-import { groupValues } from '../../domain/lists.ts';
-import { NO_MISMATCH } from '../../domain/mismatch.ts';
-import type { Operation } from '../../domain/statuses.ts';
+import type { Reader } from '../../../database/reader.ts';
+import { groupValues } from '../../../domain/lists.ts';
+import { NO_MISMATCH } from '../../../domain/mismatch.ts';
+import type { Operation } from '../../../domain/statuses.ts';
 import type { LearntCorrection, LearntEvent, LearntHistory } from './replay-history.ts';
 
 /** `corrections.mismatch_seq` of a correction that no person made. */

@@ -4,11 +4,11 @@
  * also an event that a correction later replaced, and then the correction.
  */
 
-import type { Calendar } from '../../domain/calendar.ts';
-import { append } from '../../domain/lists.ts';
-import { type StoredEvent, sortHistory } from '../../domain/sort-history.ts';
-import { STATUS_UNREADABLE } from '../../domain/statuses.ts';
-import type { CallbackCause, CorrectionCause, TransactionFacts } from './callback-rows.ts';
+import type { Calendar } from '../../../domain/calendar.ts';
+import { append } from '../../../domain/lists.ts';
+import { type StoredEvent, sortHistory } from '../../../domain/sort-history.ts';
+import { STATUS_UNREADABLE } from '../../../domain/statuses.ts';
+import type { CallbackCause, CorrectionCause, TransactionFacts } from '../callback-rows.ts';
 
 export type LearntEvent = StoredEvent & { seq: number; seenAt: Date; source: CallbackCause['source'] };
 

@@ -3,10 +3,10 @@
  * of the balance, are proven by an earlier balance and the lines since, or a person is asked. Nothing is guessed.
  */
 import { sql } from 'kysely';
-import type { Context } from '../../context.ts';
-import type { Reader } from '../../database/reader.ts';
-import type { Day } from '../../domain/calendar.ts';
-import { compareText } from '../../domain/lists.ts';
+import type { Context } from '../../../context.ts';
+import type { Reader } from '../../../database/reader.ts';
+import type { Day } from '../../../domain/calendar.ts';
+import { compareText } from '../../../domain/lists.ts';
 import type { BankStatement, StatementLine } from './bank-statement.ts';
 import { type Compared, compareWithStored } from './compare-with-stored.ts';
 import { identifyLines, textOf } from './identify-lines.ts';

@@ -1,4 +1,4 @@
-import { createCalendar, type WallTime } from './calendar.ts';
+import { createCalendar, type WallTime } from '../../domain/calendar.ts';
 
 /** A paid event by the provider's wall clock, and the minute (UTC) inside its end-to-end id. */
 export type ZoneSample = { wall: WallTime; minute: Date };
