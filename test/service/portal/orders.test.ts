@@ -110,7 +110,7 @@ it('names the orders with which one shares a reference, what became of the payme
   await decideAll(env.context);
   const page = (await ana?.get(`/portal/orders/${second}`))?.text ?? '';
   expect(page).toMatch(
-    /<h1>a-second<\/h1>[^\n]*is-disputed">em disputa<[\s\S]*R\$ 10,00[\s\S]*serve a mais de um pedido: não conta para nenhum/,
+    /<h1>a-second<\/h1>[^\n]*is-disputed">em disputa<[\s\S]*R\$ 10,00[\s\S]*serve a mais de um pedido: não conta para este/,
   );
   expect(page).toMatch(new RegExp(`${first}">a-first</a>[\\s\\S]*?ref-twice`));
   const list = (await ana?.get('/portal/orders?disputed=true'))?.text ?? '';
