@@ -41,6 +41,8 @@ export const PORTAL_EN = {
   'Nenhum pedido com estes filtros: remova um deles.': 'No order with these filters: remove one of them.',
   'Nenhum pedido até agora: envie o primeiro como abaixo.': 'No orders so far: send the first one as below.',
   'em disputa': 'disputed',
+  'o endereço mudou depois, e o de então não está mais guardado':
+    'the address has changed since, and the one of then is no longer kept',
   'chegou, mas serve a mais de um pedido: não conta para nenhum':
     'it arrived, but fits more than one order: it counts for none',
   'a operação o separou deste pedido': 'the operators separated it from this order',
