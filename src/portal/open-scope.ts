@@ -52,7 +52,7 @@ export type MerchantScope = ReturnType<typeof openScope>;
 export type PortalContext = Pick<Context, 'calendar' | 'clock' | 'config'>;
 /** `from`, `to`: days of the callbacks' creation, both included. */
 export type OwnSearch = Omit<OwnCallbackQuery, 'from' | 'to'> & { from?: Day | undefined; to?: Day | undefined };
-export type OwnRange = Pick<ReplayRequest, 'from' | 'to' | 'states' | 'tests'>;
+export type OwnRange = Pick<ReplayRequest, 'from' | 'to' | 'by' | 'states' | 'tests'>;
 /** Days whose manifests the portal lists. */
 const MANIFEST_DAYS = 14;
 /** Where a request came from, for the audit. */
