@@ -23,7 +23,7 @@ type AlikeReason = (typeof ALIKE_REASONS)[number];
 export type Alike = Pick<PresentedExpected, 'amount'> & {
   transaction_id: string;
   paid_day: string;
-  /** What is alike: document and amount, the extra, the reference but for its spelling, the amount alone. */
+  /** The facts that are alike: document and amount, the extra, the reference but for its spelling, the amount alone. */
   alike: AlikeReason;
   reference: string | null;
   /** Whether it counts for another order. `order`: that one; null where the caller does not see it. */

@@ -1,5 +1,6 @@
 import type { Request, Router } from 'express';
-import { isDay } from '../../../domain/calendar.ts';
+import { type Day, isDay } from '../../../domain/calendar.ts';
+import type { ManifestAwaited } from '../../../manifests/list-manifest-days.ts';
 import { findNextManifests } from '../../../manifests/read-manifests.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { refuseField } from '../../../texts/refuse.ts';
@@ -30,21 +31,34 @@ export function feedPages({ calendar, clock, config }: PortalContext): Router {
       ['Última busca', merchant.pulled_at ? moment(calendar, merchant.pulled_at) : t('nunca')],
       ['Próximo pedido', html`<code>${next}</code>`],
     ])}<p class="hint">${isPushed && t('Você tem endereço: um cursor não confirma nada.')} ${t('Só buscas com o token de busca, sem peek=true, contam aqui; com este token, peça com &peek=true. O último cursor é numerado a cada busca.')}</p></section>
-<section><h2>${t('Manifestos dos últimos 14 dias')}</h2><p class="hint">${nextManifests ? tHtml('O de um dia é feito depois que ele termina; o de um dia anterior, se um backfill trouxe mensagens dele. Os próximos: {at}.', { at: moment(calendar, nextManifests) }) : t('A operação desligou os manifestos.')}</p>${table(
+<section><h2>${t('Manifestos dos últimos 14 dias')}</h2><p class="hint">${nextManifests ? tHtml('O de um dia é feito depois que ele termina. Os próximos: {at}.', { at: moment(calendar, nextManifests) }) : t('A operação desligou os manifestos.')}</p>${table(
       {
         caption: 'Manifestos dos últimos 14 dias',
         rows: await scope.listManifests(),
         empty: 'Nenhum manifesto até agora.',
         columns: [
           { title: 'Dia', cell: ({ day }) => formatDay(day) },
-          { title: 'Revisão', cell: ({ manifest }) => String(manifest.revision), align: 'end' },
-          { title: 'Mensagens', cell: ({ manifest }) => formatCount(Number(manifest.messages)), align: 'end' },
-          { title: 'Provado', cell: ({ manifest }) => (manifest.proven === true ? t('sim') : t('não')) },
-          { title: 'Dia encerrado', cell: ({ manifest }) => (manifest.closed === true ? t('sim') : t('não')) },
+          { title: 'Revisão', cell: ({ manifest }) => manifest && String(manifest.revision), align: 'end' },
+          {
+            title: 'Mensagens',
+            cell: ({ manifest }) => manifest && formatCount(Number(manifest.messages)),
+            align: 'end',
+          },
+          { title: 'Provado', cell: ({ manifest }) => manifest && (manifest.proven === true ? t('sim') : t('não')) },
+          {
+            title: 'Dia encerrado',
+            cell: ({ manifest }) => manifest && (manifest.closed === true ? t('sim') : t('não')),
+          },
           {
             title: 'Arquivos',
-            cell: ({ day }) =>
-              html`<a href="/portal/manifests/${day}" download="${day}.json">${t('Assinado')}</a> · <a href="/portal/manifests/${day}/ids" download="${day}.txt">${'webhook-ids'}</a>`,
+            cell: ({ day, awaited }) =>
+              awaited !== undefined
+                ? describeAwaited(
+                    awaited,
+                    nextManifests && moment(calendar, nextManifests),
+                    calendar.dayOf(merchant.events_since),
+                  )
+                : html`<a href="/portal/manifests/${day}" download="${day}.json">${t('Assinado')}</a> · <a href="/portal/manifests/${day}/ids" download="${day}.txt">${'webhook-ids'}</a>`,
           },
         ],
       },
@@ -58,6 +72,17 @@ export function feedPages({ calendar, clock, config }: PortalContext): Router {
     response.type('text/plain').send(await getScope(response).readManifestIds(dayOf(request)));
   });
   return router;
+}
+
+/** Says what becomes of a day without a manifest. */
+function describeAwaited(awaited: ManifestAwaited, next: Part, since: Day): Part {
+  if (awaited === 'before') return t('não há: você recebe eventos desde {day}', { day: formatDay(since) });
+  if (awaited === 'no_messages') return t('não há: nenhuma mensagem sua é deste dia');
+  if (next === undefined) return t('não é feito: a operação desligou os manifestos');
+  if (awaited === 'backfill') return t('vem depois que o envio dos eventos anteriores terminar');
+  return awaited === 'next'
+    ? tHtml('vem em {at}', { at: next })
+    : tHtml('vem em {at}, se houver mensagens suas deste dia; senão não há', { at: next });
 }
 
 /** A cursor as it is pasted: without a separator. */
