@@ -255,9 +255,16 @@ export type Notice = keyof typeof DONE;
 function notice(request: Request): Html | undefined {
   const { done, n } = request.query;
   if (typeof done !== 'string') return undefined;
-  const isSent = done === 'sent_waiting' && typeof n === 'string' && /^\d{1,9}$/.test(n);
-  const text = isSent
-    ? plural(Number(n), 'Enviando agora uma mensagem que esperava.', 'Enviando agora {n} mensagens que esperavam.')
-    : (DONE as Partial<Record<string, string>>)[done];
+  const count = typeof n === 'string' && /^\d{1,9}$/.test(n) ? Number(n) : undefined;
+  const text =
+    done === 'sent_waiting' && count !== undefined
+      ? plural(count, 'Enviando agora uma mensagem que esperava.', 'Enviando agora {n} mensagens que esperavam.')
+      : done === 'examples' && count !== undefined
+        ? plural(
+            count,
+            'Um exemplo na fila: recarregue a página para ver o resultado.',
+            '{n} exemplos na fila, abaixo: recarregue a página para ver o resultado de cada um.',
+          )
+        : (DONE as Partial<Record<string, string>>)[done];
   return text === undefined ? undefined : html`<p class="notice" role="status">${text}</p>`;
 }
