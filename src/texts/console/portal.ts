@@ -253,12 +253,12 @@ export const PORTAL_EN = {
   'O de um dia é feito depois que ele termina. Os próximos: {at}.':
     'That of a day is made once it has ended. The next ones: {at}.',
   'não há: você recebe eventos desde {day}': 'none: you receive events since {day}',
-  'não há: nenhuma mensagem sua é deste dia': 'none: no message of yours is of this day',
+  'não há: sem mensagens suas': 'none: no messages of yours',
   'não é feito: a operação desligou os manifestos': 'not made: the operators switched manifests off',
   'vem depois que o envio dos eventos anteriores terminar': 'comes once the sending of earlier events has ended',
   'vem em {at}': 'comes at {at}',
-  'vem em {at}, se houver mensagens suas deste dia; senão não há':
-    'comes at {at} if messages of yours are of this day; else there is none',
+  'vem em {at}, se houver mensagens suas; senão não há':
+    'comes at {at} if there are messages of yours; else there is none',
   'A operação desligou os manifestos.': 'The operators switched manifests off.',
   'Nenhum manifesto até agora.': 'No manifests so far.',
   Mensagens: 'Messages',

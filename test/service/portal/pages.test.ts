@@ -365,22 +365,27 @@ it('the cursor, the day manifests and the documents stand in the portal, in the 
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
   const today = calendar.dayOf(clock.now());
-  const said = async (day: string) =>
-    new RegExp(`>${day.split('-').reverse().join('/')}<[\\s\\S]*?data-label="Arquivos"><div>(.*?)</div>`).exec(
-      (await show('/portal/feed')).html,
-    )?.[1];
+  const shownDay = (back: number) => addDays(today, -back).split('-').reverse().join('/');
+  const said = async () =>
+    [...(await show('/portal/feed')).html.matchAll(/<li>(\d[^:]*: [\s\S]*?)<\/li>/g)].map(([, one]) => one);
   const of = (set: object) => db.updateTable('merchants').set(set).where('id', '=', id).execute();
   const backfill = (state: string) =>
     db.updateTable('backfills').set({ state }).where('merchant_seq', '=', row.seq).execute();
   await backfill('done');
   await of({ events_since: calendar.startOfDay(addDays(today, -10)) });
-  expect(await said(addDays(today, -12))).toMatch(/^não há: você recebe eventos desde \d\d/);
-  expect(await said(addDays(today, -9))).toBe('não há: nenhuma mensagem sua é deste dia');
+  const before = `${shownDay(14)} – ${shownDay(11)}: não há: você recebe eventos desde ${shownDay(10)}`;
+  expect(await said()).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(`${shownDay(9)}: não há: sem mensagens suas|${shownDay(10)} – `),
+      before,
+    ]),
+  );
   const at = `${addDays(today, -8)} 12:00:00`;
   await payOne(env.context, { date_created: at, events: [{ status: 'paid', date_created: at }] });
-  expect(await said(addDays(today, -8))).toMatch(/^vem em <time/);
+  expect(await said()).toContainEqual(expect.stringMatching(new RegExp(`^${shownDay(8)}: vem em <time`)));
   await backfill('running');
-  expect(await said(addDays(today, -8))).toBe('vem depois que o envio dos eventos anteriores terminar');
+  const later = 'vem depois que o envio dos eventos anteriores terminar';
+  expect(await said()).toEqual([`${shownDay(10)} – ${shownDay(1)}: ${later}`, before]);
   await backfill('done');
   await of({ events_since: row.events_since });
   for (const file of ['verify-day.mjs', 'verify-day.php', 'callbacks.schema.json'])
