@@ -12,7 +12,7 @@ const DAYS = 14;
 const CALLBACKS_MAX = 20_000;
 
 /**
- * What becomes of a day without a manifest: the job makes it next; it waits for a backfill; it has no messages, so there is none; it
+ * The fate of a day without a manifest: the job makes it next; it waits for a backfill; it has no messages, so there is none; it
  * ended before the merchant received events; too many messages are newer, so that only the job finds out.
  */
 export type ManifestAwaited = 'next' | 'backfill' | 'no_messages' | 'before' | 'if_messages';
