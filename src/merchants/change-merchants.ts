@@ -9,6 +9,7 @@ import { readUsableFilters } from './check-filter.ts';
 import { checkMerchant, type MerchantChange, type NewMerchant } from './check-merchant.ts';
 import { DISABLED } from './disabled-reasons.ts';
 import { completeFilter, isWithin, parseFilter } from './match-filter.ts';
+import { type NotedAddress, noteAddresses } from './note-addresses.ts';
 import { findMerchant, type MerchantRow, type MerchantState } from './read-merchants.ts';
 import { listHeaders } from './request-headers.ts';
 import { addSecret, formatSecret, generateSecret, writeHeaders } from './secrets.ts';
@@ -75,7 +76,11 @@ async function merchantExists(trx: Transaction<Database>, id: string): Promise<b
  * Changes what is given and leaves the rest; a given filter replaces the whole filter. If the merchant now receives more,
  * the callbacks of events that the ledger knows already follow in the background.
  */
-export async function updateMerchant(context: Context, id: string, change: MerchantChange): Promise<MerchantRow> {
+export async function updateMerchant(
+  context: Context,
+  id: string,
+  change: MerchantChange,
+): Promise<MerchantRow & { noted: NotedAddress[] }> {
   const merchant = await findMerchant(context.db, id);
   checkMerchant(context, change, merchant);
   const set: Updateable<Database['merchants']> = {};
@@ -87,7 +92,7 @@ export async function updateMerchant(context: Context, id: string, change: Merch
   if (change.manifests !== undefined) set.manifests = change.manifests ? 1 : 0;
   if (change.eventsSince !== undefined) set.events_since = change.eventsSince;
   if (change.filter !== undefined) set.filter = JSON.stringify(completeFilter(change.filter));
-  await transact(context.db, async (trx) => {
+  const noted = await transact(context.db, async (trx) => {
     // locked: another change since the read above must not decide whether, and since when, events are missing
     const before = await lockMerchant(trx, id);
     const resumes = isWithinLimitsAgain(before, set);
@@ -100,11 +105,12 @@ export async function updateMerchant(context: Context, id: string, change: Merch
     if (resumes || receivesMore(before, change)) {
       await startBackfill(context, trx, merchant.seq, change.eventsSince ?? before.events_since);
     }
+    return await noteAddresses(context, trx, { before, change });
   });
   // a merchant that paused itself becomes paused by operators
   if (change.state === 'paused' || (change.state !== undefined && change.state !== merchant.state))
-    return setMerchantState(context, id, change.state);
-  return findMerchant(context.db, id);
+    return { ...(await setMerchantState(context, id, change.state)), noted };
+  return { ...(await findMerchant(context.db, id)), noted };
 }
 
 /** The filter says which payments its orders may be. They are locked, so that the follower is not deciding them by the filter before. */
@@ -183,7 +189,7 @@ export function readStop(
 export async function lockMerchant(trx: Transaction<Database>, id: string) {
   const row = await trx
     .selectFrom('merchants')
-    .select(['seq', 'state', 'paused_by', 'disabled_reason', 'breaker_opened_at'])
+    .select(['seq', 'url', 'email', 'state', 'paused_by', 'disabled_reason', 'breaker_opened_at'])
     .select(['filter', 'own_filter', 'events_since'])
     .where('id', '=', id)
     .where('deleted_at', 'is', null)

@@ -9,9 +9,9 @@
  *
  * A change that waits is void once it is 48 hours old, what it replaces has changed, the token that asked is revoked, the
  * merchant is removed, or the database was restored since. While it waits, no other of its kind is asked for: the link that the
- * merchant expects would confirm another address. The table also has notices (note-own-changes.ts), which are applied from the start.
+ * merchant expects would confirm another address. The table also has notices (note-own-changes.ts), and what
+ * operators changed (note-addresses.ts), which are applied from the start.
  */
-import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
@@ -20,6 +20,7 @@ import { transact } from '../database/transact.ts';
 import { HOUR_MS } from '../domain/calendar.ts';
 import { HEALTHY, lockMerchant } from '../merchants/change-merchants.ts';
 import { findMerchantFaults } from '../merchants/check-merchant.ts';
+import { BY_OPERATORS, makeChangeId } from '../merchants/note-addresses.ts';
 import { findMerchant, type MerchantRow } from '../merchants/read-merchants.ts';
 import { refuse, refuseField, refuseFields } from '../texts/refuse.ts';
 
@@ -32,7 +33,6 @@ export type AddressDecision = (typeof ADDRESS_DECISIONS)[number];
 export const CHANGE_HOURS_MAX = 48;
 /** Each change sends a mail. */
 const ASKED_A_DAY_MAX = 10;
-const ID_BYTES = 12;
 
 export type AddressChange = Awaited<ReturnType<typeof listWaiting>>[number];
 /** `value` null: no test address any more. */
@@ -70,7 +70,7 @@ export async function askAddressChange(
   merchantId: string,
   { kind, value, tokenId }: AskedAddress & { tokenId: string },
 ): Promise<AddressChange> {
-  const id = `mac_${randomBytes(ID_BYTES).toString('hex')}`;
+  const id = makeChangeId();
   const now = context.clock.now();
   return await transact(context.db, async (trx) => {
     const { seq } = await lockMerchant(trx, merchantId);
@@ -83,6 +83,7 @@ export async function askAddressChange(
       .where('merchant_seq', '=', seq)
       .where('asked_at', '>', new Date(now.getTime() - 24 * HOUR_MS))
       .where('kind', 'in', ADDRESS_KINDS)
+      .where('asked_by', '<>', BY_OPERATORS)
       .executeTakeFirst();
     if (Number(asked?.count) >= ASKED_A_DAY_MAX) throw refuse('address_changes_spent', { n: ASKED_A_DAY_MAX });
     // one that is void must not wait again beside this one, such as once the address is what it was

@@ -1,7 +1,7 @@
 /**
  * The whole address that each attempt of a callback was sent to, for its owner. An attempt stores a host at most: a path may hold a
  * secret. The address is the merchant's of now where the audit has no change of it since, else the one that the next change
- * replaced, while that change is kept. Where neither says it, it is unknown.
+ * replaced, while that change is kept: a week. Where neither says it, it is unknown.
  */
 import { sql } from 'kysely';
 import { readHeaders } from '../callbacks/deliver/attempt-headers.ts';
@@ -10,23 +10,23 @@ import type { AttemptRow } from '../callbacks/manage/read-callbacks.ts';
 import { LEASE_MS } from '../callbacks/queue/claim-callbacks.ts';
 import type { Reader } from '../database/reader.ts';
 import type { MerchantRow } from '../merchants/read-merchants.ts';
-import { readFields } from './read-own-history.ts';
+import { readFields, readNoted } from './read-own-history.ts';
 
 /** Classes of attempts that sent nothing. */
 const UNSENT: readonly (string | null)[] = ['not_renderable', 'no_provider_body'];
 
 const CHANGES = ['merchant.changed', ...['asked', 'decided', 'changed'].map((one) => `merchant.address_${one}`)];
 
-type Row = { at: Date; action: string; detail: string | null; id: string | null; old_value: string | null };
+type Row = { at: Date; action: string; target: string; detail: string | null };
 /** `old` undefined: it is not known. */
 type Change = { at: Date; kind: 'url' | 'test_url'; old: string | null | undefined };
 
-/** @returns an address for each attempt; undefined where it is unknown. */
+/** @returns an address for each attempt; undefined where it is unknown, null where nothing was sent. */
 export async function readAttemptAddresses(
   db: Reader,
   merchant: MerchantRow,
   { attempts, row: { source } }: { attempts: readonly AttemptRow[]; row: { source: string } },
-): Promise<(string | undefined)[]> {
+): Promise<(string | null | undefined)[]> {
   const isTest = source === TEST_SOURCE;
   const changes = attempts.length === 0 ? [] : await readChanges(db, merchant);
   const addressAt = (kind: Change['kind'], at: Date) => {
@@ -45,7 +45,8 @@ export async function readAttemptAddresses(
   };
   return attempts.map((row) => {
     const { host } = readHeaders(row);
-    const url = UNSENT.includes(row.error_class) ? undefined : find(row.started_at, host);
+    if (UNSENT.includes(row.error_class)) return null;
+    const url = find(row.started_at, host);
     return url && (host === undefined || new URL(url).host === host) ? url : undefined;
   });
 }
@@ -61,18 +62,24 @@ async function readChanges(db: Reader, merchant: MerchantRow): Promise<Change[]>
     .where('action', '=', 'merchant.address_asked')
     .execute();
   const targets = [merchant.id, ...asked.map(({ target }) => target)];
-  const { rows } = await sql<Row>`SELECT audit.at, audit.action, audit.detail, changed.id, changed.old_value FROM audit
-    LEFT JOIN merchant_address_changes AS changed ON changed.id = audit.target
-    WHERE audit.target IN (${sql.join(targets)}) AND audit.action IN (${sql.join(CHANGES)})
-    ORDER BY audit.at, audit.seq`.execute(db);
-  return rows.flatMap(({ at, action, detail, id, old_value }): Change[] => {
+  const { rows } = await sql<Row>`SELECT at, action, target, detail FROM audit
+    WHERE target IN (${sql.join(targets)}) AND action IN (${sql.join(CHANGES)}) ORDER BY at, seq`.execute(db);
+  const kept = await db
+    .selectFrom('merchant_address_changes')
+    .select(['id', 'kind', 'old_value'])
+    .where('merchant_seq', '=', merchant.seq)
+    .execute();
+  const olds = new Map(kept.map((row) => [row.id, row]));
+  return rows.flatMap(({ at, action, target, detail }): Change[] => {
     if (action === 'merchant.changed') {
       const fields = readFields(detail ?? '');
-      return fields.length === 0 || fields.includes('url') ? [{ at, kind: 'url', old: undefined }] : [];
+      const noted = readNoted(detail).flatMap((id) => olds.get(id) ?? []);
+      const old = noted.find((one) => one.kind === 'url')?.old_value;
+      return fields.length === 0 || fields.includes('url') ? [{ at, kind: 'url', old }] : [];
     }
     const words = (detail ?? '').split(' ');
     const counts = action === 'merchant.address_changed' || words.includes('confirm') || words.includes('unconfirmed');
     const kind = (['url', 'test_url'] as const).find((one) => words.includes(one));
-    return counts && kind ? [{ at, kind, old: id === null ? undefined : old_value }] : [];
+    return counts && kind ? [{ at, kind, old: olds.get(target)?.old_value }] : [];
   });
 }

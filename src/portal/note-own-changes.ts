@@ -2,9 +2,9 @@
  * Notices of what a token did in the portal: the owner of the e-mail on file learns of a token that leaked. They are rows of
  * `merchant_address_changes`, whose outbox mails them: `value` names what was done, `applied_at` is when the mail is due.
  */
-import { randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
+import { makeChangeId } from '../merchants/note-addresses.ts';
 import type { MerchantRow } from '../merchants/read-merchants.ts';
 import { isMailed } from './address-changes.ts';
 
@@ -23,7 +23,6 @@ export type OwnNotice = keyof typeof OWN_NOTICES;
 const NOTICE_WAIT_MS = 60_000;
 /** A token that leaked must not flood a mailbox. */
 export const NOTICE_EVERY_MS = 15 * 60_000;
-const ID_BYTES = 12;
 
 /** Notes what a token did, for the next notice to the merchant's e-mail on file, if it is mailed. The merchant is locked. */
 export async function noteOwnChange(
@@ -56,7 +55,7 @@ export async function noteOwnChange(
       .insertInto('merchant_address_changes')
       .values({
         ...{
-          id: `mac_${randomBytes(ID_BYTES).toString('hex')}`,
+          id: makeChangeId(),
           merchant_seq: merchant.seq,
           kind: NOTICE,
           value: what,

@@ -27,7 +27,8 @@ import { type Example, readExample } from '../callbacks/render/render-examples.t
 import type { Context } from '../context.ts';
 import { limitReads } from '../database/limit-statement-time.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
-import { ConfereError } from '../domain/errors.ts';
+import type { ConfereError } from '../domain/errors.ts';
+import { listManifestDays } from '../manifests/list-manifest-days.ts';
 import { readManifest, readManifestIds } from '../manifests/read-manifests.ts';
 import { checkFilter } from '../merchants/check-filter.ts';
 import { countRequest } from '../merchants/count-request.ts';
@@ -52,9 +53,7 @@ export type MerchantScope = ReturnType<typeof openScope>;
 export type PortalContext = Pick<Context, 'calendar' | 'clock' | 'config'>;
 /** `from`, `to`: days of the callbacks' creation, both included. */
 export type OwnSearch = Omit<OwnCallbackQuery, 'from' | 'to'> & { from?: Day | undefined; to?: Day | undefined };
-export type OwnRange = Pick<ReplayRequest, 'from' | 'to' | 'states' | 'tests'>;
-/** Days whose manifests the portal lists. */
-const MANIFEST_DAYS = 14;
+export type OwnRange = Pick<ReplayRequest, 'from' | 'to' | 'by' | 'states' | 'tests'>;
 /** Where a request came from, for the audit. */
 type Via = 'portal' | undefined;
 
@@ -154,14 +153,6 @@ function transactionOf(body: object): string | undefined {
 }
 
 function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: number; merchant: MerchantRow }) {
-  const findManifest = async (day: Day) => {
-    try {
-      return await readManifest(reading, seq, { day });
-    } catch (error) {
-      if (error instanceof ConfereError && error.code === 'not_found') return undefined;
-      throw error;
-    }
-  };
   return {
     /** A page of callbacks, newest first. @throws ConfereError `invalid_request` for a wrong cursor. */
     async listCallbacks({ from, to, ...terms }: OwnSearch, page: { limit: number; after: string | undefined }) {
@@ -173,14 +164,8 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
     /** A page of what changed, the newest first. @throws ConfereError `invalid_request` for a wrong cursor. */
     listHistory: (filter: { action?: OwnAction | undefined }, page: { limit: number; after: string | undefined }) =>
       readOwnHistory(reading.db, merchant, { ...filter, ...page }),
-    /** Day manifests: the newest revision of each of the last days that has one, the newest first. */
-    async listManifests() {
-      const today = context.calendar.dayOf(context.clock.now());
-      const days = Array.from({ length: MANIFEST_DAYS }, (_, back) => addDays(today, -1 - back));
-      return (await Promise.all(days.map(async (day) => ({ day, ...(await findManifest(day)) })))).flatMap(
-        ({ day, manifest }) => (manifest ? [{ day, manifest }] : []),
-      );
-    },
+    /** The last days, the newest first, each with its newest manifest, or with what becomes of it. */
+    listManifests: () => listManifestDays(reading, merchant),
     /** The signed manifest of a day; and its webhook-ids, each on a line. @throws ConfereError `not_found`. */
     readManifest: (day: Day) => readManifest(reading, seq, { day }),
     readManifestIds: (day: Day) => readManifestIds(reading, seq, { day }),

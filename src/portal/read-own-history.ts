@@ -8,6 +8,7 @@ import { SYSTEM_ACTOR } from '../access/audit.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Stop } from '../merchants/change-merchants.ts';
 import type { FilterSummary } from '../merchants/match-filter.ts';
+import { CHANGE_ID } from '../merchants/note-addresses.ts';
 import { refuseField } from '../texts/refuse.ts';
 import { ADDRESS_DECISIONS, ADDRESS_KINDS, type AddressKind } from './address-changes.ts';
 import { type ChangeRow, parseDetail, presentOrder, readOrders } from './read-changed-orders.ts';
@@ -119,7 +120,7 @@ async function findCursor(db: Reader, id: string, { own, merchant }: { own: stri
     .select(['seq', 'at', 'actor', 'target'])
     .where('id', '=', id)
     .executeTakeFirst();
-  const isOwn = row && (own.includes(row.actor) || row.target === merchant.id || row.target.startsWith('mac_'));
+  const isOwn = row && (own.includes(row.actor) || row.target === merchant.id || row.target.startsWith(CHANGE_ID));
   if (!isOwn) throw refuseField('cursor', 'cursor_unknown');
   return row;
 }
@@ -131,7 +132,7 @@ type About = {
 
 /** Reads the addresses, while they are kept, and the webhook-ids that changes are about. */
 async function readAbout(db: Reader, merchantSeq: number, rows: Change[]): Promise<About> {
-  const targets = rows.map(({ target }) => target);
+  const targets = rows.flatMap(({ target, detail }) => [target, ...readNoted(detail)]);
   const seqs = targets.flatMap((one) => (one.startsWith('cb_') ? Number(one.slice('cb_'.length)) : []));
   const addresses = await db
     .selectFrom('merchant_address_changes')
@@ -161,6 +162,7 @@ function presentAbout({ action, target, detail }: Change, { addresses, callbacks
     types: action === 'merchant.tested' ? ((parseDetail(detail) as { types: string[] } | null)?.types ?? null) : null,
     ...{ value: address?.value ?? readUnanswered(action, words), old_value: address?.old_value ?? null },
     fields: action === 'merchant.changed' ? readFields(detail ?? '') : [],
+    addresses: readNoted(action === 'merchant.changed' ? detail : null).flatMap((id) => addresses.get(id) ?? []),
     range: action === 'callbacks.replayed' ? readRange(detail) : null,
     filter: action === 'merchant.filter_chosen' ? (parseDetail(detail) as FilterChange | null) : null,
     expected_payment_id: target.startsWith('ep_') ? target : null,
@@ -181,7 +183,12 @@ export function readFields(detail: string): string[] {
   return detail
     .replace(/^console ?/, '')
     .split(', ')
-    .filter((name) => name !== '');
+    .filter((name) => name !== '' && !name.startsWith(CHANGE_ID));
+}
+
+/** The ids of the addresses that operators changed; earlier versions noted none. */
+export function readNoted(detail: string | null): string[] {
+  return (detail ?? '').split(/[ ,]+/).filter((one) => one.startsWith(CHANGE_ID));
 }
 
 function readRange(detail: string | null) {

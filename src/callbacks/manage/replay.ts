@@ -18,12 +18,19 @@ import { IS_TEST, toSubject } from '../health/callback-sources.ts';
 import { assertConfirmed, assertDelivers } from './redeliver.ts';
 
 const ROWS_MAX = 1000;
+/** How far the provider's clock may be ahead of ours: a message is made after its event. */
+const AHEAD_MS = 86_400_000;
+
+/** By which time a range chooses: when the message was made, or its event's at the provider. */
+export const REPLAYED_BY = ['created', 'event'] as const;
 
 export type ReplayRequest = {
   merchant: string;
-  /** Range of the callbacks' creation; `to` is excluded. */
+  /** Range of the time that `by` chooses; `to` is excluded. A message without an event of the provider's has its creation alone. */
   from: Date;
   to: Date;
+  /** Default: created. */
+  by?: (typeof REPLAYED_BY)[number] | undefined;
   filter?: FilterInput | undefined;
   states?: Array<'delivered' | 'failed'> | undefined;
   /** Tests and examples alone; without it they are left out. */
@@ -98,7 +105,8 @@ async function replayPart(
 ): Promise<ReplayedPart> {
   if (!request.dryRun && after === 0) await assertReplays(context, request.merchant);
   const rows = await readChunk(context.db, merchantSeq, request, after);
-  const chosen = request.filter ? await filterRows(context.db, rows, completeFilter(request.filter)) : rows;
+  const dated = request.by === 'event' ? rows.filter((row) => isInRange(context, row, request)) : rows;
+  const chosen = request.filter ? await filterRows(context.db, dated, completeFilter(request.filter)) : dated;
   const seqs = chosen.map((row) => row.seq);
   if (!request.dryRun && seqs.length > 0) await makeDue(context, seqs);
   return {
@@ -109,6 +117,11 @@ async function replayPart(
 }
 
 type Row = Awaited<ReturnType<typeof readChunk>>[number];
+
+function isInRange({ calendar }: Pick<Context, 'calendar'>, row: Row, { from, to }: ReplayRequest): boolean {
+  const at = row.at_wall === null ? row.created_at : calendar.toInstant(row.at_wall);
+  return at >= from && at < to;
+}
 
 async function filterRows(db: Reader, rows: Row[], filter: MerchantFilter): Promise<Row[]> {
   const orders = rows.flatMap((row) => (row.current_status === null ? [toSubject(row.transaction_seq ?? 0)] : []));
@@ -147,6 +160,7 @@ export async function findFirstFailed(db: Reader, merchantSeq: number): Promise<
 }
 
 function readChunk(db: Reader, merchantSeq: number, request: ReplayRequest, after: number) {
+  const { from, to, by } = request;
   return db
     .selectFrom('callbacks')
     .leftJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
@@ -155,15 +169,14 @@ function readChunk(db: Reader, merchantSeq: number, request: ReplayRequest, afte
       'callbacks.seq',
       'callbacks.transaction_seq',
       ...(['callbacks.sequence', 'callbacks.type', 'callbacks.created_at', 'callbacks.webhook_id'] as const),
-      'events.status',
-      'transactions.operation',
+      ...(['events.status', 'events.at_wall', 'transactions.operation'] as const),
       'transactions.platform',
     ])
     .select(['transactions.reference', 'transactions.extra', 'transactions.status as current_status'])
     .where('callbacks.merchant_seq', '=', merchantSeq)
     .where(request.tests === 'only' ? IS_TEST : IS_REPLAYED)
-    .where('callbacks.created_at', '>=', request.from)
-    .where('callbacks.created_at', '<', request.to)
+    .where('callbacks.created_at', '>=', by === 'event' ? new Date(from.getTime() - AHEAD_MS) : from)
+    .$if(by !== 'event', (query) => query.where('callbacks.created_at', '<', to))
     .where('callbacks.state', 'in', request.states ?? ['delivered', 'failed'])
     .where('callbacks.seq', '>', after)
     .orderBy('callbacks.seq')

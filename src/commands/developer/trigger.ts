@@ -39,20 +39,22 @@ export function eventsCommand(program: Command): void {
   const events = program.command('events').description('have messages sent: by the sandbox, or examples by the portal');
   events
     .command('trigger <type>')
-    .description('a new transaction in the sandbox with the history of this type, such as pix.cashin.paid')
-    .option('--sandbox <url>', 'where the sandbox runs', 'http://127.0.0.1:4000')
-    .option('--api-key <key>', "the sandbox's key", 'sandbox-key')
-    .option('--amount <amount>', 'such as 150.00', '12.34')
-    .option('--reference <text>', "the merchant's reference")
-    .option('--extra <text>', 'the extra that merchants filter by')
+    .description(
+      'an example of this type, such as pix.cashin.paid, from the portal (--server); without --server, a new transaction in the sandbox with its history',
+    )
     .option(
       '--server <url>',
-      'instead of the sandbox: Confere sends an example of any type to the merchant’s test address, else to its own; the newest message of the type, else an invented one, so no amount, reference or extra is taken',
+      'where Confere runs: it sends an example of any type to the merchant’s test address, else to its own; the newest message of the type, else an invented one, so no amount, reference or extra is taken',
     )
     .option(
       '--token <file>',
       'with --server: the file with the token of the portal, cfm_…, which operators give; by default CONFERE_PORTAL_TOKEN',
     )
+    .option('--sandbox <url>', 'without --server: where the sandbox runs', 'http://127.0.0.1:4000')
+    .option('--api-key <key>', "the sandbox's key", 'sandbox-key')
+    .option('--amount <amount>', 'in the sandbox: such as 150.00', '12.34')
+    .option('--reference <text>', "in the sandbox: the merchant's reference")
+    .option('--extra <text>', 'in the sandbox: the extra that merchants filter by')
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',

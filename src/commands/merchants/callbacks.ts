@@ -33,6 +33,7 @@ export function callbacksCommand(program: Command): void {
       '--merchant <id>': 'whose',
       '--from <instant>': 'created at or after, such as 2026-11-21T00:00:00-03:00',
       '--to <instant>': 'created before',
+      '--by <time>': 'event: from and to are the time of the event at the provider',
       '--state <state>': 'only delivered, or only failed',
       '--dry-run': 'only count them',
     },

@@ -162,7 +162,7 @@ function findEdges(
 }
 
 /** The days in which a payment is found by rules 3 and 4. */
-function windowOf({ source, issuedDay, dueDay }: ExpectedFacts) {
+export function windowOf({ source, issuedDay, dueDay }: Pick<ExpectedFacts, 'source' | 'issuedDay' | 'dueDay'>) {
   const from = source === NFE_SOURCE ? addDays(issuedDay, -NFE_DAYS_BEFORE_ISSUE) : issuedDay;
   return { from, to: addDays(dueDay, WINDOW_DAYS_AFTER_DUE) };
 }

@@ -1,6 +1,5 @@
-import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
-import type { Database } from '../../database/tables.ts';
+import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { isFinal, type Operation } from '../../domain/statuses.ts';
 import { readEventsInForce } from '../../ledger/apply/load-stored-transactions.ts';
@@ -20,18 +19,18 @@ export type LoadedPayment = {
 /** Reads what payments are matched by, without a lock. @param seqs row numbers of transactions. */
 export async function readPayments(
   { keys }: Pick<Context, 'keys'>,
-  trx: Transaction<Database>,
+  db: Reader,
   seqs: number[],
 ): Promise<LoadedPayment[]> {
   if (seqs.length === 0) return [];
-  const rows = await trx
+  const rows = await db
     .selectFrom('transactions')
     .leftJoin('parties', 'parties.transaction_seq', 'transactions.seq')
     .select(['transactions.seq', 'id', 'operation', 'amount_cents', 'platform', 'reference', 'e2e_id'])
     .select(['extra', 'extra_hash', 'document_hash', 'transactions.created_wall'])
     .where('transactions.seq', 'in', seqs)
     .execute();
-  const histories = await readEventsInForce(trx, seqs);
+  const histories = await readEventsInForce(db, seqs);
   return rows.map(({ seq, id, platform, reference, ...row }) => {
     const events = histories.get(seq) ?? [];
     const operation = row.operation as Operation;

@@ -1,16 +1,20 @@
 /** Which payments an order of a merchant may be: those whose events the operators' filter lets that merchant see. */
-import { sql, type Transaction } from 'kysely';
-import type { Database } from '../../database/tables.ts';
+import { sql } from 'kysely';
+import type { Reader } from '../../database/reader.ts';
 import { readUsableFilters } from '../../merchants/check-filter.ts';
 import { type MerchantFilter, matchesFilter } from '../../merchants/match-filter.ts';
 import type { LoadedPayment } from './read-payments.ts';
 
-/** The filters of merchants that sent orders, by their row numbers; null: beyond the limits, it lets nothing be seen. */
+/** The filters of merchants, by their row numbers; null: beyond the limits, it lets nothing be seen. */
 export type Scopes = ReadonlyMap<number, MerchantFilter | null>;
 
-export async function readScopes(trx: Transaction<Database>): Promise<Scopes> {
+/** @param seqs row numbers of merchants; without them: of those that sent orders. */
+export async function readScopes(db: Reader, seqs?: readonly number[]): Promise<Scopes> {
+  if (seqs?.length === 0) return new Map();
   const { rows } = await sql<{ seq: number; filter: string }>`SELECT seq, filter FROM merchants
-    WHERE EXISTS (SELECT 1 FROM expected_payments WHERE merchant_seq = merchants.seq)`.execute(trx);
+    WHERE ${seqs ? sql`seq IN (${sql.join(seqs)})` : sql`EXISTS (SELECT 1 FROM expected_payments WHERE merchant_seq = merchants.seq)`}`.execute(
+    db,
+  );
   return new Map(
     rows.map(({ seq, filter }) => [Number(seq), readUsableFilters({ filter, own_filter: null })?.[0] ?? null]),
   );

@@ -1,10 +1,16 @@
 import type { Context } from '../../context.ts';
 
-/** Requests of one merchant in a second, in this process: of its portal, and of its feed (ten full pages are 2,000 events). */
+/** Requests of one merchant's systems in a second, in this process: of its feed, ten full pages are 2,000 events. */
 export const MERCHANT_REQUESTS_PER_S_MAX = 10;
 
+/** Pages of its portal in a second: a browser opens many tabs at once. */
+export const MERCHANT_PAGES_PER_S_MAX = 40;
+
 /** Counts each merchant's requests by the second. @returns whether it may make one more now. */
-export function createMerchantLimit({ timers }: Pick<Context, 'timers'>): (merchantSeq: number) => boolean {
+export function createMerchantLimit(
+  { timers }: Pick<Context, 'timers'>,
+  requestsMax = MERCHANT_REQUESTS_PER_S_MAX,
+): (merchantSeq: number) => boolean {
   const requests = new Map<number, number>();
   let second = 0;
   return (merchantSeq) => {
@@ -13,6 +19,6 @@ export function createMerchantLimit({ timers }: Pick<Context, 'timers'>): (merch
     second = now;
     const count = (requests.get(merchantSeq) ?? 0) + 1;
     requests.set(merchantSeq, count);
-    return count <= MERCHANT_REQUESTS_PER_S_MAX;
+    return count <= requestsMax;
   };
 }

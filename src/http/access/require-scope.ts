@@ -58,11 +58,14 @@ function scopeFinder(context: Context, guard: AuthGuard): (request: Request) => 
 }
 
 /** Limits the requests of each merchant. @returns a function that throws ConfereError `too_many_requests`. */
-export function limitScope(context: Context): (scope: MerchantScope) => void {
-  const admit = createMerchantLimit(context);
+export function limitScope(
+  context: Context,
+  requestsMax = MERCHANT_REQUESTS_PER_S_MAX,
+): (scope: MerchantScope) => void {
+  const admit = createMerchantLimit(context, requestsMax);
   return ({ merchant }) => {
     if (admit(merchant.seq)) return;
-    throw refuse('merchant_requests_limited', { n: MERCHANT_REQUESTS_PER_S_MAX }, { retryAfterS: 1 });
+    throw refuse('merchant_requests_limited', { n: requestsMax }, { retryAfterS: 1 });
   };
 }
 

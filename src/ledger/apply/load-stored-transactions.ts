@@ -1,5 +1,6 @@
 import { type Selectable, sql, type Transaction } from 'kysely';
 import { compileOnce } from '../../database/compile-once.ts';
+import type { Reader } from '../../database/reader.ts';
 import { runTogether } from '../../database/run-together.ts';
 import type { Database } from '../../database/tables.ts';
 import { groupValues, largest } from '../../domain/lists.ts';
@@ -78,12 +79,9 @@ export async function readStoredTransactions(
 }
 
 /** Reads the events in force of transactions, in the order of their history, by row number, without a lock. */
-export async function readEventsInForce(
-  trx: Transaction<Database>,
-  seqs: number[],
-): Promise<Map<number, StoredEvent[]>> {
-  const { events } = await loadEvents(trx, seqs, seqs);
-  const outOfForce = await loadOutOfForce(trx, seqs);
+export async function readEventsInForce(db: Reader, seqs: number[]): Promise<Map<number, StoredEvent[]>> {
+  const { events } = await loadEvents(db, seqs, seqs);
+  const outOfForce = await loadOutOfForce(db, seqs);
   return new Map([...events].map(([seq, all]) => [seq, sortHistory(all.filter((one) => !outOfForce.has(one.seq)))]));
 }
 
@@ -168,9 +166,9 @@ const selectParties = compileOnce((db, { seqs }: { seqs: number[] }) =>
 );
 
 /** Reads the events of each transaction, and the doubts about them. */
-async function loadEvents(trx: Transaction<Database>, seqs: number[], reordered: number[]) {
-  const positions = await readEventPositions(trx, reordered);
-  const { rows } = await selectEvents(trx, { seqs });
+async function loadEvents(db: Reader, seqs: number[], reordered: number[]) {
+  const positions = await readEventPositions(db, reordered);
+  const { rows } = await selectEvents(db, { seqs });
   const events = groupValues(
     rows,
     (row) => row.transaction_seq,
@@ -228,8 +226,8 @@ async function loadCorrections(trx: Transaction<Database>, seqs: number[]): Prom
 }
 
 /** Returns the events that are out of force: for each event, its newest row in `event_standings` decides. */
-async function loadOutOfForce(trx: Transaction<Database>, seqs: number[]): Promise<Set<number | undefined>> {
-  const rows = await trx
+async function loadOutOfForce(db: Reader, seqs: number[]): Promise<Set<number | undefined>> {
+  const rows = await db
     .selectFrom('event_standings')
     .select(['event_seq', 'in_force'])
     .where('transaction_seq', 'in', seqs)

@@ -16,6 +16,7 @@ import { listExpected, type PresentedExpected } from '../../expected/list-expect
 import { maskExpected, scopeOf } from '../../expected/mask-expected.ts';
 import { matchExpected, unmatchExpected } from '../../expected/match-by-hand.ts';
 import { isChange, putExpected } from '../../expected/put-expected.ts';
+import { readAlike } from '../../expected/read-alike.ts';
 import { readCompeting } from '../../expected/read-competing.ts';
 import { readOwnStory } from '../../expected/read-story.ts';
 import { refuse } from '../../texts/refuse.ts';
@@ -39,8 +40,9 @@ export async function showExpected(context: Context, id: string, caller: Caller)
   const [expected] = await listExpected(context, 1, undefined, { id });
   if (!expected) throw refuse('expected_unknown');
   requireSource(caller, expected.source);
-  const competing = await readCompeting(context.db, [id], scopeOf(caller));
-  return { ...present(withoutSeq(expected), caller), competing: competing.get(id) ?? [] };
+  const competing = (await readCompeting(context.db, [id], scopeOf(caller))).get(id) ?? [];
+  const alike = await readAlike(context, expected, scopeOf(caller));
+  return { ...present(withoutSeq(expected), caller), competing, alike };
 }
 
 /** Limits a filter to what a merchant's portal shows: the sources of its token, without what another merchant sent. */
@@ -51,12 +53,12 @@ export function ownOrders<Filter extends object>(caller: Caller, filter: Filter)
 /** An order of a merchant, with why it has its state, those that compete with it, and its story. @throws ConfereError `not_found`, also for one that is not its own. */
 export async function showOwnOrder(context: Context, id: string, caller: Caller) {
   const page = { limit: 1, after: undefined };
-  const { rows } = await readList(context, expectedPayments, { ...ownOrders(caller, { id }), page });
-  const [order] = rows;
+  const [order] = (await readList(context, expectedPayments, { ...ownOrders(caller, { id }), page })).rows;
   if (!order) throw refuse('expected_unknown');
   const competing = (await readCompeting(context.db, [id], scopeOf(caller))).get(id) ?? [];
   const own = await readOwnStory(context.db, id, scopeOf(caller));
-  return { order, reason: await readStateReason(context.db, order), competing, ...own };
+  const alike = await readAlike(context, order, scopeOf(caller));
+  return { order, reason: await readStateReason(context.db, order), competing, alike, ...own };
 }
 
 /** A merchant reads and writes the sources of its token alone. @throws ConfereError `forbidden`. */
@@ -90,19 +92,14 @@ export const putOne = defineChange({
   roles: writers,
   route: `PUT ${BY_KEY}`,
   summary:
-    'Expect a payment, or replace all facts of one. Equal facts change nothing. 409 for other facts of a cancelled one. A payment with a key that one in `competing` has too counts for none of them',
+    'Expect a payment, or replace all facts of one. Equal facts change nothing. 409 for other facts of a cancelled one. A payment with a key that one in `competing` has too counts for none of them. Matching follows within a second: while `decided` is false, `disputed` and the like are those of before',
   input: expectedFactsSchema,
   answers: { ...ok('Known', expectedPayment), ...created('New', expectedPayment) },
   refuses: ['expected_cancelled', 'expected_operation'],
   isForSources: true,
   async change(inner, facts, by) {
-    const { caller } = by;
-    const arrival = { ...keyOf(by), facts };
-    const [outcome] = await putExpected(inner, {
-      arrivals: [arrival],
-      actor: caller.id,
-      merchantSeq: caller.merchantSeq,
-    });
+    const { id: actor, merchantSeq } = by.caller;
+    const [outcome] = await putExpected(inner, { arrivals: [{ ...keyOf(by), facts }], actor, merchantSeq });
     if (!outcome) throw refuse('expected_unknown');
     const { status } = outcome;
     if (status === 'expected_cancelled' || status === 'expected_operation') throw refuse(status);

@@ -5,7 +5,7 @@ import { seesPersons } from '../../access/tokens.ts';
 import { presentAttempt, presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES, findCallback, listAttempts, listCallbacks } from '../../callbacks/manage/read-callbacks.ts';
 import { redeliver } from '../../callbacks/manage/redeliver.ts';
-import { assertReplays, describeParts, replay } from '../../callbacks/manage/replay.ts';
+import { assertReplays, describeParts, REPLAYED_BY, replay } from '../../callbacks/manage/replay.ts';
 import type { Context } from '../../context.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import type { Reason } from '../../texts/refuse.ts';
@@ -21,6 +21,12 @@ const replayed = z.object({ merchant: z.string(), count: z.int(), dry_run: z.boo
 
 /** The fields of a replay, and what holds between them. */
 export const replayRange = {
+  by: z
+    .enum(REPLAYED_BY, `must be one of ${REPLAYED_BY.join(', ')}`)
+    .optional()
+    .describe(
+      'what from and to choose by: created (default), when the message was made; event, when its event happened at the provider; messages without one have their creation alone',
+    ),
   from: parsedInstant,
   to: parsedInstant,
   states: z

@@ -107,7 +107,7 @@ export const addMerchant = defineChange({
   location: ({ merchant: made }) => `/api/v1/merchants/${made.id}`,
 });
 
-export const changeMerchant = defineChange({
+export const changeMerchant = defineChange<Asked, Awaited<ReturnType<typeof updateMerchant>>>({
   ...shown,
   name: 'merchants.update',
   audit: 'merchant.changed',
@@ -125,10 +125,11 @@ export const changeMerchant = defineChange({
   },
   change: (inner, asked, { id }) => updateMerchant(inner, id, toMerchantInput(asked)),
   after: async (context, made, { state }) => made && state === 'enabled' && (await sendWaiting(context, made)),
-  target(_row, { id, via }, asked) {
+  target({ noted }, { id, via }, { url, email, ...asked }) {
+    const fields = [nameFields(asked), ...noted.flatMap((one) => [one.kind, one.id])];
     // the switch of the filter is no foreign value
-    const orders = asked.filter && `, expected=${asked.filter.expected ?? false}`;
-    return { target: id, detail: `${via ? `${via} ` : ''}${nameFields(asked)}${orders ?? ''}` };
+    if (asked.filter) fields.push(`expected=${asked.filter.expected ?? false}`);
+    return { target: id, detail: `${via ? `${via} ` : ''}${fields.filter((one) => one !== '').join(', ')}` };
   },
 });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DISPUTED_MEANS, REASON_CODE_MEANS } from '../../callbacks/render/event-schema.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
+import { ALIKE_REASONS } from '../../expected/read-alike.ts';
 import { amount, component, day, instant, nullableInstant, nullableText } from './row-fields.ts';
 
 const rule = z.string().describe('person, reference, e2e_id, invoice, extra or document');
@@ -58,10 +59,31 @@ export const expectedPayment = component('ExpectedPayment', {
     .describe(
       'only of one: at most 20 others that are not cancelled and have the same reference or e2e_id (shared), or may be the same payment, which counts for none of them: cancel one, or change its reference. Of a cancelled one with such a payment also cancelled ones: reopen one',
     ),
+  alike: z
+    .array(
+      z.object({
+        transaction_id: z.string(),
+        amount,
+        paid_day: day,
+        alike: z.enum(ALIKE_REASONS),
+        reference: nullableText,
+        matched: z.boolean().describe('whether it counts for another order'),
+        order: z
+          .object({ id: z.string(), source: z.string(), number: z.string() })
+          .nullable()
+          .describe('that order; null: none, or not one of yours'),
+      }),
+    )
+    .optional()
+    .describe(
+      'only of one that no payment counts for: hints, which decide nothing, and of which none proves nothing. At most 5 payments of equal document and amount, or of an equal extra, that count for another order; at most 5 that count for none, whose reference differs in its spelling from a reference or the number, or of equal amount',
+    ),
   version: z.int(),
   decided: z
     .boolean()
-    .describe('whether state, reason, paid and matches hold for this version; false: ask again after a second'),
+    .describe(
+      'whether state, reason, paid, matches, candidates and disputed hold for this version; false (as in the answer to a change): matching follows, ask again after a second',
+    ),
   matched_to: instant.describe('the instant up to which all orders and payments that were committed are decided'),
   created_at: instant,
   superseded: z.literal(true).optional().describe('what came is older than what is stored, and changed nothing'),

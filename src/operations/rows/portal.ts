@@ -40,6 +40,9 @@ export const ownChange = component('OwnChange', {
     ),
   value: nullableText.describe('of a change of address, for a week; of one that did not answer, its host'),
   fields: z.array(z.string()).describe('that operators changed, without values'),
+  addresses: z
+    .array(z.object({ kind: z.string(), value: nullableText, old_value: nullableText }))
+    .describe('that operators changed, with values for a week'),
   range: z.object({ from: instant, to: instant }).nullable().describe('that was sent again'),
   old_value: nullableText,
   filter: z

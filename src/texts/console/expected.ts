@@ -16,6 +16,20 @@ export const EXPECTED_EN = {
   'Se foi engano, reabra o pedido:': 'If it was a mistake, reopen the order:',
   'Antes de cobrar de novo, veja se o pagamento veio com outra referência, ou conta para outro pedido. Um que chega depois ainda conta. Ou cancele o pedido:':
     'Before you collect again, see whether the payment came with another reference, or counts for another order. One that arrives later still counts. Or cancel the order:',
+  'Antes de cobrar de novo, confira os pagamentos parecidos, abaixo. Um que chega depois ainda conta. Ou cancele o pedido:':
+    'Before you collect again, check the similar payments, below. One that arrives later still counts. Or cancel the order:',
+  'Pagamentos parecidos': 'Similar payments',
+  'São pistas: nenhum foi casado com este pedido, e pode haver outros.':
+    'These are hints: none was matched with this order, and there may be others.',
+  'Se um é deste pedido, envie o pedido de novo com a referência que veio (PUT), ou peça à operação que o case.':
+    'If one belongs to this order, send the order again with the reference that came (PUT), or ask the operators to match it.',
+  'Se um é deste pedido, case-o.': 'If one belongs to this order, match it.',
+  'igual documento e valor': 'equal document and amount',
+  'igual extra': 'equal extra',
+  'parecido: a referência só difere na escrita': 'similar: the reference differs in its spelling alone',
+  'parecido: igual valor, e nada mais': 'similar: equal amount, and nothing else',
+  'casou com o pedido {order}': 'matched with order {order}',
+  'casou com outro pedido': 'matched with another order',
   'Espere: a operação ainda confere estes dias. Um pagamento que chega ainda conta.':
     'Wait: the operators are still proving these days. A payment that arrives still counts.',
   'A casar': 'To match',

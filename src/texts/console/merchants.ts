@@ -102,8 +102,13 @@ export const MERCHANTS_EN = {
   'Entregues e falhos': 'Delivered and failed',
   'Só os que falharam': 'Only those that failed',
   'Só os entregues': 'Only those that were delivered',
-  'Envia de novo os callbacks criados num período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.':
-    'Sends the callbacks that were created in a period again, with the same webhook-ids and in the order of each transaction. Those that still wait are left out: they will be sent in any case.',
+  'Período em que': 'Period in which',
+  'o evento aconteceu (horário do provedor)': 'the event happened (provider’s time)',
+  'a mensagem foi criada': 'the message was made',
+  'Correções e mensagens de pedidos não têm evento do provedor: contam por quando foram criadas.':
+    'Corrections and messages of orders have no event of the provider: they count by when they were made.',
+  'Envia de novo os callbacks de um período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.':
+    'Sends the callbacks of a period again, with the same webhook-ids and in the order of each transaction. Those that still wait are left out: they will be sent in any case.',
   'No horário do provedor ({zone}).': 'On the provider’s clock ({zone}).',
   'Callbacks que voltariam para a fila': 'Callbacks that would be queued again',
   'O fim vem depois do começo.': 'The end comes after the beginning.',

@@ -42,6 +42,8 @@ export const PORTAL_EN = {
   'em disputa': 'disputed',
   'chegou, mas serve a mais de um pedido: não conta para este':
     'it arrived, but fits more than one order: it does not count for this one',
+  'o endereço mudou depois, e o de então não está mais guardado':
+    'the address has changed since, and the one of then is no longer kept',
   'a operação o separou deste pedido': 'the operators separated it from this order',
   'O que houve': 'What happened',
   'Nenhum outro pedido seu serve a este pagamento: a operação decide.':
@@ -237,8 +239,15 @@ export const PORTAL_EN = {
   'Manifestos dos últimos 14 dias': 'Manifests of the last 14 days',
   'Só buscas com o token de busca, sem peek=true, contam aqui; com este token, peça com &peek=true. O último cursor é numerado a cada busca.':
     'Only reads by the pull token without peek=true count here; with this token, ask with &peek=true. The last cursor is numbered by each read.',
-  'O de um dia é feito depois que ele termina; o de um dia anterior, se um backfill trouxe mensagens dele. Os próximos: {at}.':
-    'That of a day is made once it has ended; that of an earlier day, if a backfill brought messages of it. The next ones: {at}.',
+  'O de um dia é feito depois que ele termina. Os próximos: {at}.':
+    'That of a day is made once it has ended. The next ones: {at}.',
+  'não há: você recebe eventos desde {day}': 'none: you receive events since {day}',
+  'não há: sem mensagens suas': 'none: no messages of yours',
+  'não é feito: a operação desligou os manifestos': 'not made: the operators switched manifests off',
+  'vem depois que o envio dos eventos anteriores terminar': 'comes once the sending of earlier events has ended',
+  'vem em {at}': 'comes at {at}',
+  'vem em {at}, se houver mensagens suas; senão não há':
+    'comes at {at} if there are messages of yours; else there is none',
   'A operação desligou os manifestos.': 'The operators switched manifests off.',
   'Nenhum manifesto até agora.': 'No manifests so far.',
   Mensagens: 'Messages',
@@ -251,6 +260,17 @@ export const PORTAL_EN = {
   'Para verificar um:': 'To verify one:',
   Assinado: 'Signed',
   'Muitas requisições': 'Too many requests',
-  'Foram muitas requisições em pouco tempo. Espere um pouco e recarregue a página.':
-    'Too many requests came in a short time. Wait a moment and reload the page.',
+  'Foram muitas requisições em pouco tempo.': 'There were many requests in a short time.',
+  'Recarregue a página em 1 segundo.': 'Reload the page in 1 second.',
+  'Recarregue a página em {n} segundos.': 'Reload the page in {n} seconds.',
+  'Pausar os envios': 'Pause deliveries',
+  'Nada se perde: o que acontecer é retido, e sai em ordem quando você retomar.':
+    'Nothing is lost: what happens is held, and goes out in order once you resume.',
+  'Espera agora': 'Waits now',
+  'Enquanto estiver pausado, nada novo é enviado, e os seus sistemas não ficam sabendo de pagamentos por aqui. Testes e exemplos continuam saindo. Para voltar: Retomar os envios, na primeira página; só você ou a operação retoma.':
+    'While paused, nothing new is sent, and your systems do not learn of payments from here. Tests and examples still go out. To go on: Resume deliveries, on the first page; only you or the operators resume.',
+  'Um exemplo na fila: recarregue a página para ver o resultado.':
+    'One example is queued: reload the page to see its outcome.',
+  '{n} exemplos na fila, abaixo: recarregue a página para ver o resultado de cada um.':
+    '{n} examples are queued, below: reload the page to see the outcome of each.',
 };

@@ -179,6 +179,23 @@ test('a redelivery and a replay send the same ids again, in order, and a dry run
   const to = new Date(env.context.clock.now().getTime() + 1000).toISOString();
   const range = { merchant: merchant.id, from, to };
   expect((await api('POST', '/callbacks/replay', { ...range, dry_run: true })).json.count).toBe(5);
+  // by the time of the event, whenever its message was made
+  const { db, calendar } = env.context;
+  const events = await db.selectFrom('events').select('at_wall').execute();
+  const newest = events.map(({ at_wall: at }) => calendar.toInstant(at).getTime()).sort((a, b) => b - a);
+  const after = (ms: number) => new Date((newest[0] ?? 0) + ms).toISOString();
+  const byEvent = async (fromMs: number, toMs: number) => {
+    const times = { ...range, by: 'event', from: after(fromMs), to: after(toMs), dry_run: true };
+    return (await api('POST', '/callbacks/replay', times)).json.count;
+  };
+  const late = new Date(Date.now() + 3 * 86_400_000);
+  await db.updateTable('callbacks').set({ created_at: late }).where('webhook_id', '=', String(ids[0])).execute();
+  expect(await byEvent(-86_400_000, 1)).toBe(5);
+  expect(await byEvent(0, 1)).toBe(newest.filter((one) => one === newest[0]).length);
+  expect(await byEvent(1, 86_400_000)).toBe(0);
+  expect((await api('POST', '/callbacks/replay', { ...range, dry_run: true })).json.count).toBe(4);
+  const back = { created_at: new Date(Date.parse(from) + 1) };
+  await db.updateTable('callbacks').set(back).where('webhook_id', '=', String(ids[0])).execute();
   expect(shop.calls).toHaveLength(6);
   const onlyA = { ...range, filter: { reference_prefixes: ['a-'] } };
   expect(await api('POST', '/callbacks/replay', onlyA)).toMatchObject({ status: 202, json: { count: 3 } });

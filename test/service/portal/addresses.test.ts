@@ -476,10 +476,20 @@ test('an attempt shows its owner the whole address that it was sent to, and none
   const last = newPath();
   await surfaces.api('admin', 'PATCH', `/merchants/${own.id}`, { url: `${shop.url}${last}` });
   const third = await pay();
-  expect([await addressOf(second), await addressOf(third)]).toEqual([undefined, last]);
+  expect([await addressOf(second), await addressOf(third)]).toEqual([moved, last]);
+  await surfaces.api('admin', 'PATCH', `/merchants/${own.id}`, { email: 'ops@shop.example', name: 'Shop' });
+  const { changes } = (await own.call('GET', '/changes?action=merchant.changed')).json as unknown as {
+    changes: object[];
+  };
+  expect(changes).toMatchObject([
+    { by: 'operators', fields: ['name', 'email'], addresses: [{ kind: 'email', value: 'ops@shop.example' }] },
+    { fields: ['url'], addresses: [{ kind: 'url', value: `${shop.url}${last}`, old_value: `${shop.url}${moved}` }] },
+  ]);
+  const history = await (await fetch(`${surfaces.url}/portal/history`, { headers: { cookie } })).text();
+  expect(history).toContain(`<span class="id">${shop.url}${moved} → ${shop.url}${last}</span>`);
   expect(await addressOf(first)).toBe(own.path);
   await env.context.db.deleteFrom('merchant_address_changes').where('merchant_seq', '=', own.seq).execute();
-  expect(await addressOf(first)).toBeUndefined();
+  expect(await addressOf(first)).toMatch(/^o endereço mudou depois, e o de então/);
 });
 
 test('tests and examples go to the test address with its own secret and no header, and say nothing of the URL’s health', async () => {

@@ -341,6 +341,60 @@ it('advises to charge no order for which a payment came that may be its own', as
   expect((await ana?.get(`/portal/orders/${late}`))?.text).not.toContain('Antes de cobrar de novo');
 });
 
+it('hints at payments like an unpaid order: what counts for another one, and what differs in spelling or has its amount alone', async () => {
+  const person = { document: '529.982.247-25', amount: '77.10' };
+  const asked = { references: ['ped 0042'], issued_day: '2026-11-20' };
+  const pay = (more: object) => payOne(env.context, { platform: 'ana', ...person, ...more });
+  const taken = (await ana?.put('ana', 'a-taken', { references: ['k-1'], amount: '77.10' })) ?? '';
+  await pay({ reference: 'k-1' });
+  // of another merchant, and one that this one does not see
+  await bia?.put('bia', 'b-taken', { references: ['k-2'], amount: '77.10' });
+  await pay({ reference: 'k-2', platform: 'bia' });
+  await ana?.put('ana', 'a-hidden', { references: ['k-3'] }, false);
+  await env.context.db
+    .updateTable('expected_payments')
+    .set({ source: 'other' })
+    .where('number', '=', 'a-hidden')
+    .execute();
+  await pay({ reference: 'k-3' });
+  const spelt = await pay({ reference: 'PED42', document: '111.444.777-35', amount: '1.00' });
+  const equal = await pay({ document: '111.444.777-35', reference: 'w-9' });
+  const id = (await ana?.put('ana', 'a-alike', { ...person, ...asked })) ?? '';
+  const page = (await ana?.get(`/portal/orders/${id}`))?.text ?? '';
+  const section = page.slice(page.indexOf('Pagamentos parecidos</h2>'), page.indexOf('História</h2>'));
+  expect(section).toContain('São pistas');
+  expect(section).toMatch(
+    new RegExp(`igual documento e valor; casou com o pedido <a href="/portal/orders/${taken}">ana/a-taken</a>`),
+  );
+  expect(section).toContain('igual documento e valor; casou com outro pedido');
+  expect(section).toMatch(/PED42[\s\S]*só difere na escrita[\s\S]*w-9[\s\S]*igual valor, e nada mais/);
+  expect(section).not.toMatch(/k-2|b-taken|a-hidden/);
+  const headers = { authorization: `Bearer ${ana?.token ?? ''}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ operation: 'cashin', due_day: env.today, ...person, ...asked });
+  const put = { method: 'PUT', headers, body };
+  const answer = await fetch(`${env.url}/api/v1/expected-payments/ana/a-alike`, put);
+  expect(await answer.json()).toMatchObject({
+    ...{ state: 'open', matches: [], candidates: [] },
+    alike: [
+      { alike: 'document', matched: true, order: null },
+      { alike: 'document', matched: true, order: { id: taken, source: 'ana', number: 'a-taken' } },
+      {
+        alike: 'reference',
+        matched: false,
+        order: null,
+        transaction_id: spelt.id,
+        amount: '1.00',
+        reference: 'PED42',
+      },
+      { alike: 'amount', matched: false, order: null, transaction_id: equal.id, reference: 'w-9' },
+    ],
+  });
+  const unpaid = { state: 'unpaid', reason_code: 'unpaid' };
+  await env.context.db.updateTable('expected_payments').set(unpaid).where('id', '=', id).execute();
+  expect((await ana?.get(`/portal/orders/${id}`))?.text).toContain('confira os pagamentos parecidos, abaixo');
+  expect((await ana?.get(`/portal/orders/${taken}`))?.text).not.toContain('Pagamentos parecidos');
+});
+
 it('marks an order without a reference or the like in the list, and says whose orders the messages are of', async () => {
   await ana?.put('ana', 'a-unnamed');
   await ana?.put('ana', 'a-named', { references: ['ref-named'] });

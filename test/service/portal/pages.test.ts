@@ -14,6 +14,7 @@ import { EXAMPLE_TYPES, MESSAGE_TYPES } from '../../../src/operations/merchants/
 import { callApi } from '../../support/call-api.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { eventually } from '../../support/eventually.ts';
+import { payOne } from '../../support/expect-orders.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { asSent, formTokenOf, hiddenFields } from '../../support/open-console-session.ts';
 import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
@@ -236,6 +237,38 @@ describe('an example of each message', () => {
   });
 });
 
+it('a pause asks first: it says what it holds and how one resumes, and examples lead to their list with their number', async () => {
+  const post = async (path: string, form: Record<string, string>) => {
+    await env.timers.advance(1_000);
+    return await fetch(`${url}${path}`, {
+      ...{ method: 'POST', headers: { cookie, origin: url }, redirect: 'manual' },
+      body: new URLSearchParams(form),
+    });
+  };
+  const home = (await show('/portal')).html;
+  const preview = await (await post('/portal/pause', hiddenFields(home))).text();
+  expect(preview).toMatch(/Espera agora[\s\S]*Nada se perde[\s\S]*Para voltar: Retomar os envios/);
+  const state = () =>
+    env.context.db.selectFrom('merchants').select('state').where('id', '=', id).executeTakeFirstOrThrow();
+  expect(await state()).toEqual({ state: 'enabled' });
+  const paused = await post('/portal/pause', { ...hiddenFields(preview), step: 'confirm' });
+  expect(paused.headers.get('location')).toBe('/portal?done=paused');
+  expect(await state()).toEqual({ state: 'paused' });
+  const audited = await env.context.db
+    .selectFrom('audit')
+    .select('detail')
+    .where('action', '=', 'merchant.paused')
+    .execute();
+  expect(audited).toEqual([{ detail: 'portal' }]);
+  await post('/portal/resume', hiddenFields(home));
+  const asked = await (await post('/portal/examples', hiddenFields(home))).text();
+  const made = await post('/portal/examples', { ...hiddenFields(asked), step: 'confirm' });
+  const n = EXAMPLE_TYPES.length;
+  const landing = made.headers.get('location') ?? '';
+  expect(landing).toBe(`/portal/callbacks?tests=only&n=${n}&done=examples`);
+  expect((await show(landing)).html).toContain(`role="status">${n} exemplos na fila, abaixo`);
+});
+
 it('the form of a replay says that tests are no part of a period, and leads to those that failed', async () => {
   const { html } = await show('/portal/replay', 'en');
   expect(html).toMatch(
@@ -323,8 +356,38 @@ it('a token that no merchant has is not called missing, and a fault of a paramet
 it('the cursor, the day manifests and the documents stand in the portal, in the language of the reader', async () => {
   const feed = await show('/portal/feed');
   expect(feed.html).toMatch(
-    /Lido até o cursor[\s\S]*nenhum ainda[\s\S]*Último cursor[\s\S]*nenhum ainda[\s\S]*\/api\/v1\/events\?after=0&amp;limit=200[\s\S]*Nenhum manifesto até agora/,
+    /Lido até o cursor[\s\S]*nenhum ainda[\s\S]*Último cursor[\s\S]*nenhum ainda[\s\S]*\/api\/v1\/events\?after=0&amp;limit=200/,
   );
+  const { db, calendar, clock } = env.context;
+  const row = await db
+    .selectFrom('merchants')
+    .select(['seq', 'events_since'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const today = calendar.dayOf(clock.now());
+  const shownDay = (back: number) => addDays(today, -back).split('-').reverse().join('/');
+  const said = async () =>
+    [...(await show('/portal/feed')).html.matchAll(/<li>(\d[^:]*: [\s\S]*?)<\/li>/g)].map(([, one]) => one);
+  const of = (set: object) => db.updateTable('merchants').set(set).where('id', '=', id).execute();
+  const backfill = (state: string) =>
+    db.updateTable('backfills').set({ state }).where('merchant_seq', '=', row.seq).execute();
+  await backfill('done');
+  await of({ events_since: calendar.startOfDay(addDays(today, -10)) });
+  const before = `${shownDay(14)} – ${shownDay(11)}: não há: você recebe eventos desde ${shownDay(10)}`;
+  expect(await said()).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(`${shownDay(9)}: não há: sem mensagens suas|${shownDay(10)} – `),
+      before,
+    ]),
+  );
+  const at = `${addDays(today, -8)} 12:00:00`;
+  await payOne(env.context, { date_created: at, events: [{ status: 'paid', date_created: at }] });
+  expect(await said()).toContainEqual(expect.stringMatching(new RegExp(`^${shownDay(8)}: vem em <time`)));
+  await backfill('running');
+  const later = 'vem depois que o envio dos eventos anteriores terminar';
+  expect(await said()).toEqual([`${shownDay(10)} – ${shownDay(1)}: ${later}`, before]);
+  await backfill('done');
+  await of({ events_since: row.events_since });
   for (const file of ['verify-day.mjs', 'verify-day.php', 'callbacks.schema.json'])
     expect(await show(`/portal/docs/${file}`)).toEqual({ status: 200, html: readDocument(file) });
   expect((await show('/portal/docs/day-manifests')).html).toContain('href="/portal/docs/verify-day.mjs"');

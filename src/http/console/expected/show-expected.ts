@@ -8,7 +8,7 @@ import { findUnfindable, readStateReason } from '../../../expected/describe-stat
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { scopeOf } from '../../../expected/mask-expected.ts';
 import { readStory } from '../../../expected/read-story.ts';
-import { cancelOne, oneExpected, reopenOne, unmatchOne } from '../../../operations/expected/expected.ts';
+import { cancelOne, matchOne, oneExpected, reopenOne, unmatchOne } from '../../../operations/expected/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
@@ -39,6 +39,7 @@ import {
   UNDECIDED,
   untilDecided,
 } from './describe-expected.ts';
+import { renderAlike } from './render-alike.ts';
 import { storyTable } from './render-story.ts';
 
 const reader = (fields: string[]) => (request: Request) =>
@@ -79,6 +80,20 @@ ${facts([
 ])}
 <section><h2>${t('Pagamentos')}</h2>${matchTable(context, response, { row, payments })}</section>
 ${row.candidates.length > 0 && html`<section><h2>${t(UNDECIDED.title)}</h2>${candidateTable(context, response, { row, payments })}</section>`}
+${renderAlike(
+  row.alike,
+  { payment: transactionLink, orders: EXPECTED.address },
+  {
+    explain: t('Se um é deste pedido, case-o.'),
+    actions: [
+      {
+        title: 'Ações',
+        cell: ({ matched, transaction_id: paid }) =>
+          !matched && hasRole(response, ...matchOne.roles) && buttonLink(addressOfMatch(row.id, paid), t('É este')),
+      },
+    ],
+  },
+)}
 ${renderActions(response, row)}
 <section><h2>${t('Fatos')}</h2>${describeFacts(row, await readPlatformNames(context, response))}</section>
 <section><h2>${t('História')}</h2>${storyTable(context, story, {

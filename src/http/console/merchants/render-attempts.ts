@@ -6,12 +6,12 @@ import { type Html, html } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { describeOutcome } from './render-delivery.ts';
 
-/** The attempts of a callback. @param withBody whether the merchant's answers are shown. @param addresses of the attempts, as far as they are known. */
+/** The attempts of a callback. @param withBody whether the merchant's answers are shown. @param addresses of the attempts: undefined where unknown, null where nothing was sent; without any, none is shown. */
 export function renderAttempts(
   context: Pick<Context, 'calendar'>,
   attempts: ReturnType<typeof presentAttempt>[],
   withBody: boolean,
-  addresses: readonly (string | undefined)[] = [],
+  addresses: readonly (string | null | undefined)[] = [],
 ): Html {
   return table({
     caption: 'Tentativas, a mais antiga primeiro',
@@ -24,8 +24,13 @@ export function renderAttempts(
       {
         title: 'Resultado',
         cell: (row) => {
-          const to = addresses[attempts.indexOf(row)] ?? row.request_headers.host;
-          return html`${describeOutcome(row.response_status, row.error_class)}${to !== undefined && html` <span class="hint long">${to}</span>`}`;
+          const known = addresses[attempts.indexOf(row)];
+          const unknown =
+            known === undefined &&
+            addresses.length > 0 &&
+            t('o endereço mudou depois, e o de então não está mais guardado');
+          const to = known ?? row.request_headers.host ?? unknown;
+          return html`${describeOutcome(row.response_status, row.error_class)}${to && html` <span class="hint long">${to}</span>`}`;
         },
       },
       ...(withBody

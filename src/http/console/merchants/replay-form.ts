@@ -27,6 +27,7 @@ const DAYS_WITHOUT_FAILURE = 7;
 
 type Range = Omit<ReplayRequest, 'merchant' | 'dryRun'>;
 
+const BY = words({ event: 'o evento aconteceu (horário do provedor)', created: 'a mensagem foi criada' });
 const STATES = words({ all: 'Entregues e falhos', failed: 'Só os que falharam', delivered: 'Só os entregues' });
 
 /** The form that sends a merchant's callbacks of a range again; its preview counts them. */
@@ -53,8 +54,8 @@ export function replayParts<Item>(
 ) {
   return {
     title: 'Reenviar um período',
-    lead: 'Envia de novo os callbacks criados num período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.',
-    names: ['from', 'to', 'states'],
+    lead: 'Envia de novo os callbacks de um período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.',
+    names: ['by', 'from', 'to', 'states'],
     fields: async (draft: Draft) => replayFields(draft, context.calendar.zone),
     read: (draft: Draft) => readRange(context, draft),
     async preview(range: Range, item: Item): Promise<Html> {
@@ -68,6 +69,7 @@ export function replayParts<Item>(
         html`${moment(context.calendar, one.created_at)} <code>${one.type}</code> ${idText(one.webhook_id)}`;
       return facts([
         ['Lojista', merchant.name],
+        ['Período em que', BY[range.by ?? 'created']],
         ['De', moment(context.calendar, range.from)],
         ['Até antes de', moment(context.calendar, range.to)],
         ['Quais', STATES[range.states?.[0] ?? 'all']],
@@ -83,7 +85,8 @@ export function replayParts<Item>(
 
 /** The fields of a range. */
 function replayFields(draft: Draft, zone: string): Html {
-  return html`<div class="fields wide">${inputField(draft, { name: 'from', label: 'De' }, html` type="datetime-local" step="1" required`)}
+  return html`<div class="fields wide">${choiceField(draft, { name: 'by', label: 'Período em que', words: BY, hint: 'Correções e mensagens de pedidos não têm evento do provedor: contam por quando foram criadas.' })}
+${inputField(draft, { name: 'from', label: 'De' }, html` type="datetime-local" step="1" required`)}
 ${inputField(draft, { name: 'to', label: 'Até antes de', hint: t('No horário do provedor ({zone}).', { zone }) }, html` type="datetime-local" step="1" required`)}
 ${choiceField(draft, { name: 'states', label: 'Quais', words: STATES, any: 'Escolha' })}</div>`;
 }
@@ -95,7 +98,8 @@ export function describeFailed(
 ): Record<string, string> {
   const today = calendar.dayOf(clock.now());
   const from = since ? calendar.dayOf(since) : addDays(today, -DAYS_WITHOUT_FAILURE);
-  return { from: `${from}T00:00:00`, to: `${addDays(today, 1)}T00:00:00`, states: since ? 'failed' : 'all' };
+  const by = since ? 'created' : 'event';
+  return { by, from: `${from}T00:00:00`, to: `${addDays(today, 1)}T00:00:00`, states: since ? 'failed' : 'all' };
 }
 
 /** Reads a range, and notes in the draft what is wrong with it. */
@@ -106,7 +110,12 @@ function readRange({ calendar }: Pick<Context, 'calendar'>, { values, faults }: 
     return wall === undefined ? new Date(0) : calendar.toInstant(wall);
   }) as [Date, Date];
   if (Object.keys(faults).length === 0 && to <= from) faults.to = t('O fim vem depois do começo.');
-  const { states = '' } = values;
+  const { states = '', by } = values;
   if (!(states in STATES)) faults.states = t('Escolha quais.');
-  return { from, to, ...(states === 'failed' || states === 'delivered' ? { states: [states] } : {}) };
+  return {
+    by: by === 'event' ? by : 'created',
+    from,
+    to,
+    ...(states === 'failed' || states === 'delivered' ? { states: [states] } : {}),
+  };
 }

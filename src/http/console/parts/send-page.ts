@@ -193,12 +193,27 @@ function searchBox(response: Response): Html {
 <button class="quiet" aria-label="${t('Buscar')}"><svg class="lens" viewBox="0 0 16 16" aria-hidden="true" focusable="false"><circle cx="6.5" cy="6.5" r="4.5"></circle><path d="M10 10l4.5 4.5"></path></svg></button></form>`;
 }
 
+const COUNTED = new Map([
+  [
+    'sent_waiting',
+    (n: number) =>
+      plural(n, 'Enviando agora uma mensagem que esperava.', 'Enviando agora {n} mensagens que esperavam.'),
+  ],
+  [
+    'examples',
+    (n: number) =>
+      plural(
+        n,
+        'Um exemplo na fila: recarregue a página para ver o resultado.',
+        '{n} exemplos na fila, abaixo: recarregue a página para ver o resultado de cada um.',
+      ),
+  ],
+]);
+
 function notice(request: Request): Html | undefined {
   const { done, n } = request.query;
   if (typeof done !== 'string') return undefined;
-  const isSent = done === 'sent_waiting' && typeof n === 'string' && /^\d{1,9}$/.test(n);
-  const text = isSent
-    ? plural(Number(n), 'Enviando agora uma mensagem que esperava.', 'Enviando agora {n} mensagens que esperavam.')
-    : findNotice(done);
+  const count = typeof n === 'string' && /^\d{1,9}$/.test(n) ? Number(n) : undefined;
+  const text = (count !== undefined && COUNTED.get(done)?.(count)) || findNotice(done);
   return text === undefined ? undefined : html`<p class="notice" role="status">${text}</p>`;
 }

@@ -5,7 +5,7 @@ import { isDatabaseAway, isReadOnly } from '../../../database/open/explain-failu
 import { ConfereError, type ErrorCode } from '../../../domain/errors.ts';
 import { describeError } from '../../../log.ts';
 import { sayFaults, sayRefusal } from '../../../texts/say-refusal.ts';
-import { type PlainText, t } from '../../../texts/translate.ts';
+import { type PlainText, plural, t } from '../../../texts/translate.ts';
 import { html } from './html.ts';
 import { sendPage, siteOf } from './send-page.ts';
 
@@ -43,7 +43,7 @@ const RUNBOOKS = new Map([
 const LIMITED: ErrorPage = {
   status: 429,
   title: 'Muitas requisições',
-  text: 'Foram muitas requisições em pouco tempo. Espere um pouco e recarregue a página.',
+  text: 'Foram muitas requisições em pouco tempo.',
 };
 
 const ERROR_PAGES: Partial<Record<ErrorCode, ErrorPage>> = {
@@ -84,12 +84,15 @@ export function showErrors(context: Context) {
     if (shown.status >= 500) {
       context.log.error({ error: describeError(error), route: request.route?.path }, 'a page of the console failed');
     }
+    const retryS = error instanceof ConfereError ? error.retryAfterS : undefined;
+    if (retryS !== undefined) response.set('Retry-After', String(retryS));
     const faults = error instanceof ConfereError ? sayFaults(error) : [];
     const said = error instanceof ConfereError ? sayRefusal(error, context.calendar) : undefined;
     const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${t(shown.title)}</h1>${(said === undefined || shown.status !== 404) && html`<p>${t(shown.text)}</p>`}
 ${faults.length > 0 && html`<ul>${faults.map(({ field, text }) => html`<li><b>${field}</b>: ${text}</li>`)}</ul>`}
 ${said !== undefined && html`<p>${said}</p>`}
 ${error instanceof ConfereError && said === undefined && faults.length === 0 && html`<p class="technical" lang="en">${error.message}</p>`}
+${retryS !== undefined && html`<p>${plural(retryS, 'Recarregue a página em 1 segundo.', 'Recarregue a página em {n} segundos.')}</p>`}
 ${shown === DATABASE_AWAY && request.method === 'POST' && html`<p>${t(PERHAPS_MADE)}</p>`}
 ${RUNBOOKS.has(shown) && siteOf(response).home === '/' && html`<p><a href="${RUNBOOKS.get(shown)}">${t('O que fazer')}</a></p>`}
 <p><a href="${siteOf(response).home}">${t('Ir para a visão geral')}</a></p></div>`;

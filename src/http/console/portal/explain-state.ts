@@ -13,18 +13,20 @@ const WAYS_OUT: Record<string, string> = words({
   unpaid:
     'Antes de cobrar de novo, veja se o pagamento veio com outra referência, ou conta para outro pedido. Um que chega depois ainda conta. Ou cancele o pedido:',
   not_proven: 'Espere: a operação ainda confere estes dias. Um pagamento que chega ainda conta.',
+  alike:
+    'Antes de cobrar de novo, confira os pagamentos parecidos, abaixo. Um que chega depois ainda conta. Ou cancele o pedido:',
   disputed: 'Não cobre ainda: há um pagamento que pode ser deste pedido, abaixo.',
 });
 /** States whose way out is another payment: none while one came that may be the order's own. */
 const UNPAID: readonly string[] = ['unpaid', 'not_proven', 'underpaid'];
 
-/** Explains what the merchant does about the state of its order, with the request where one is enough. */
-export function explainState(context: PortalContext, order: PresentedExpected): Html | false {
+/** Explains what the merchant does about the state of its order, with the request where one is enough. @param hasAlike whether payments are shown that may have been meant for it. */
+export function explainState(context: PortalContext, order: PresentedExpected, hasAlike: boolean): Html | false {
   if (!(order.state in WAYS_OUT)) return false;
   const isDisputed = UNPAID.includes(order.state) && order.candidates.some(({ reason }) => reason !== 'undone');
   if (isDisputed) return html`<p class="explain">${describeCode(WAYS_OUT, 'disputed')}</p>`;
   const request = requestOf(context, order);
-  return html`<p class="explain">${describeCode(WAYS_OUT, order.state)}</p>${request !== undefined && html`<pre>${request}</pre>`}`;
+  return html`<p class="explain">${describeCode(WAYS_OUT, hasAlike && order.state === 'unpaid' ? 'alike' : order.state)}</p>${request !== undefined && html`<pre>${request}</pre>`}`;
 }
 
 function requestOf(context: PortalContext, order: PresentedExpected): string | undefined {

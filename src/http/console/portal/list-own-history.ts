@@ -96,8 +96,12 @@ function describeWho({ by, token_name: name }: OwnChange): Part {
   return by === 'operators' ? t('a operação') : t('um link enviado por e-mail');
 }
 
-function describeRange(calendar: PortalContext['calendar'], { range, count, fields: names }: OwnChange): Part {
-  if (names.length > 0) return html`<code>${names.join(', ')}</code>`;
+function describeRange(
+  calendar: PortalContext['calendar'],
+  { range, count, fields: names, addresses }: OwnChange,
+): Part {
+  if (names.length > 0)
+    return html`<code>${names.join(', ')}</code>${addresses.map((one) => html`<br>${describeCode(ADDRESS_WORDS, one.kind)} <span class="id">${one.old_value ?? EMPTY_VALUE} → ${one.value ?? EMPTY_VALUE}</span>`)}`;
   if (range === null) return undefined;
   return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}: ${plural(count ?? 0, '1 callback', '{n} callbacks')}`;
 }
@@ -138,7 +142,7 @@ function describeDetails({ kind, effects, value, old_value: old, filter, callbac
 
 type Order = Omit<
   OwnChange,
-  'kind' | 'effects' | 'value' | 'old_value' | 'filter' | 'callback' | 'types' | 'fields' | 'range'
+  'kind' | 'effects' | 'value' | 'old_value' | 'addresses' | 'filter' | 'callback' | 'types' | 'fields' | 'range'
 >;
 
 function describeOrder({ expected_payment_id: id, source, number, amount, old_amount: old, count, note }: Order): Part {

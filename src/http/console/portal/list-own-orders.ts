@@ -20,6 +20,7 @@ import {
   stateBadges,
   untilDecided,
 } from '../expected/describe-expected.ts';
+import { renderAlike } from '../expected/render-alike.ts';
 import { storyTable } from '../expected/render-story.ts';
 import { encryptAddress } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, disputedField, filterField, inputField } from '../parts/fields.ts';
@@ -84,7 +85,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       else await orders.sendFile(response, filters, format);
     });
   router.get(`${ORDERS.address}/:id`, async (request: Request<{ id: string }>, response) => {
-    const { order, reason, competing, story, tokens } = await orders.show(response, request.params.id);
+    const { order, reason, competing, alike, story, tokens } = await orders.show(response, request.params.id);
     const waiting = untilDecided(order);
     const body = html`<p class="crumb"><a href="${ORDERS.address}">${t(ORDERS.title)}</a></p>
 <div class="head"><h1>${order.number}</h1> ${stateBadge(order.state)}${disputeBadge(order)}</div><p class="sub">${idText(order.id)}</p>
@@ -96,8 +97,9 @@ ${facts([
   ['Dias de atraso', order.late_days > 0 ? formatCount(order.late_days) : null],
   ['Devolvido', order.refunded === '0.00' ? null : moneyOf(order.refunded)],
 ])}
-${explainState(context, order)}
+${explainState(context, order, alike.length > 0)}
 <section><h2>${t('Pagamentos')}</h2>${(order.matches.length > 0 || order.candidates.length === 0) && matchTable(order)}${candidateTable(order)}</section>
+${renderAlike(alike, { payment: paymentLink, orders: ORDERS.address }, { explain: t('Se um é deste pedido, envie o pedido de novo com a referência que veio (PUT), ou peça à operação que o case.') })}
 ${explainCompeting(context, order, competing)}
 <section><h2>${t('Fatos')}</h2>${describeFacts(order, new Map())}</section>
 <section><h2>${t('História')}</h2>${storyTable(context, story, {

@@ -3,11 +3,11 @@ import type { Context } from '../../../context.ts';
 import type { MerchantScope } from '../../../portal/open-scope.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
-import type { TwoStepForm } from '../forms/two-step-form.ts';
+import type { Place, TwoStepForm } from '../forms/two-step-form.ts';
 import { HOME } from './site.ts';
 
 export type CreatePortalForm = <Value, Made>(
-  form: Omit<TwoStepForm<Value, MerchantScope, Made>, 'section' | 'list' | 'find'>,
+  form: Omit<TwoStepForm<Value, MerchantScope, Made>, 'section' | 'list' | 'find'> & { list?: Place },
 ) => Router;
 
 /** Returns the function that makes forms of the portal, in two steps. */
@@ -17,5 +17,5 @@ export function createPortalForms(context: Context): CreatePortalForm {
     list: HOME,
     find: async (_request: unknown, response: Response) => getScope(response),
   };
-  return (form) => serveTwoStepForm(context, { ...form, ...shared });
+  return (form) => serveTwoStepForm(context, { ...shared, ...form });
 }

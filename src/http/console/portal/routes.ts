@@ -5,18 +5,12 @@
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../../context.ts';
-import {
-  pauseOwn,
-  redeliverOwn,
-  replayOwn,
-  resumeOwn,
-  testOwn,
-  withdrawAddress,
-} from '../../../operations/merchants/portal.ts';
+import { redeliverOwn, replayOwn, resumeOwn, testOwn, withdrawAddress } from '../../../operations/merchants/portal.ts';
 import { findScopeBySession } from '../../../portal/open-scope.ts';
 import { readLogo } from '../../../portal/read-logo.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
+import { MERCHANT_PAGES_PER_S_MAX } from '../../access/limit-merchant.ts';
 import { keepScope, limitScope } from '../../access/require-scope.ts';
 import { answerWithoutDatabase } from '../../answer-without-database.ts';
 import { createRouter } from '../../create-router.ts';
@@ -41,7 +35,7 @@ import { replayForm } from './replay-own.ts';
 import { rotateForm } from './rotate-own-secret.ts';
 import { documentPages } from './show-docs.ts';
 import { feedPages } from './show-feed.ts';
-import { homePage } from './show-home.ts';
+import { homePage, pauseForm } from './show-home.ts';
 import { exampleForm, messagePages } from './show-messages.ts';
 import { ownCallbackPage } from './show-own-callback.ts';
 import { portalLogin, portalLogout } from './show-portal-login.ts';
@@ -54,7 +48,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
   const router = createRouter();
   const logo = readLogo(context.config);
   const site = createSite(context, logo);
-  const limit = limitScope(context);
+  const limit = limitScope(context, MERCHANT_PAGES_PER_S_MAX);
   router.use((request, response, next) => {
     const isOurs = PORTAL_PATH.test(request.path);
     if (isOurs) response.locals.site = site;
@@ -84,7 +78,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
       address: '/portal/addresses/:id/withdraw',
       to: '/portal/addresses?done=address_withdrawn',
     }),
-    serveButton(context, pauseOwn, { address: '/portal/pause', to: toHome('paused') }),
+    pauseForm(form),
     serveButton(context, resumeOwn, {
       address: '/portal/resume',
       to: (_id, _made, sent) => toHome(typeof sent === 'number' ? `sent_waiting&n=${sent}` : 'enabled'),

@@ -2,21 +2,24 @@ import type { Response, Router } from 'express';
 import type { Delivery } from '../../../callbacks/manage/read-delivery.ts';
 import { DISABLED, readDisabledReason } from '../../../merchants/disabled-reasons.ts';
 import { presentMerchant, presentOwnMerchant } from '../../../merchants/present-merchant.ts';
+import { pauseOwn } from '../../../operations/merchants/portal.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { t } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
+import { ofChange } from '../forms/two-step-form.ts';
 import { merchantBadges } from '../merchants/list-merchants.ts';
 import { describeHeld, renderDelivery } from '../merchants/render-delivery.ts';
 import { renderFilter } from '../merchants/render-filter.ts';
 import { describeRequest } from '../merchants/request-fields.ts';
 import { BACKFILL_WORDS } from '../merchants/show-merchant.ts';
-import { formatCount, moment } from '../parts/format.ts';
+import { formatBounded, formatCount, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts, idText, say } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import { renderAddresses } from './change-addresses.ts';
 import { ownCallbackTable, sendWaiting } from './list-own-callbacks.ts';
+import type { CreatePortalForm } from './portal-form.ts';
 import { CALLBACKS, HOME } from './site.ts';
 
 const CALLBACKS_SHOWN = 20;
@@ -100,4 +103,24 @@ function describeBackfill({ state, enqueued }: NonNullable<ReturnType<typeof pre
   const said = BACKFILL_WORDS[state];
   if (enqueued === 0) return state !== 'done' && said;
   return t('{state}: {callbacks} callbacks', { state: said, callbacks: formatCount(enqueued) });
+}
+
+const LOSES_NOTHING = 'Nada se perde: o que acontecer é retido, e sai em ordem quando você retomar.';
+
+/** The form that pauses deliveries: its preview says what waits, and how they are resumed. */
+export function pauseForm(form: CreatePortalForm): Router {
+  return form({
+    ...ofChange(pauseOwn),
+    address: '/portal/pause',
+    title: 'Pausar os envios',
+    lead: LOSES_NOTHING,
+    names: [],
+    fields: async () => html``,
+    read: () => ({}),
+    preview: async (_none, { readDelivery }) => {
+      const { pending } = (await readDelivery()).counts;
+      return html`${facts([['Espera agora', formatBounded(pending)]])}<p class="explain">${t(LOSES_NOTHING)} ${t('Enquanto estiver pausado, nada novo é enviado, e os seus sistemas não ficam sabendo de pagamentos por aqui. Testes e exemplos continuam saindo. Para voltar: Retomar os envios, na primeira página; só você ou a operação retoma.')}</p>`;
+    },
+    done: 'paused',
+  });
 }

@@ -86,6 +86,8 @@ export function exampleForm(form: CreatePortalForm): Router {
         ['Destino', describeTarget(merchant)],
       ])}${isProduction && html`<p class="explain">${t('Sem um endereço de teste, exemplos chegam ao sistema que trata pagamentos.')}</p>`}`;
     },
+    list: CALLBACKS,
+    landing: ({ types = EXAMPLE_TYPES }) => `tests=only&n=${types.length}`,
     done: 'examples',
   });
 }
