@@ -177,6 +177,7 @@ test('an engineer tests, finds, repeats, filters and rotates, on pages that are 
   await page.getByRole('link', { name: 'Pagamentos Azul' }).click();
   await title('Aurora');
   await press('Pausar');
+  await press('Confirmar');
   await page.getByRole('status').filter({ hasText: 'em pausa' }).waitFor();
   await press('Retomar os envios');
   await page.getByRole('status').filter({ hasText: 'Os envios seguem' }).waitFor();
