@@ -141,7 +141,29 @@ test('a payment of no order is matched on its own page, or opens a new order', a
   };
   const [page, other] = [await make(), await make()];
   expect((await operator.get(page)).text).toContain('Este pagamento não é de pedido nenhum');
-  expect((await operator.post(`${page}/match`, { number: 'none-such' })).status).toBe(404);
+  // a number that is nobody's, or of two sources, keeps the form, and offers the orders that may be it
+  await put('own-far', { due_day: addDays(env.today, 80) });
+  await put('own-other', { due_day: addDays(env.today, 5), amount: '10.01' });
+  const wrong = await operator.post(`${page}/match`, { number: 'none-such' });
+  expect(wrong.status).toBe(422);
+  expect(wrong.html).toMatch(/name="number" aria-invalid="true"[^>]* value="none-such"/);
+  expect(wrong.text).toContain('Não há este pedido.');
+  const own = new RegExp(`href="(/expected/[^"/]+/match\\?transaction_id=${page.slice('/transactions/'.length)})"`);
+  const offered = wrong.html.slice(wrong.html.indexOf('id="match"'));
+  expect(offered).toMatch(own);
+  expect([offered.includes('own-1'), offered.includes('own-far'), offered.includes('own-other')]).toEqual([
+    ...[true, false, false],
+  ]);
+  const shared = { due_day: addDays(env.today, 80), amount: '7.00' };
+  await put('own-shared', shared);
+  await put('own-shared', shared, 'another');
+  const two = await operator.post(`${page}/match`, { number: 'own-shared' });
+  expect([two.status, two.text]).toEqual([
+    422,
+    expect.stringContaining('Várias origens têm um pedido com este número'),
+  ]);
+  expect(two.html.match(/>own-shared</g)).toHaveLength(2);
+  expect((await operator.post('/transactions/none-such/match', { number: 'own-1' })).status).toBe(404);
   const { status, to } = await operator.post(`${page}/match`, { number: 'own-1' });
   expect(status).toBe(303);
   const form = to ?? '';
