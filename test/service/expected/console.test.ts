@@ -30,6 +30,15 @@ test('totals say apart what is to receive and what is to pay, each with its own 
   const list = '/expected?due_from=2031-05-01&due_to=2031-05-01';
   const { text } = await operator.get(list);
   expect(text).toContain('Em aberto a receber 1 R$ 10,00 R$ 0,00 R$ 10,00 Em aberto a pagar 1 R$ 4,00 R$ 0,00 R$ 4,00');
+  // of two states of one operation, a total; received and paid make none
+  expect(text).not.toContain('Todos os estados a receber');
+  await put('sum-3', { due_day: '2031-05-01', amount: '3.50' });
+  await env.context.db
+    .updateTable('expected_payments')
+    .set({ state: 'unpaid' })
+    .where('number', '=', 'sum-3')
+    .execute();
+  expect((await operator.get(list)).text).toMatch(/Todos os estados a receber 2 R\$ 13,50 R\$ 0,00 R\$ 13,50/);
   const one = await operator.get(`${list}&operation=cashout`);
   expect(one.text).toContain('sum-2');
   expect(one.text).not.toContain('sum-1');
