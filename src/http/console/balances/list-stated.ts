@@ -12,7 +12,6 @@ import { t, words } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { nameActors } from '../access/name-actors.ts';
-import { type AccountNames, showAccount } from '../bank/describe-bank.ts';
 import { platformField } from '../parts/fields.ts';
 import { moment, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -26,7 +25,7 @@ import {
 } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { hasRole } from '../parts/send-page.ts';
-import { balanceTabs, LISTS, nameAdjustment } from './describe-stated.ts';
+import { type AccountNames, balanceTabs, LISTS, nameAdjustment, showAccount } from './describe-stated.ts';
 
 /** Rows of a page of statements: each is compared with the ledger anew, in about 5 ms. */
 const STATEMENTS_SHOWN = 10;

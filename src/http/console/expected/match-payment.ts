@@ -31,7 +31,7 @@ import { addressOfMatch, amountFacts, dueDay, EXPECTED, readOrderPayments, state
 const UNTYPED = { values: {}, faults: {} };
 /** Orders that are offered for a payment whose order was not found. */
 const ORDERS_OFFERED_MAX = 10;
-/** Orders compared for it, the newest of the amount that are due at most so many days before or after the payment. */
+/** Orders compared for it: the newest of the amount that are due at most NEAR_DAYS before or after the payment. */
 const ORDERS_COMPARED_MAX = 100;
 const NEAR_DAYS = 30;
 
@@ -132,7 +132,7 @@ type Payment = PresentedTransaction & {
   expected_payments: unknown[];
   expected_candidates: { id: string }[];
 };
-/** What a person typed into the form of a payment, and the orders that may be meant. */
+/** Answer to a number of no order: the form as it was typed, and the orders that may be meant. */
 export type WrongOrder = { draft: Draft; offered: PresentedExpected[] };
 
 /** Finds the order of a number. @returns its id, or what the form says. */
