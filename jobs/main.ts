@@ -12,6 +12,7 @@ import { jobTicks } from '../src/metrics/metrics.ts';
 import { checkAllBooks, checkNewBooks } from '../src/proof/check-books.ts';
 import { makeDueReports } from '../src/reports/revisions/make-due-reports.ts';
 import { findDueTimes } from '../src/timetable/find-due-times.ts';
+import { WHOLE_DAYS } from '../src/timetable/find-next-reading.ts';
 import { type Job, type JobName, listJobs } from '../src/timetable/list-jobs.ts';
 import { readFirstStart, readLastTicks } from '../src/timetable/read-job-states.ts';
 import { writeNightly } from '../src/tlog/recorded.ts';
@@ -30,14 +31,14 @@ export const SEARCH_EVERY_MS = 20_000;
 
 /** The jobs that read days at the provider read older days less often, and by counts in between. Together they close each day. */
 export const WORK: Record<JobName, Work> = {
-  reconcile_recent: (c) => reconcileDays(c, 'reconcile_recent', 1, 'recent'),
+  reconcile_recent: (c) => reconcileDays(c, 'reconcile_recent', WHOLE_DAYS.reconcile_recent, 'recent'),
   reconcile_week: (c) => reconcileDays(c, 'reconcile_week', 7, 'count'),
-  reconcile_month: (c) => reconcileDays(c, 'reconcile_month', 35, 'read'),
+  reconcile_month: (c) => reconcileDays(c, 'reconcile_month', WHOLE_DAYS.reconcile_month, 'read'),
   reconcile_counts: async (c) => {
     await reconcileDays(c, 'reconcile_counts', LOOKBACK_DAYS, 'count');
     await reconcileUnclosedDays(c, 'reconcile_unclosed');
   },
-  reconcile_quarter: (c) => reconcileDays(c, 'reconcile_quarter', LOOKBACK_DAYS, 'read'),
+  reconcile_quarter: (c) => reconcileDays(c, 'reconcile_quarter', WHOLE_DAYS.reconcile_quarter, 'read'),
   reconcile_open: (c) => reconcileOpenDays(c, 'reconcile_open', LOOKBACK_DAYS),
   watch: async (c) => {
     await watch(c);

@@ -32,6 +32,8 @@ export type ExpectedFilters = {
   name?: string | undefined;
   /** In cents. */
   amount?: bigint | undefined;
+  /** Waits for its payment. */
+  payable?: boolean | undefined;
   /** Has candidates, about which a person may decide. */
   undecided?: boolean | undefined;
   /** Has a payment that fits others too. */
@@ -68,6 +70,7 @@ export function matchFilters(
   if (filters.merchantSeq !== undefined)
     terms.push(eb.or([eb('head.merchant_seq', 'is', null), eb('head.merchant_seq', '=', filters.merchantSeq)]));
   if (platform !== undefined) terms.push(matchesPlatform('head.platform', platform));
+  if (filters.payable) terms.push(eb('head.state', 'in', ['open', 'unpaid', 'not_proven']));
   if (due_from !== undefined) terms.push(eb('head.due_day', '>=', due_from));
   if (due_to !== undefined) terms.push(eb('head.due_day', '<=', due_to));
   if (from !== undefined) terms.push(eb('head.created_day', '>=', from));

@@ -217,6 +217,12 @@ export async function readNewestStatements(context: Context, until: WallTime) {
   );
 }
 
+/** Whether a later statement names the same instant of the platform: that one counts. */
+async function isReplaced(db: Reader, { seq, platform, at_wall }: Selectable<Database['statements']>) {
+  const later = db.selectFrom('statements').select('seq').where('platform', '=', platform);
+  return (await later.where('at_wall', '=', at_wall).where('seq', '>', seq).limit(1).executeTakeFirst()) !== undefined;
+}
+
 async function presentStatements(context: Context, rows: Selectable<Database['statements']>[]) {
   const statements = [];
   for (const row of rows) {
@@ -229,6 +235,7 @@ async function presentStatements(context: Context, rows: Selectable<Database['st
       balance: formatAmount(row.balance_cents),
       ledger: formatAmount(ledger),
       difference: formatAmount(row.balance_cents - ledger),
+      replaced: await isReplaced(context.db, row),
       created_at: row.created_at.toISOString(),
       created_by: row.actor,
     });

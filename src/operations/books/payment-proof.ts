@@ -14,7 +14,7 @@ import { findNamed } from '../../ledger/read/find-named.ts';
 import { isTooWide, searchTransactions } from '../../ledger/read/search-transactions.ts';
 import type { SearchTerms, TransactionQuery } from '../../ledger/read/transaction-query.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
-import { type ListProof, readListProof } from '../../reports/serve/read-list-proof.ts';
+import { readListProof } from '../../reports/serve/read-list-proof.ts';
 import { readHead } from '../../seal/read-seals.ts';
 import { runInLanguage } from '../../texts/language.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
@@ -24,6 +24,7 @@ import { defineItem, type ReadBy } from '../define-item.ts';
 import { day } from '../fields.ts';
 import { presentPlatformName } from '../mask-texts.ts';
 import { paymentProof as item, type PaymentProof } from '../rows/payment-proof.ts';
+import { conclude, listDoubted, type Reason } from './conclude-proof.ts';
 import { listVerdicts, sayPaymentProof, sayQuestion } from './say-payment-proof.ts';
 import { MISMATCHES_SHOWN_MAX, paymentTerms, presentTransactionTo, readFound } from './transactions.ts';
 
@@ -110,12 +111,13 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const isHidden = payments.length === 0 && (byName?.isAnyHidden || (await isAnyWithoutE2eId(context, terms, span)));
   const lacks: Reason = byName?.isWhole === false ? 'names_left' : isHidden ? 'rows_hidden' : null;
   const isAbsent = payments.length === 0;
+  const charges = isAbsent ? await listDoubted(context, list, terms.amountCents) : undefined;
   const beside = isAbsent && e2e_id === null ? [addDays(named, -1), addDays(named, 1)] : [];
   const found = await Promise.all(beside.map(async (of) => search(context, await searchDay(of))));
   const isOfName = isAbsent && name !== null && amount !== null && byName?.isWhole === true;
   return {
     asked: { day: named, hour, amount, name: seesPersons(reader) ? name : maskName(name), e2e_id },
-    ...conclude(list, { doubt, lacks, own: own.length, older: payments.length - own.length }),
+    ...conclude(context, list, { doubt, lacks, own: own.length, older: payments.length - own.length, charges }),
     ...{ payments, more: next !== undefined },
     other_hours: isAbsent && hour !== null ? await listHours(context, await searchDay(named), named) : null,
     other_days: beside.filter((_, at) => found[at]?.length),
@@ -205,40 +207,6 @@ function isUnlisted({ mismatches }: Pick<Payment, 'mismatches'>): boolean {
 function decideOutcome({ operation, status }: Pick<Payment, 'operation' | 'status'>): Payment['outcome'] {
   if (operation === 'cashout') return 'money_out';
   return status === 'paid' ? 'paid' : status === 'refund' ? 'refunded' : 'not_paid';
-}
-
-type Conclusion = PaymentProof['conclusion'];
-type Reason = PaymentProof['list']['reason'];
-type Known = { doubt: Reason; lacks: Reason; own: number; older: number };
-
-/** Decides what the list, and those of the days before, say. An absence is concluded only from what was read. Pure. */
-function conclude(
-  { day: of, whole, early, refusedRows, olderUnread, olderCounted, olderEarlyAt }: ListProof,
-  { doubt, lacks, own, older }: Known,
-) {
-  const hidden: Reason = refusedRows > 0 ? 'rows_refused' : lacks;
-  const reason = doubt ?? (lacks === 'names_left' ? lacks : own > 0 ? null : hidden);
-  const ofList: Conclusion = reason !== null ? 'unknown' : own > 0 ? 'has' : 'none';
-  const isOlderRead = olderUnread === 0 && !hidden && doubt !== 'time_zone' && older === 0;
-  const ofOlder: Conclusion = older > 0 && doubt !== 'not_listed' ? 'has' : isOlderRead ? 'none' : 'unknown';
-  const order: Conclusion[] = ['has', 'unknown', 'none'];
-  return {
-    conclusion: order.find((one) => one === ofList || one === ofOlder) ?? 'unknown',
-    list: { day: of, conclusion: ofList, reason, reading: presentReading(whole), early: presentReading(early) },
-    older: {
-      ...{ conclusion: ofOlder, days: LATE_DAYS, unread: olderUnread, counted: olderCounted },
-      early_at: olderEarlyAt?.toISOString() ?? null,
-    },
-  };
-}
-
-function presentReading(of: ListProof['whole']): PaymentProof['list']['reading'] {
-  return of?.asked_at
-    ? {
-        ...{ read_at: of.asked_at.toISOString(), run_id: of.id, from: of.from_day, to: of.to_day },
-        ...{ announced: of.total, listed: of.seen },
-      }
-    : null;
 }
 
 async function readLog(context: Context): Promise<PaymentProof['log']> {

@@ -26,11 +26,21 @@ const ENDED_BY_READING: readonly PaymentProof['list']['reason'][] = [
   ...(['not_read', 'only_counted', 'reopened', 'late_entry', 'before_books'] as const),
 ];
 
+/** Whether a reading of the day that is whole, begun after its end, ends this doubt. */
+export function isEndedByReading(reason: PaymentProof['list']['reason']): boolean {
+  return reason === 'not_over' || ENDED_BY_READING.includes(reason);
+}
+
 /** The days that a run must read before anything is concluded; undefined if a reading decides nothing. */
 export function daysToRead({ conclusion, list, older }: PaymentProof): { from: Day; to: Day } | undefined {
   const isListWanted = ENDED_BY_READING.includes(list.reason);
-  if (conclusion !== 'unknown' || list.reason === 'not_over' || !(isListWanted || older.unread > 0)) return undefined;
-  return { from: addDays(list.day, older.unread > 0 ? -older.days : 0), to: addDays(list.day, isListWanted ? 0 : -1) };
+  const { charges, charges_count: count } = older;
+  const isOlderWanted = charges ? charges.length > 0 : older.unread > 0;
+  if (conclusion !== 'unknown' || list.reason === 'not_over' || !(isListWanted || isOlderWanted)) return undefined;
+  // the days of the charges that are in doubt are enough
+  const first = isOlderWanted ? (charges?.[0]?.day ?? addDays(list.day, -older.days)) : list.day;
+  const last = (charges?.length === count && charges?.at(-1)?.day) || addDays(list.day, -1);
+  return { from: first, to: isListWanted ? list.day : last };
 }
 
 const CONCLUSIONS = words<Exclude<PaymentProof['conclusion'], 'has'>>({ none: 'Não tem', unknown: 'Não se sabe' });
@@ -142,22 +152,48 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Transl
       from: formatDay(wanted.from, language()),
       to: formatDay(wanted.to, language()),
     });
-  const said = [ofList, early, ...ofOlder, toConclude, elsewhere, ...sayOthers(proof), sayMismatches(proof)];
+  const next =
+    list.next_at !== null &&
+    t('A próxima leitura inteira dela começa em {at}; se ela a provar, a partir daí se pode concluir.', {
+      at: spell(list.next_at),
+    });
+  const said = [ofList, early, next, ...ofOlder, toConclude, elsewhere, ...sayOthers(proof), sayMismatches(proof)];
   return said.filter((one) => typeof one === 'string');
 }
+
+/** Why days that were not read since are no doubt. */
+const ALL_LISTED =
+  'A lista de cada um desses dias foi lida inteira depois do seu fim, e nenhuma cobrança deste valor ficou sem pagamento e sem ser vista de novo depois de {day}.';
 
 function sayOlder(
   { asked, older, payments }: PaymentProof,
   since: string,
   spell: (at: string) => string,
-): (Translated | null)[] {
+): (Translated | null | false)[] {
   const day = formatDay(asked.day, language());
-  const { days, unread: n, counted, early_at: earlyAt } = older;
+  const { days, unread: n, counted, early_at: earlyAt, charges, next_at: nextAt } = older;
+  const next =
+    nextAt !== null &&
+    t('A próxima leitura inteira desses dias começa em {at}; se ela os provar, a partir daí se pode concluir.', {
+      at: spell(nextAt),
+    });
   if (older.conclusion !== 'unknown') {
     const has = sayCount(payments.filter((one) => one.is_older).length);
-    return [t('O que foi criado nos {days} dias antes {has} assim, paga em {day}.', { day, days, has })];
+    const said = t('O que foi criado nos {days} dias antes {has} assim, paga em {day}.', { day, days, has });
+    return older.conclusion === 'has' || n === 0 ? [said] : [said, t(ALL_LISTED, { day })];
   }
-  if (n === 0) return [t('Sobre o que foi criado antes e pago em {day} também nada se conclui.', { day })];
+  if (n === 0 || charges?.length === 0)
+    return [t('Sobre o que foi criado antes e pago em {day} também nada se conclui.', { day })];
+  if (charges)
+    return [
+      plural(
+        older.charges_count ?? charges.length,
+        'Só uma cobrança deste valor, criada antes, pode ter sido paga em {day}: não consta como paga e não foi vista desde {since}.',
+        'Só {n} cobranças deste valor, criadas antes, podem ter sido pagas em {day}: não constam como pagas e não foram vistas desde {since}.',
+        { day, since },
+      ),
+      next,
+    ];
   return [
     t(
       'Sobre o que foi criado antes e pago em {day} nada se conclui: dos {days} dias antes, {n} não foram lidos inteiros desde {since}.',
@@ -171,6 +207,8 @@ function sayOlder(
     earlyAt === null
       ? null
       : t('A leitura inteira mais nova desses dias começou antes disso, em {at}.', { at: spell(earlyAt) }),
+    older.unlisted === 0 && asked.amount === null ? t('Com o valor, talvez se possa concluir.') : null,
+    next,
   ];
 }
 

@@ -113,6 +113,7 @@ export const statement = component('Statement', {
   balance: amount,
   ledger: amount,
   difference: amount,
+  replaced: z.boolean().describe('by a later statement of the same instant'),
   ...entered,
 });
 

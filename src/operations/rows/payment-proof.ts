@@ -44,13 +44,25 @@ export const paymentProof = component('PaymentProof', {
     day,
     conclusion: conclusion.describe('of what was created on the day'),
     reason: z.enum(REASONS).nullable().describe('why nothing is concluded'),
+    next_at: nullableInstant.describe('where nothing is concluded: when the timetable next reads the day whole'),
     reading: reading.nullable().describe('the newest that read the list whole, begun after the day'),
     early: reading.nullable().describe('where there is none: the newest that read it whole, and began too early'),
   }),
   older: z
     .object({
       ...{ conclusion, days: z.int(), unread: z.int().describe('days not read whole since') },
+      unlisted: z
+        .int()
+        .describe('of these, never read whole after their own end: only of the others is each charge known'),
+      charges: z
+        .array(z.object({ id: z.string(), day }))
+        .nullable()
+        .describe(
+          'created on unread days, of the amount, not known as paid and not seen since: only one of these may have been paid on the day; at most 20; null: not known',
+        ),
+      charges_count: z.int().nullable(),
       counted: z.int().describe('of these, counted since: a count names no transaction'),
+      next_at: nullableInstant.describe('when the timetable next reads all of the unread days whole'),
       early_at: nullableInstant.describe('of these, when the newest whole reading began: too early'),
     })
     .describe('of what was created in the days before and paid on the day'),

@@ -22,6 +22,8 @@ export type ReceiptShares = {
   orders: OrdersCut;
   /** By the platform's segment of account names. */
   platforms: Map<string, ReceiptShare>;
+  /** Receipts that are not identified, of which no open mismatch says so; undefined for cuts of earlier versions. */
+  unreported: { count: number; cents: bigint } | undefined;
   /** @returns the shares of the receipts in force among these movements, by their entries' numbers. */
   share(movements: readonly Movement[]): Promise<Map<number, ReceiptShare>>;
   /** SHA-256 over whose the receipts are, so far. It covers nothing personal. */
@@ -32,9 +34,11 @@ export function createReceiptShares(db: Reader, orders: OrdersCut): ReceiptShare
   const sinceOf = createSinceOf(orders);
   const platforms = new Map<string, ReceiptShare>();
   const hash = createHash('sha256');
+  const unreported = orders.mismatchSeq === undefined ? undefined : { count: 0, cents: 0n };
   return {
     orders,
     platforms,
+    unreported,
     async share(movements) {
       const receipts = movements.filter(({ kind, inForce }) => kind === 'receipt' && inForce);
       const seqs = receipts.flatMap(({ transactionSeq }) => transactionSeq ?? []);
@@ -48,6 +52,10 @@ export function createReceiptShares(db: Reader, orders: OrdersCut): ReceiptShare
         shares.set(receipt.entrySeq, share);
         addShare(platforms, platformAccountSegment(receipt.platform), share);
         const { ofOrders, unidentified } = share;
+        if (unreported && unidentified > 0n && !reported.has(seq ?? 0)) {
+          unreported.count++;
+          unreported.cents += unidentified;
+        }
         if (ofOrders + unidentified > 0n)
           hash.update(`${JSON.stringify([receipt.transactionId, receipt.atWall, `${ofOrders}`, `${unidentified}`])}\n`);
       }

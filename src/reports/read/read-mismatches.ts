@@ -47,8 +47,15 @@ type Scope = {
   platform: string | undefined;
 };
 
-/** `own`: how many of them concern the days of the file. */
-export type MismatchCount = { kind: string; severity: string; count: number; own: number; stakeCents: bigint };
+/** `own`: how many of them concern the days of the file; `ownStakeCents`: what is at stake in these. */
+export type MismatchCount = {
+  kind: string;
+  severity: string;
+  count: number;
+  own: number;
+  stakeCents: bigint;
+  ownStakeCents: bigint;
+};
 
 /**
  * Counts all mismatches that were not resolved at the cut, and sums what is at stake, by kind and severity.
@@ -60,18 +67,18 @@ export async function countMismatches(
   days: { from: Day; to: Day },
 ): Promise<MismatchCount[]> {
   const opened = asOfChange<Date>('opened_at');
+  const isOwn = sql`COALESCE(${concernedDay(scope.eventSeq)} BETWEEN ${days.from} AND ${days.to},
+    ${opened} >= ${scope.from} AND ${opened} < ${scope.to})`;
   const rows = await selectAsOfCut(db, scope, [])
     .select(['mismatches.kind', 'mismatches.severity', (eb) => eb.fn.countAll<number>().as('count')])
     .select(sql<bigint>`CAST(COALESCE(SUM(${stakeAtCut()}), 0) AS SIGNED)`.as('stake_cents'))
-    .select(
-      sql<string>`SUM(COALESCE(${concernedDay(scope.eventSeq)} BETWEEN ${days.from} AND ${days.to},
-        ${opened} >= ${scope.from} AND ${opened} < ${scope.to}))`.as('own'),
-    )
+    .select(sql<string>`SUM(${isOwn})`.as('own'))
+    .select(sql<bigint>`CAST(COALESCE(SUM(CASE WHEN ${isOwn} THEN ${stakeAtCut()} END), 0) AS SIGNED)`.as('own_cents'))
     .where('change.state', '!=', 'resolved')
     .groupBy(['mismatches.kind', 'mismatches.severity'])
     .execute();
-  return rows.map(({ kind, severity, count, own, stake_cents: stakeCents }) => ({
-    ...{ kind, severity, stakeCents },
+  return rows.map(({ kind, severity, count, own, stake_cents: stakeCents, own_cents: ownStakeCents }) => ({
+    ...{ kind, severity, stakeCents, ownStakeCents },
     ...{ count: Number(count), own: Number(own) },
   }));
 }

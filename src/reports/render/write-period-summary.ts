@@ -1,6 +1,6 @@
 import { boundsOfMonth, monthOf } from '../../domain/calendar.ts';
 import { fill } from '../../texts/fill.ts';
-import { formatMoment, type Texts } from '../../texts/reports/texts.ts';
+import { formatLocalAmount, formatMoment, type Texts } from '../../texts/reports/texts.ts';
 import { type ClosedMonth, type RangeDay, type RangePlan, spanOf } from '../plan/report-plan.ts';
 import type { DayRow } from '../read/list-day-rows.ts';
 import { platformAccountSegment } from '../read/read-accounts.ts';
@@ -86,7 +86,9 @@ function listOpenMatters({ texts, platforms, statements, mismatches }: Summary<R
   const sum = (pick: (one: (typeof mismatches)[number]) => number): number =>
     mismatches.reduce((all, one) => all + pick(one), 0);
   const own = sum((one) => one.own);
-  const open = fill(words.openText, { own, all: sum((one) => one.count) });
+  const stake = mismatches.reduce((cents, one) => cents + one.ownStakeCents, 0n);
+  const values = { own, stake: formatLocalAmount(stake, texts), all: sum((one) => one.count) };
+  const open = fill(words.openText, values);
   const all = platforms.size;
   const stated = statements.filter(({ platform }) => platforms.has(platformAccountSegment(platform)));
   const count = {

@@ -1,3 +1,4 @@
+import { fill } from '../../texts/fill.ts';
 import { SHARE_LINES, sumShares } from '../orders/share-receipts.ts';
 import type { AnyPlan } from '../plan/report-plan.ts';
 import { sumPlatformTotals } from '../read/create-tally.ts';
@@ -59,6 +60,11 @@ export function writeReceiptShares(sheet: SheetWriter, summary: Summary<AnyPlan>
     `ROUND(${letter}${row}-${letter}${first + SHARE_LINES.indexOf('unidentified')},2)`,
   );
   put(general.difference, [...blank, difference]);
+  const { unreported } = shares;
+  if (unreported && unreported.count > 0 && 'days' in plan) {
+    put(fill(words.unreported, { count: unreported.count }), [...blank, { cents: unreported.cents }]);
+    sheet.addRow([{ text: words.unreportedText, style: 'hint' }]);
+  }
   const { undecidedSince } = shares.orders;
   if (undecidedSince === null) return;
   const moment = plan.calendar.toWallTime(new Date(undecidedSince));

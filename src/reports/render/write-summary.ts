@@ -109,10 +109,21 @@ export function writeMismatches(
   }
   const byKind = Map.groupBy(mismatches, (one) => one.kind);
   const { mismatch, atStake, severity, meaning } = texts.columns;
+  // the files of a day keep their bytes
+  const isPeriod = 'days' in plan;
+  const addUp = (ones: typeof mismatches, cents: 'stakeCents' | 'ownStakeCents'): bigint =>
+    ones.reduce((sum, one) => sum + one[cents], 0n);
+  const own = (ones: typeof mismatches): Cell[] => [
+    { count: ones.reduce((sum, one) => sum + one.own, 0) },
+    ...(isPeriod ? [{ cents: addUp(ones, 'ownStakeCents') }] : []),
+  ];
   sheet.addRow([
     { text: mismatch, style: 'header' },
     { text: words.count, style: 'headerRight' },
     { text: atStake, style: 'headerRight' },
+    ...(isPeriod ? [texts.period.own, texts.period.ownAtStake] : []).map(
+      (text): Cell => ({ text, style: 'headerRight' }),
+    ),
     ...[severity, meaning].map((text): Cell => ({ text, style: 'header' })),
   ]);
   for (const kind of Object.keys(MISMATCH_SEVERITY)) {
@@ -123,15 +134,15 @@ export function writeMismatches(
     sheet.addRow([
       { text: describeCode(texts.mismatchTitles, kind), style: 'label' },
       { count: ones.reduce((sum, one) => sum + one.count, 0) },
-      { cents: ones.reduce((sum, one) => sum + one.stakeCents, 0n) },
+      { cents: addUp(ones, 'stakeCents') },
+      ...(isPeriod ? own(ones) : []),
       { text: describeCode(texts.severities, worst), style },
       { text: describeCode(texts.mismatchKinds, kind), style: 'muted' },
     ]);
   }
-  const own = mismatches.reduce((sum, one) => sum + one.own, 0);
   sheet.addRow([
-    { text: 'days' in plan ? texts.period.ownOfPeriod : texts.period.ownOfDay, style: 'label' },
-    { count: own },
+    { text: isPeriod ? texts.period.ownOfPeriod : texts.period.ownOfDay, style: 'label' },
+    ...own(mismatches),
   ]);
   if (tables.mismatches.rows < MISMATCHES_MAX) return;
   sheet.addRow([

@@ -1,7 +1,8 @@
 import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
-import type { Day } from '../../domain/calendar.ts';
+import { addDays, type Day } from '../../domain/calendar.ts';
+import { LATE_DAYS, provesDay } from '../../domain/late-days.ts';
 import { findFirstDay } from '../../seal/find-first-day.ts';
 import { listUnread } from '../revisions/classify-day.ts';
 import { readProofWindows } from '../revisions/read-proof-windows.ts';
@@ -18,17 +19,21 @@ export type ListProof = Awaited<ReturnType<typeof readListProof>>;
  * `early`: where there is none, the newest one before.
  * `refusedRows`: rows that may be of it, and could not be read. `olderUnread`: those of the days before whose transactions may
  * have been paid on it, and that were not read whole since; `olderCounted` of them were counted, which closes a report and
- * names no transaction; `olderEarlyAt`: when the newest whole reading of one of them began.
+ * names no transaction; `olderEarlyAt`: when the newest whole reading of one of them began. `olderUnlisted` of them were never
+ * proven by a whole reading after their own end, or no more by a newer one: of all others each charge is known, though not what
+ * became of it. `olderRefused`: rows of the days before that could not be read.
  */
 export async function readListProof({ db, calendar, clock }: Context, day: Day) {
   const since = calendar.provableFrom(day);
-  const [whole, last, isInDoubt, firstDay, windows, refusedRows] = await Promise.all([
+  const before = addDays(day, -LATE_DAYS);
+  const [whole, last, isInDoubt, firstDay, windows, refusedRows, failed] = await Promise.all([
     readNewest(db, day, ['complete'], since),
     readNewest(db, day, ['complete', 'counted', 'incomplete'], since),
     isZoneAlertFiring(db),
     findFirstDay(db),
     readProofWindows(db, { from: day, to: day }),
-    countRefused(db, day),
+    listRefused(db, before, day),
+    readFailed(db, before, day),
   ]);
   function decideDoubt(): ListDoubt | null {
     if (clock.now() < since) return 'not_over';
@@ -44,14 +49,22 @@ export async function readListProof({ db, calendar, clock }: Context, day: Day) 
   const olderCounted = unread.length - listOlder(windows).length;
   const tooEarly = readWhole.filter(({ from, to }) => unread.some((one) => from <= one && to >= one));
   const [olderEarlyAt] = tooEarly.map(({ askedAt }) => askedAt).sort((a, b) => b.getTime() - a.getTime());
+  const isListed = (one: Day): boolean =>
+    readWhole.some(
+      (window) =>
+        provesDay(window, one, calendar.provableFrom(one)) &&
+        !failed.some(({ from, to, askedAt }) => from <= one && to >= one && askedAt > window.askedAt),
+    );
   const early = whole ? undefined : await readNewest(db, day, ['complete']);
   return {
     day,
     doubt: decideDoubt(),
     whole,
     early,
-    refusedRows,
-    olderUnread: unread.length,
+    refusedRows: refusedRows.filter((one) => one.to >= day).length,
+    olderRefused: refusedRows.filter((one) => one.from < day).length,
+    olderDays: unread,
+    olderUnlisted: unread.filter((one) => !isListed(one)).length,
     olderCounted,
     olderEarlyAt,
   };
@@ -73,8 +86,24 @@ async function readNewest(db: Reader, day: Day, states: readonly string[], since
     .executeTakeFirst();
 }
 
-/** Counts open `row_refused` that may be of a day: by the days of the row, else of the run that met it; else of any day. */
-async function countRefused(db: Reader, day: Day): Promise<number> {
+/** The newest reading of each range of these days that could not prove them. */
+async function readFailed(db: Reader, from: Day, to: Day) {
+  const rows = await db
+    .selectFrom('run_windows')
+    .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
+    .where('state', '=', 'incomplete')
+    .where('platform', 'is', null)
+    .where('from_day', '<=', to)
+    .where('to_day', '>=', from)
+    .groupBy(['from_day', 'to_day'])
+    .execute();
+  return rows.flatMap(({ from_day, to_day, asked_at }) =>
+    asked_at ? [{ from: from_day, to: to_day, askedAt: new Date(asked_at) }] : [],
+  );
+}
+
+/** The days of open `row_refused` that may be of these: those of the row, else of the run that met it; else any day. */
+async function listRefused(db: Reader, first: Day, last: Day): Promise<{ from: Day; to: Day }[]> {
   const rows = await db
     .selectFrom('mismatches')
     .leftJoin('runs', 'runs.seq', 'mismatches.run_seq')
@@ -82,9 +111,11 @@ async function countRefused(db: Reader, day: Day): Promise<number> {
     .where('kind', '=', 'row_refused')
     .where('mismatches.state', '!=', 'resolved')
     .execute();
-  return rows.filter(({ actual, from_day, to_day }) => {
-    const { days } = JSON.parse(actual ?? '{}') as { days?: { from: Day; to: Day } };
-    const [from, to] = [days?.from ?? from_day, days?.to ?? to_day];
-    return from === null || to === null || (from <= day && to >= day);
-  }).length;
+  return rows
+    .map(({ actual, from_day, to_day }) => {
+      const { days } = JSON.parse(actual ?? '{}') as { days?: { from: Day; to: Day } };
+      const [from, to] = [days?.from ?? from_day, days?.to ?? to_day];
+      return from === null || to === null ? { from: first, to: last } : { from, to };
+    })
+    .filter(({ from, to }) => from <= last && to >= first);
 }

@@ -120,6 +120,7 @@ export const BALANCES_EN = {
   'Instante, no relógio do provedor': 'Instant, on the provider’s clock',
   'Saldo no painel, em R$': 'Balance on the dashboard, in R$',
   'Saldo informado': 'Stated balance',
+  substituído: 'replaced',
   'No razão nesse instante': 'In the ledger at that instant',
   'nenhuma: o saldo confere': 'none: the balances agree',
   'O saldo informado é o do razão. Uma divergência de saldo em aberto desta plataforma se resolve.':

@@ -76,6 +76,10 @@ export const EXPECTED_EN = {
   'Pagamentos que podem ser deste pedido': 'Payments that may belong to this order',
   'Nenhum pagamento a casar.': 'No payment to match.',
   'É este': 'It is this one',
+  'Todos os estados': 'All states',
+  'Pode ser um destes pedidos': 'It may be one of these orders',
+  'Nenhum pedido por pagar deste valor vence até 30 dias antes ou depois do pagamento.':
+    'No unpaid order of this amount is due within 30 days before or after the payment.',
   'Escreva um valor como nas listas.': 'Write an amount as the lists do.',
   'Nenhum pedido tem pagamento a casar.': 'No order has a payment to match.',
   'O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.':

@@ -84,6 +84,18 @@ export const PROOF_EN = {
     'it has more names than are compared; write the amount, the hour or the E2E id too',
   'O que foi criado nos {days} dias antes {has} assim, paga em {day}.':
     'What was created in the {days} days before {has} like this, paid on {day}.',
+  'A lista de cada um desses dias foi lida inteira depois do seu fim, e nenhuma cobrança deste valor ficou sem pagamento e sem ser vista de novo depois de {day}.':
+    'The list of each of these days was read whole after its end, and no charge of this amount was left unpaid and not seen again after {day}.',
+  'Só uma cobrança deste valor, criada antes, pode ter sido paga em {day}: não consta como paga e não foi vista desde {since}.':
+    'Only one charge of this amount, created before, may have been paid on {day}: it is not known as paid and was not seen since {since}.',
+  'Só {n} cobranças deste valor, criadas antes, podem ter sido pagas em {day}: não constam como pagas e não foram vistas desde {since}.':
+    'Only {n} charges of this amount, created before, may have been paid on {day}: they are not known as paid and were not seen since {since}.',
+  'Com o valor, talvez se possa concluir.': 'With the amount, it may be possible to conclude.',
+  'A próxima leitura inteira dela começa em {at}; se ela a provar, a partir daí se pode concluir.':
+    'Its next whole reading begins at {at}; if that proves it, a conclusion is possible from then on.',
+  'A próxima leitura inteira desses dias começa em {at}; se ela os provar, a partir daí se pode concluir.':
+    'The next whole reading of these days begins at {at}; if that proves them, a conclusion is possible from then on.',
+  'Cobranças em dúvida': 'Charges in doubt',
   'não tem nenhuma transação': 'has no transaction',
   'tem uma transação': 'has one transaction',
   'tem {n} transações': 'has {n} transactions',

@@ -6,6 +6,9 @@ export const ORDERS_PT_BR = {
   notExpected: 'Recebimentos de onde não havia pedidos',
   sum: 'Recebimentos pela soma dos três',
   sheet: 'Não identificados pela soma da planilha',
+  unreported: 'Não identificados sem divergência em aberto: {count}',
+  unreportedText:
+    'A divergência “Recebimento sem pedido” abre 24 horas depois do pagamento: até lá, nada se decide sobre o recebimento. A de outros pode já ter sido resolvida.',
   undecided: 'Pedidos: com o que se sabia até',
 } as const;
 
@@ -16,6 +19,9 @@ export const ORDERS_EN: Record<keyof typeof ORDERS_PT_BR, string> = {
   notExpected: 'Receipts where there were no orders',
   sum: 'Receipts by the sum of the three',
   sheet: 'Not identified by the sheet’s sum',
+  unreported: 'Not identified without an open mismatch: {count}',
+  unreportedText:
+    'The mismatch “Receipt without an order” opens 24 hours after the payment: until then, nothing is decided about the receipt. That of others may be resolved already.',
   undecided: 'Orders: with what was known up to',
 };
 

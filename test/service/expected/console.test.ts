@@ -30,6 +30,15 @@ test('totals say apart what is to receive and what is to pay, each with its own 
   const list = '/expected?due_from=2031-05-01&due_to=2031-05-01';
   const { text } = await operator.get(list);
   expect(text).toContain('Em aberto a receber 1 R$ 10,00 R$ 0,00 R$ 10,00 Em aberto a pagar 1 R$ 4,00 R$ 0,00 R$ 4,00');
+  // of two states of one operation, a total; received and paid make none
+  expect(text).not.toContain('Todos os estados a receber');
+  await put('sum-3', { due_day: '2031-05-01', amount: '3.50' });
+  await env.context.db
+    .updateTable('expected_payments')
+    .set({ state: 'unpaid' })
+    .where('number', '=', 'sum-3')
+    .execute();
+  expect((await operator.get(list)).text).toMatch(/Todos os estados a receber 2 R\$ 13,50 R\$ 0,00 R\$ 13,50/);
   const one = await operator.get(`${list}&operation=cashout`);
   expect(one.text).toContain('sum-2');
   expect(one.text).not.toContain('sum-1');
@@ -141,7 +150,29 @@ test('a payment of no order is matched on its own page, or opens a new order', a
   };
   const [page, other] = [await make(), await make()];
   expect((await operator.get(page)).text).toContain('Este pagamento não é de pedido nenhum');
-  expect((await operator.post(`${page}/match`, { number: 'none-such' })).status).toBe(404);
+  // a number that is nobody's, or of two sources, keeps the form, and offers the orders that may be it
+  await put('own-far', { due_day: addDays(env.today, 80) });
+  await put('own-other', { due_day: addDays(env.today, 5), amount: '10.01' });
+  const wrong = await operator.post(`${page}/match`, { number: 'none-such' });
+  expect(wrong.status).toBe(422);
+  expect(wrong.html).toMatch(/name="number" aria-invalid="true"[^>]* value="none-such"/);
+  expect(wrong.text).toContain('Não há este pedido.');
+  const own = new RegExp(`href="(/expected/[^"/]+/match\\?transaction_id=${page.slice('/transactions/'.length)})"`);
+  const offered = wrong.html.slice(wrong.html.indexOf('id="match"'));
+  expect(offered).toMatch(own);
+  expect([offered.includes('own-1'), offered.includes('own-far'), offered.includes('own-other')]).toEqual([
+    ...[true, false, false],
+  ]);
+  const shared = { due_day: addDays(env.today, 80), amount: '7.00' };
+  await put('own-shared', shared);
+  await put('own-shared', shared, 'another');
+  const two = await operator.post(`${page}/match`, { number: 'own-shared' });
+  expect([two.status, two.text]).toEqual([
+    422,
+    expect.stringContaining('Várias origens têm um pedido com este número'),
+  ]);
+  expect(two.html.match(/>own-shared</g)).toHaveLength(2);
+  expect((await operator.post('/transactions/none-such/match', { number: 'own-1' })).status).toBe(404);
   const { status, to } = await operator.post(`${page}/match`, { number: 'own-1' });
   expect(status).toBe(303);
   const form = to ?? '';

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { OFX_BYTES_MAX } from '../../../src/imports/ofx/read-ofx-elements.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
+import { storeStatement } from '../../../src/ledger/stated/state-balance.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { type MadeLine, makeOfx } from '../../support/make-ofx.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -615,4 +616,24 @@ test('a person states the balance that no statement has, at the end of a day tha
   expect(await balanceOf()).toMatchObject({ balance: '85.00' });
   await env.api('accountant', 'PUT', '/bank/accounts', { account, balance: null });
   expect(await balanceOf()).toMatchObject({ balance: null });
+});
+
+test('Ajustes names the bank account of a withdrawal, and a replaced balance says so', async () => {
+  const session = await env.console('accountant');
+  const platform = String(env.paid.platform);
+  const given = { platform, day: env.today, kind: 'bank_out', amount: '1,00', bank_account: '341/7-1', note: 'saque' };
+  await env.api('accountant', 'PUT', '/bank/accounts', {
+    account: '341/7-1',
+    name: 'Conta da loja',
+    new_account: true,
+  });
+  const sent = await session.post('/balances/adjustments/new', given);
+  await session.confirm('/balances/adjustments/new', sent);
+  expect((await session.get('/balances/adjustments')).text).toMatch(/Saque.* Conta da loja 341\/7-1/);
+  const at = new Date(env.context.clock.now().getTime() - 3_600_000);
+  for (const balanceCents of [100n, 200n])
+    await storeStatement(env.context, { platform, at, balanceCents, actor: 'test' });
+  const { text } = await session.get('/balances/statements');
+  expect(text).toContain('R$ 1,00 substituído');
+  expect(text).not.toContain('R$ 2,00 substituído');
 });

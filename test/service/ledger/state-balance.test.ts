@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { compareStatements } from '../../../src/ledger/stated/state-balance.ts';
+import { compareStatements, listStatements } from '../../../src/ledger/stated/state-balance.ts';
 import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
 import { readMismatchRows } from '../../support/read-ledger-state.ts';
 
@@ -58,8 +58,16 @@ test('of two for one moment the one that was stated last counts, and one whose d
   await readDays();
   const moment = '2026-11-02 10:00:00';
   const [first, last] = [statementOf('p', moment, 500n), statementOf('p', moment, 0n)];
+  const isReplaced = async () =>
+    (await listStatements(context, 5, undefined)).map(({ id, replaced }) => [id, replaced]);
   const unread = statementOf('p', '2026-11-04 10:00:00', 7n);
   await context.db.insertInto('statements').values([first, last, unread]).execute();
+  expect(await isReplaced()).toEqual(
+    expect.arrayContaining([
+      [first.id, true],
+      [last.id, false],
+    ]),
+  );
   await compareStatements(context);
   expect(await readMismatchRows(context, 'balance_differs')).toEqual([]);
   expect(await compared()).toEqual([last.id]);

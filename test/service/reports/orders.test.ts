@@ -388,7 +388,14 @@ test('a receipt that was reported as nobody’s is not identified in later files
     return await readWorkbook(file);
   };
   const lines = (sheets: ReadSheet[]) => linesOf(sheets, 'Resumo do período').map((cells) => cells.at(-1) ?? 0n);
-  const [, , unidentified = 0n, notExpected = 0n] = lines(await readRange());
+  const earlier = await readRange();
+  const [, , unidentified = 0n, notExpected = 0n] = lines(earlier);
+  const rowIn = (of: ReadSheet[], label: string) =>
+    sheetOf(of, 'Resumo do período').rows.find((row) => String(row[0]?.value).startsWith(label));
+  // of the receipts that are not identified, those of which no mismatch is open
+  const unreported = rowIn(earlier, 'Não identificados sem divergência em aberto: ');
+  const left = centsOf(unreported?.findLast(Boolean));
+  expect([left > 0n, left < unidentified]).toEqual([true, true]);
   const { seq } = await context.db
     .selectFrom('transactions')
     .select('seq')
@@ -396,11 +403,20 @@ test('a receipt that was reported as nobody’s is not identified in later files
     .executeTakeFirstOrThrow();
   const mismatch = {
     ...{ kind: 'receipt_unidentified' as const, scope: lone.id },
-    ...{ transactionId: lone.id, transactionSeq: seq },
+    ...{ transactionId: lone.id, transactionSeq: seq, amountCents: 700n },
   };
   await transact(context.db, (trx) => raiseMismatches(trx, [mismatch], context.clock.now()));
   const sheets = await readRange();
   expectAddedUp(sheets, 'Resumo do período');
   expect(lines(sheets).slice(2)).toEqual([unidentified + 700n, notExpected - 700n]);
-  expect(rowsOf(sheetOf(sheets, 'Não identificados')).map((row) => row['Id da transação']?.value)).toContain(lone.id);
+  const [label, ...cells] = rowIn(sheets, 'Não identificados sem divergência em aberto: ') ?? [];
+  expect([label?.value, centsOf(cells.findLast(Boolean))]).toEqual([unreported?.[0]?.value, left]);
+  // by type and of all: how many, what is at stake, and both of the period
+  const numbers = (of: ReadSheet[], line: string) => (rowIn(of, line) ?? []).map((cell) => Number(cell?.value));
+  const grown = (line: string) => {
+    const before = numbers(earlier, line);
+    return numbers(sheets, line).map((one, index) => Math.round((one - (before[index] ?? 0)) * 100));
+  };
+  expect(grown(PT_BR.mismatchTitles.receipt_unidentified ?? '').slice(1, 5)).toEqual([100, 700, 100, 700]);
+  expect(grown('Deste período, de todos os tipos').slice(1, 3)).toEqual([100, 700]);
 });

@@ -406,3 +406,77 @@ it.each([
   expect(status).toBe(422);
   expect(Object.keys(proof.errors ?? {})).toContain(field);
 });
+
+it('a day read whole is answered before the weekly reading, as each charge of the days before is known', async () => {
+  const { db, clock, calendar } = env.context;
+  const asked = addDays(env.today, -3);
+  const next = (of: Day) => calendar.toInstant(`${addDays(of, 1)} 04:00:00`);
+  const [first, last] = [addDays(asked, -95), addDays(asked, -1)];
+  await db.deleteFrom('run_windows').execute();
+  await recordReadDays(env.context, asked, asked, next(asked));
+  // each list of the days before was read whole after its own end, and none since; the newest ones were counted
+  await recordReadDays(env.context, first, addDays(last, -1), next(addDays(last, -1)));
+  const run = await recordReadDays(env.context, last, last, next(last));
+  const proveAsked = async (query: Record<string, string>) => (await ask({ day: asked, ...query })).proof;
+  const none = await proveAsked({ amount: '9.99' });
+  expect(none).toMatchObject({
+    conclusion: 'none',
+    older: { conclusion: 'none', unread: 95, unlisted: 0, charges: [] },
+  });
+  expect(none.headline['pt-BR']).toMatch(/: Não tem$/);
+  expect(none.text['pt-BR']).toMatch(/foi lida inteira em .* não tem nenhuma transação assim: R\$.9,99\./);
+  expect(none.text['pt-BR']).toContain('A lista de cada um desses dias foi lida inteira depois do seu fim');
+  // without an amount any charge may be the one
+  const unnamed = await proveAsked({ name: 'cunha' });
+  expect(unnamed).toMatchObject({ conclusion: 'unknown', older: { charges: null } });
+  expect(unnamed.text.en).toContain('With the amount, it may be possible to conclude.');
+  // a charge that was pending when it was last seen may have been paid since
+  const created = addDays(asked, -9);
+  const pending = [{ status: 'pending', date_created: `${created} 11:00:00` }];
+  const charge = of('0f0e0d0c-0000-4000-8000-0000000009aa', `${created} 11:00:00`, {
+    ...{ amount: '44.10', status: 'pending', events: pending },
+  });
+  await applyObservations(env.context, [observe(charge, next(created))]);
+  const doubted = await proveAsked({ amount: '44.10' });
+  expect(doubted).toMatchObject({
+    conclusion: 'unknown',
+    list: { conclusion: 'none' },
+    older: { conclusion: 'unknown', charges: [{ id: charge.id, day: created }], next_at: expect.any(String) },
+  });
+  expect(doubted.text['pt-BR']).toContain('Só uma cobrança deste valor, criada antes, pode ter sido paga em');
+  expect(doubted.text['pt-BR']).toMatch(/A próxima leitura inteira desses dias começa em \d/);
+  const page = await (await env.console('operator')).get(`/transactions/proof?day=${asked}&amount=44,10`);
+  expect(page.html).toContain(`/transactions/${charge.id}`);
+  expect(page.html).toContain(`?from=${created}&amp;to=${created}"`);
+  expect((await proveAsked({ amount: '9.99' })).conclusion).toBe('none');
+  // seen since, still unpaid: it was not paid on the day
+  const canceled = [{ status: 'canceled', date_created: `${asked} 13:00:00` }, ...pending];
+  await apply({ ...charge, status: 'canceled', events: canceled });
+  expect((await proveAsked({ amount: '44.10' })).conclusion).toBe('none');
+  // a newer reading that failed, a list that was never read, and a row that could not be read take it back
+  const failed = await recordReadDays(env.context, last, last, clock.now());
+  const { seq } = await db.selectFrom('runs').select('seq').where('id', '=', failed).executeTakeFirstOrThrow();
+  const setState = (state: string) => db.updateTable('run_windows').set({ state }).where('run_seq', '=', seq).execute();
+  await setState('incomplete');
+  const unproven = await proveAsked({ amount: '9.99' });
+  expect(unproven).toMatchObject({ conclusion: 'unknown', older: { unlisted: 1, charges: null } });
+  expect(unproven.text['pt-BR']).not.toContain('lida inteira depois do seu fim');
+  await setState('counted');
+  expect((await proveAsked({ amount: '9.99' })).conclusion).toBe('none');
+  const row = { kind: 'row_refused', scope: 'row:9', severity: 'high', state: 'open', baseline: 0 };
+  const actual = JSON.stringify({ days: { from: created, to: created } });
+  await db
+    .insertInto('mismatches')
+    .values({ id: 'mm_older', ...row, actual, opened_at: clock.now() })
+    .execute();
+  expect(await proveAsked({ amount: '9.99' })).toMatchObject({ conclusion: 'unknown', list: { conclusion: 'none' } });
+  await db.updateTable('mismatches').set({ state: 'resolved' }).where('id', '=', 'mm_older').execute();
+  const { seq: before } = await db.selectFrom('runs').select('seq').where('id', '=', run).executeTakeFirstOrThrow();
+  await db.updateTable('run_windows').set({ state: 'counted' }).where('run_seq', '=', before).execute();
+  expect(await proveAsked({ amount: '9.99' })).toMatchObject({ conclusion: 'unknown', older: { unlisted: 1 } });
+  // the day itself, counted alone: when it is next read
+  await db.updateTable('run_windows').set({ state: 'counted' }).where('from_day', '=', asked).execute();
+  const counted = await proveAsked({ amount: '9.99' });
+  expect(counted.list).toMatchObject({ reason: 'only_counted', next_at: expect.any(String) });
+  expect(counted.text['pt-BR']).toMatch(/A próxima leitura inteira dela começa em \d/);
+});

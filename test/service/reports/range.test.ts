@@ -207,7 +207,9 @@ test('a summary says that its open mismatches are of all days, how many are its 
   const [differs, missing] = ['não confere em 1 de 2 plataformas', 'não informado de 1 de 2 plataformas'];
   expect(await unstated()).toBe(`${differs}; ${missing}: nada o compara com o razão`);
   const open = async () => lineOf(sheetOf((await read()).sheets, month), 'Divergências')?.[0]?.value;
-  expect(await open()).toMatch(new RegExp(`^${await own()} deste período em aberto; de todos os dias, \\d+$`));
+  expect(await open()).toMatch(
+    new RegExp(`^${await own()} deste período em aberto, R\\$ [\\d.]+,\\d\\d em jogo; de todos os dias, \\d+$`),
+  );
   const ledger = (await readBalances(context.db, context.calendar.toWallTime(at), 'now', context.clock.now())).balances
     .filter(({ account }) => account.startsWith('Assets:Provider:') && account.endsWith(`:${PLATFORM_A}`))
     .reduce((sum, { cents }) => sum + cents, 0n);

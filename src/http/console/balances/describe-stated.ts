@@ -11,6 +11,15 @@ import { buttonLink } from '../parts/page-components.ts';
 import { hasRole } from '../parts/send-page.ts';
 import { ADJUSTMENT_WORDS } from '../parts/words.ts';
 
+/** The names that people gave to bank accounts. */
+export type AccountNames = ReadonlyMap<string, { name: string | null }>;
+
+/** An account by its name, with its number, or by its number alone. */
+export function showAccount(names: AccountNames, account: string): Html {
+  const name = names.get(account)?.name;
+  return name ? html`${name} <span class="hint">${account}</span>` : html`${account}`;
+}
+
 /** Where the money of an adjustment goes, by its code. */
 export const ADJUSTMENT_MEANINGS: Record<string, string> = words({
   bank_out: 'O dinheiro sai do provedor e entra no banco.',

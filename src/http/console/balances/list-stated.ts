@@ -3,11 +3,12 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
+import { readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { adjustments, undoAdjustment } from '../../../operations/books/adjustments.ts';
 import { openings, undoOpening } from '../../../operations/books/openings.ts';
 import { statements } from '../../../operations/books/statements.ts';
 import type { List, RowOf } from '../../../operations/define-list.ts';
-import { t } from '../../../texts/translate.ts';
+import { t, words } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { nameActors } from '../access/name-actors.ts';
@@ -24,10 +25,12 @@ import {
 } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { hasRole } from '../parts/send-page.ts';
-import { balanceTabs, LISTS, nameAdjustment } from './describe-stated.ts';
+import { type AccountNames, balanceTabs, LISTS, nameAdjustment, showAccount } from './describe-stated.ts';
 
 /** Rows of a page of statements: each is compared with the ledger anew, in about 5 ms. */
 const STATEMENTS_SHOWN = 10;
+
+const REPLACED = words({ replaced: 'substituído' });
 
 const PLATFORMS_MAX = 1_000;
 
@@ -43,7 +46,13 @@ export function statedLists(context: Context): Router {
 }
 
 /** How the reader knows platforms and actors. */
-type Shown = { names: PlatformNames; nameOf: Awaited<ReturnType<typeof nameActors>>; response: Response };
+type Shown = {
+  names: PlatformNames;
+  nameOf: Awaited<ReturnType<typeof nameActors>>;
+  response: Response;
+  /** Names of bank accounts. */
+  banks: AccountNames;
+};
 
 type Stated<Row> = {
   rowsShown?: number;
@@ -81,7 +90,7 @@ function statedList<Row extends Made & { seq: number }>(
       response,
       rows.map((row) => row.created_by),
     );
-    const shown = render(context, rows, { names, nameOf, response });
+    const shown = render(context, rows, { names, nameOf, response, banks: await readBankAccounts(context.db) });
     sendList(request, response, {
       ...list,
       tabs,
@@ -100,7 +109,11 @@ function statementTable(context: Context, rows: RowOf<typeof statements>[], { na
     columns: [
       { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },
       { title: 'Instante', cell: (row) => moment(context.calendar, row.at) },
-      { title: 'Informado', cell: (row) => moneyOf(row.balance), align: 'end' },
+      {
+        title: 'Informado',
+        cell: (row) => html`${moneyOf(row.balance)}${row.replaced && html` ${badge(REPLACED, 'replaced')}`}`,
+        align: 'end',
+      },
       { title: 'No razão', cell: (row) => moneyOf(row.ledger), align: 'end' },
       {
         title: 'Diferença',
@@ -116,7 +129,7 @@ function statementTable(context: Context, rows: RowOf<typeof statements>[], { na
 export function adjustmentTable(
   context: Context,
   rows: RowOf<typeof adjustments>[],
-  { names, nameOf, response }: Shown,
+  { names, nameOf, response, banks }: Shown,
 ): Html {
   const mayReverse = hasRole(response, ...undoAdjustment.roles);
   return table({
@@ -129,7 +142,7 @@ export function adjustmentTable(
       {
         title: 'Tipo',
         cell: ({ kind, amount, reverses, bank_account: account }) =>
-          html`${nameAdjustment({ kind, amount: parseSum(amount) ?? 0n }, reverses !== null)}${account && html` <span class="hint">${account}</span>`}`,
+          html`${nameAdjustment({ kind, amount: parseSum(amount) ?? 0n }, reverses !== null)}${account && html` ${showAccount(banks, account)}`}`,
       },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Por quê', cell: (row) => html`<span class="long">${row.note}</span>` },

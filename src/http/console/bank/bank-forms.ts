@@ -10,7 +10,7 @@ import { refuse } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { BANK, LISTS } from '../balances/describe-stated.ts';
+import { BANK, LISTS, showAccount } from '../balances/describe-stated.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
 import { choiceField, type Draft, formatMoneyInput, inputField, noteField, readNote } from '../parts/fields.ts';
@@ -18,7 +18,7 @@ import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { buttonLink, facts } from '../parts/page-components.ts';
 import { accountForm } from './account-form.ts';
-import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS, showAccount } from './describe-bank.ts';
+import { BANK_LISTS, type BankLine, describePaired, describeTexts, RULE_WORDS } from './describe-bank.ts';
 import { addressOfAccount } from './render-sums.ts';
 
 type Match = Awaited<ReturnType<typeof listBankMatches>>[number];

@@ -4,7 +4,7 @@ import type { listOpenBankEntries } from '../../../ledger/bank/list-bank-matches
 import type { BankSummary, Sum } from '../../../ledger/bank/summarize-bank.ts';
 import { matchBankLine } from '../../../operations/books/bank.ts';
 import { type Label, t, translate, words } from '../../../texts/translate.ts';
-import { BANK, LISTS } from '../balances/describe-stated.ts';
+import { type AccountNames, BANK, LISTS, showAccount } from '../balances/describe-stated.ts';
 import { EMPTY_VALUE, formatCount, formatDay, formatMoney, money, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { table, transactionLink } from '../parts/page-components.ts';
@@ -22,15 +22,6 @@ export const RULE_WORDS: Record<string, string> = words({
   person: 'por uma pessoa',
   undo: 'desfeito por uma pessoa',
 });
-
-/** The names that people gave to bank accounts. */
-export type AccountNames = ReadonlyMap<string, { name: string | null }>;
-
-/** An account by its name, with its number, or by its number alone. */
-export function showAccount(names: AccountNames, account: string): Html {
-  const name = names.get(account)?.name;
-  return name ? html`${name} <span class="hint">${account}</span>` : html`${account}`;
-}
 
 export function sumPart(sum: Sum): Html {
   return html`${money(sum.cents)} <span class="hint">(${formatCount(sum.count)})</span>`;

@@ -11,7 +11,7 @@ import { canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { nameActors } from '../access/name-actors.ts';
-import { BANK, balanceTabs } from '../balances/describe-stated.ts';
+import { BANK, balanceTabs, showAccount } from '../balances/describe-stated.ts';
 import { filterField } from '../parts/fields.ts';
 import { formatDay, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -19,7 +19,7 @@ import { table } from '../parts/page-components.ts';
 import { filterChoice, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { hasRole } from '../parts/send-page.ts';
-import { BANK_LISTS, describePaired, describeTexts, lineTable, RULE_WORDS, showAccount } from './describe-bank.ts';
+import { BANK_LISTS, describePaired, describeTexts, lineTable, RULE_WORDS } from './describe-bank.ts';
 
 const STATE_WORDS = words({ open: 'Em aberto', matched: 'Casada', not_pix: 'Não é do PIX' });
 const MATCH_STATE_WORDS: Record<string, string> = words({

@@ -3,11 +3,11 @@ import type { Response } from 'express';
 import type { BankAccount, BankSummary, Sum } from '../../../ledger/bank/summarize-bank.ts';
 import { stateBankAccount } from '../../../operations/books/bank.ts';
 import { type Label, t, translate } from '../../../texts/translate.ts';
-import { BANK } from '../balances/describe-stated.ts';
+import { type AccountNames, BANK, showAccount } from '../balances/describe-stated.ts';
 import { formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { hasRole } from '../parts/send-page.ts';
-import { type AccountNames, BANK_LISTS, showAccount, sumPart } from './describe-bank.ts';
+import { BANK_LISTS, sumPart } from './describe-bank.ts';
 
 type Term = { name: Part; cents: bigint; count?: Part; isTotal?: boolean };
 

@@ -130,23 +130,34 @@ export function listFacts(row: Given, names: PlatformNames): [Label, Part][] {
   ];
 }
 
+/** Cents of one order, or of several. */
+type Amounts = { amountCents: bigint; settledCents: bigint } & ReturnType<typeof splitAmount>;
+
 /** The columns of an amount: what is paid, missing and too much of it. */
-export function amountColumns<Of>(read: (row: Of) => Parameters<typeof splitAmount>[0]): TableColumn<Of>[] {
+export function amountColumns<Of>(read: (row: Of) => Amounts): TableColumn<Of>[] {
   const column = (title: Label, cell: (row: Of) => Part): TableColumn<Of> => ({ title, cell, align: 'end' });
   const some = (cents: bigint): Part => (cents === 0n ? null : money(cents));
   return [
     column('Valor', (row) => money(read(row).amountCents)),
     column('Pago', (row) => money(read(row).settledCents)),
-    column('Falta', (row) => some(splitAmount(read(row)).owedCents)),
-    column('A mais', (row) => some(splitAmount(read(row)).surplusCents)),
-    column('Não mais devido', (row) => some(splitAmount(read(row)).notOwedCents)),
+    column('Falta', (row) => some(read(row).owedCents)),
+    column('A mais', (row) => some(read(row).surplusCents)),
+    column('Não mais devido', (row) => some(read(row).notOwedCents)),
   ];
 }
 
+/** Adds up each amount of some orders. */
+export function addAmounts(rows: readonly Amounts[]): Amounts {
+  const sum = (name: keyof Amounts): bigint => rows.reduce((cents, row) => cents + row[name], 0n);
+  const paid = { amountCents: sum('amountCents'), settledCents: sum('settledCents') };
+  return { ...paid, owedCents: sum('owedCents'), surplusCents: sum('surplusCents'), notOwedCents: sum('notOwedCents') };
+}
+
 /** Cents of an order, for the columns of amounts. */
-export const centsOf = ({ state, amount, paid }: PresentedExpected): Parameters<typeof splitAmount>[0] => ({
-  ...{ state, amountCents: parseSum(amount) ?? 0n, settledCents: parseSum(paid) ?? 0n },
-});
+export const centsOf = ({ state, amount, paid }: PresentedExpected): Amounts => {
+  const cents = { state, amountCents: parseSum(amount) ?? 0n, settledCents: parseSum(paid) ?? 0n };
+  return { ...cents, ...splitAmount(cents) };
+};
 
 /** The amount of one order, what is paid of it, and what is missing, too much or no longer owed, as the columns of lists have it. */
 export function amountFacts(row: PresentedExpected): (readonly [Label, Part])[] {

@@ -40,8 +40,9 @@ import { expectedPages } from './show-expected.ts';
 const EXPORT = `${EXPECTED.address}/export`;
 const TEXT_CHARS_MAX = 200;
 const UNDECIDED_SHOWN = 10;
-/** Limits the totals while nothing is filtered: a page over all grows with the years. */
-const SUMMED_MAX = 10_000;
+/** How many orders are added up, the newest of those that the filters find; and of all, as these grow with the years. */
+const SUMMED_MAX = 100_000;
+const SUMMED_UNFILTERED_MAX = 10_000;
 
 const query = z.object({
   state: filterChoice(EXPECTED_STATES),
@@ -89,8 +90,8 @@ function expectedListPages(context: Context): Router {
     const { cursor: _, limit: __, ...filters } = given;
     const addressOf = (path: string, more: Filters = {}): string =>
       encryptAddress(context, request, path, { ...filters, ...more });
-    const newestMax = isFiltered(filter) ? undefined : SUMMED_MAX;
     const names = await readPlatformNames(context, response);
+    const newestMax = isFiltered(filter) ? SUMMED_MAX : SUMMED_UNFILTERED_MAX;
     const sums = await sumExpected(context, filter, newestMax);
     const actions =
       hasRole(response, ...putOne.roles) &&

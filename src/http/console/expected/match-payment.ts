@@ -1,5 +1,6 @@
-import type { Request, Response, Router } from 'express';
+import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
+import { addDays, countDays } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { OF_EXPECTED_PAYMENTS } from '../../../domain/mismatch.ts';
 import { parseSum } from '../../../domain/money.ts';
@@ -12,41 +13,34 @@ import type { GivenOf } from '../../../operations/define-change.ts';
 import { matchOne } from '../../../operations/expected/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { refuse, refuseField } from '../../../texts/refuse.ts';
+import { sayRefusal } from '../../../texts/say-refusal.ts';
 import { t } from '../../../texts/translate.ts';
-import { getCaller, requireRole } from '../../access/authorize.ts';
+import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange, type TwoStepForm } from '../forms/two-step-form.ts';
 import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
-import { formatMoneyInput, inputField, noteField } from '../parts/fields.ts';
+import { type Draft, formatMoneyInput, inputField, noteField } from '../parts/fields.ts';
 import { moment, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { facts, transactionLink } from '../parts/page-components.ts';
-import { readFormField } from '../parts/parse-filters.ts';
+import { buttonLink, facts, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { type Order, ofOrder } from './cancel-order.ts';
-import { addressOfMatch, amountFacts, EXPECTED, readOrderPayments, stateBadge } from './describe-expected.ts';
+import { addressOfMatch, amountFacts, dueDay, EXPECTED, readOrderPayments, stateBadge } from './describe-expected.ts';
 
 const UNTYPED = { values: {}, faults: {} };
+/** Orders that are offered for a payment whose order was not found. */
+const ORDERS_OFFERED_MAX = 10;
+/** Orders compared for it: the newest of the amount that are due at most NEAR_DAYS before or after the payment. */
+const ORDERS_COMPARED_MAX = 100;
+const NEAR_DAYS = 30;
 
 const NAMES = ['transaction_id', 'note'];
 type Given = GivenOf<typeof matchOne>;
 
-/** The form that matches a payment with an order, and the route that leads to it from a payment: there the order is named by its number. */
+/** The form that matches a payment with an order. */
 export function matchForms(context: Context): Router {
   const router = createRouter();
-  router.post(
-    '/transactions/:id/match',
-    requireRole(...matchOne.roles),
-    async (request: Request<{ id: string }>, response) => {
-      const [order, other] = await listExpected(context, 2, undefined, {
-        number: readFormField(request, 'number') ?? '',
-      });
-      if (!order) throw refuse('expected_unknown');
-      if (other) throw refuse('expected_number_shared');
-      response.redirect(303, addressOfMatch(order.id, request.params.id));
-    },
-  );
   const own = ofChange(matchOne);
   const form: TwoStepForm<Given, Order> = {
     ...{ ...own, ...ofOrder(context) },
@@ -133,11 +127,58 @@ async function listEnded({ db }: Context, since: Date, scopes: string[]): Promis
   return rows.map(({ kind }) => kind);
 }
 
+/** A payment as its page shows it. */
+type Payment = PresentedTransaction & {
+  expected_payments: unknown[];
+  expected_candidates: { id: string }[];
+};
+/** Answer to a number of no order: the form as it was typed, and the orders that may be meant. */
+export type WrongOrder = { draft: Draft; offered: PresentedExpected[] };
+
+/** Finds the order of a number. @returns its id, or what the form says. */
+export async function findOrder(context: Context, number: string, payment: Payment): Promise<string | WrongOrder> {
+  const named = await listExpected(context, ORDERS_OFFERED_MAX, undefined, { number });
+  if (named[0] && named.length === 1) return named[0].id;
+  const fault = sayRefusal(refuse(named.length > 1 ? 'expected_number_shared' : 'expected_unknown'));
+  const offered = named.length > 1 ? named : await listOffered(context, payment);
+  return { draft: { values: { number }, faults: { number: fault ?? '' } }, offered };
+}
+
+/** Lists the orders that have a payment as their candidate; else those to be paid of its amount, the nearest in days first. */
+async function listOffered(context: Context, payment: Payment): Promise<PresentedExpected[]> {
+  const ids = payment.expected_candidates.slice(0, ORDERS_OFFERED_MAX).map(({ id }) => id);
+  if (ids.length > 0) return (await Promise.all(ids.map((id) => listExpected(context, 1, undefined, { id })))).flat();
+  const day = context.calendar.dayOf(new Date(payment.status_at));
+  const near = { due_from: addDays(day, -NEAR_DAYS), due_to: addDays(day, NEAR_DAYS) };
+  const equal = { operation: payment.operation, amount: parseSum(payment.amount), ...near, payable: true };
+  const found = await listExpected(context, ORDERS_COMPARED_MAX, undefined, equal);
+  const distance = (of: PresentedExpected): number => Math.abs(countDays(day, of.due_day));
+  return found.sort((a, b) => distance(a) - distance(b)).slice(0, ORDERS_OFFERED_MAX);
+}
+
+function offeredTable(payment: Payment, rows: PresentedExpected[]): Html {
+  return html`<h3>${t('Pode ser um destes pedidos')}</h3>${table({
+    caption: 'Pode ser um destes pedidos',
+    rows,
+    empty: 'Nenhum pedido por pagar deste valor vence até 30 dias antes ou depois do pagamento.',
+    columns: [
+      { title: 'Número', cell: (row) => html`<a href="${EXPECTED.address}/${row.id}">${row.number}</a>` },
+      { title: 'Origem', cell: (row) => row.source },
+      { title: 'Nome', cell: (row) => row.name },
+      { title: 'Vencimento', cell: dueDay },
+      { title: 'Estado', cell: (row) => stateBadge(row.state) },
+      { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
+      { title: 'Ações', cell: (row) => buttonLink(addressOfMatch(row.id, payment.id), t('É este')) },
+    ],
+  })}`;
+}
+
 /** Forms for a payment that is no order's: one matches it, one opens a new order, filled in with its facts. */
 export async function offerMatch(
   context: Context,
   response: Response,
-  payment: PresentedTransaction & { expected_payments: unknown[] },
+  payment: Payment,
+  wrong?: WrongOrder,
 ): Promise<Html | undefined> {
   if (payment.status !== 'paid' || payment.expected_payments.length > 0) return undefined;
   if (!hasRole(response, ...matchOne.roles) || !(await usesOrders(context.db))) return undefined;
@@ -150,9 +191,10 @@ export async function offerMatch(
   const hidden = Object.entries(facts).map(
     ([field, value]) => html`<input type="hidden" name="${field}" value="${value ?? ''}">`,
   );
-  const match = html`<div class="fields">${inputField(UNTYPED, { name: 'number', label: 'Número do pedido' }, html` required maxlength="120"`)}</div>
+  const match = html`<div class="fields">${inputField(wrong?.draft ?? UNTYPED, { name: 'number', label: 'Número do pedido' }, html` required maxlength="120"`)}</div>
 <div class="actions"><button>${t('Casar com o pedido')}</button></div>`;
   return html`<section class="act" id="match"><h2>${t('Este pagamento não é de pedido nenhum')}</h2>
-${postForm(response, `/transactions/${encodeURIComponent(payment.id)}/match`, match)}
+${postForm(response, `/transactions/${encodeURIComponent(payment.id)}/match#match`, match)}
+${wrong && offeredTable(payment, wrong.offered)}
 ${postForm(response, `${EXPECTED.address}/new`, html`${hidden}<div class="actions"><button class="secondary">${t('Novo pedido deste pagamento')}</button></div>`)}</section>`;
 }

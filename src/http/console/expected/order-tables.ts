@@ -1,5 +1,6 @@
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
+import { splitAmount } from '../../../expected/decide/split-amount.ts';
 import type { sumExpected } from '../../../expected/filter-expected.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { t } from '../../../texts/translate.ts';
@@ -9,7 +10,7 @@ import { type Html, html } from '../parts/html.ts';
 import { type TableColumn, table } from '../parts/page-components.ts';
 import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { OPERATION_CHOICES } from '../parts/words.ts';
-import { amountColumns, centsOf, dueDay, EXPECTED, stateBadge, stateBadges } from './describe-expected.ts';
+import { addAmounts, amountColumns, centsOf, dueDay, EXPECTED, stateBadge, stateBadges } from './describe-expected.ts';
 
 type Row = PresentedExpected;
 
@@ -31,28 +32,41 @@ export function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unkno
   });
 }
 
-type Totals = { newestMax: number | undefined; addressOf: (path: string, more: Filters) => string };
+type Totals = { newestMax: number; addressOf: (path: string, more: Filters) => string };
 
-/** The totals of orders by state, each linked to its orders. @param of.addressOf the address of the list with the page's own filters, and more. */
+/**
+ * The totals of orders by state, each linked to its orders, and of all states: what is received and what is paid make no sum.
+ * @param of.addressOf the address of the list with the page's own filters, and more.
+ */
 export function totals(sums: Awaited<ReturnType<typeof sumExpected>>, { newestMax, addressOf }: Totals): Html {
-  const shown = OPERATIONS.flatMap((operation) =>
-    EXPECTED_STATES.flatMap((state) => sums.find((one) => one.state === state && one.operation === operation) ?? []),
-  );
-  const isLimited = sums.reduce((sum, { count }) => sum + count, 0) === newestMax;
+  const rows = OPERATIONS.flatMap((operation) => {
+    const shown = EXPECTED_STATES.flatMap((state) => {
+      const found = sums.find((one) => one.state === state && one.operation === operation);
+      return found ? [{ ...found, ...splitAmount(found) }] : [];
+    });
+    const all = { operation, state: null, count: countAll(shown), ...addAmounts(shown) };
+    return shown.length > 1 ? [...shown, all] : shown;
+  });
   const sheet = table({
     caption: 'Totais por estado',
-    rows: shown,
+    rows,
     empty: 'Nenhum pedido.',
     columns: [
       {
         title: 'Estado',
         cell: ({ state, operation }) =>
-          html`<a href="${addressOf(EXPECTED.address, { state, operation })}">${stateBadge(state)}</a>`,
+          state === null
+            ? html`<b>${t('Todos os estados')}</b>`
+            : html`<a href="${addressOf(EXPECTED.address, { state, operation })}">${stateBadge(state)}</a>`,
       },
       { title: 'Operação', cell: (row) => OPERATION_CHOICES[row.operation] },
       { title: 'Quantos', cell: (row) => formatCount(row.count), align: 'end' },
-      ...amountColumns<(typeof shown)[number]>((row) => row),
+      ...amountColumns<(typeof rows)[number]>((row) => row),
     ],
   });
-  return html`${sheet}${isLimited && html`<p class="hint">${t('Somam os {count} mais novos: filtre para somar outros.', { count: formatCount(newestMax) })}</p>`}`;
+  return html`${sheet}${countAll(sums) === newestMax && html`<p class="hint">${t('Somam os {count} mais novos: filtre para somar outros.', { count: formatCount(newestMax) })}</p>`}`;
+}
+
+function countAll(rows: readonly { count: number }[]): number {
+  return rows.reduce((sum, { count }) => sum + count, 0);
 }

@@ -3,6 +3,7 @@ import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day, isDay, monthOf } from '../../../domain/calendar.ts';
 import { listAdjustments } from '../../../ledger/stated/adjust-books.ts';
+import { readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { adjustments } from '../../../operations/books/adjustments.ts';
 import { makeOneReport } from '../../../operations/books/reports.ts';
 import { readList, withhold } from '../../../operations/define-list.ts';
@@ -233,7 +234,7 @@ async function renderAdjustments(
   );
   const names = await readPlatformNames(context, response);
   const isCut = found.length === ADJUSTMENTS_SHOWN_MAX;
-  return html`<section><h2>${t('Ajustes deste dia')}</h2>${adjustmentTable(context, rows, { names, nameOf, response })}${isCut && html`<p class="hint"><a href="${LISTS.adjustments.address}">${t('Aqui estão {count}.', { count: formatCount(rows.length) })}</a></p>`}</section>`;
+  return html`<section><h2>${t('Ajustes deste dia')}</h2>${adjustmentTable(context, rows, { names, nameOf, response, banks: await readBankAccounts(context.db) })}${isCut && html`<p class="hint"><a href="${LISTS.adjustments.address}">${t('Aqui estão {count}.', { count: formatCount(rows.length) })}</a></p>`}</section>`;
 }
 
 /** The open mismatches that concern the day, with their number, which leads to just these in the list. */

@@ -16,7 +16,7 @@ import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from 
 import { choiceField, type Draft, dayField, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
-import { badge, facts, filterForm, idText, technical } from '../parts/page-components.ts';
+import { badge, facts, filterForm, idText, technical, transactionLink } from '../parts/page-components.ts';
 import { filterChoice, isFiltered } from '../parts/parse-filters.ts';
 import { formTokenField, hasRole, sendPage } from '../parts/send-page.ts';
 import { OPERATION_WORDS, SEVERITY_WORDS, STATUS_WORDS } from '../parts/words.ts';
@@ -158,6 +158,12 @@ function renderHow(
     [
       'Dias antes, não lidos inteiros desde então',
       conclusion !== 'has' && older.conclusion === 'unknown' && formatCount(older.unread),
+    ],
+    [
+      'Cobranças em dúvida',
+      older.conclusion === 'unknown' &&
+        !!older.charges?.length &&
+        older.charges.map(({ id, day }) => html`${formatDay(day)} ${transactionLink(id)} `),
     ],
     ['Fuso horário do provedor', zone],
   ])}${technical([
