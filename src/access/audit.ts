@@ -125,7 +125,13 @@ export async function auditChangeOnce<T>(
   change: (context: Context) => Promise<T>,
   describe: Describe<T>,
 ): Promise<T | undefined> {
-  return await changeOnce(context, { id: key, mayBeUsed: true }, change, describe);
+  try {
+    return await changeOnce(context, { id: key, mayBeUsed: true }, change, describe);
+  } catch (error) {
+    // another attempt with the key was committed after this one had asked for it
+    if (await findWritten(context.db, key)) return undefined;
+    throw error;
+  }
 }
 
 async function changeOnce<T>(

@@ -3,6 +3,7 @@
 import type { Insertable, Transaction } from 'kysely';
 import { checkNote } from '../access/check-note.ts';
 import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
 import { leaveExpectedWork } from '../database/shared/leave-expected-work.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -96,9 +97,23 @@ async function readPayment(
   return payment;
 }
 
+/** Returns what decides how much of a payment is left to match, as a text that differs once that does. @param id as in a match. */
+export async function describeLeft(db: Reader, id: string): Promise<string> {
+  const payments = await db
+    .selectFrom('transactions')
+    .select(['seq', 'status', 'amount_cents'])
+    .where((eb) => eb.or([eb('id', '=', id), eb('e2e_id', '=', id)]))
+    .orderBy('seq')
+    .limit(2)
+    .execute();
+  const standing = await Promise.all(payments.map(async ({ seq }) => (await readMatches(db, seq)).standing));
+  const matches = standing.flat().map(({ seq, amount_cents }) => `${seq} ${amount_cents}`);
+  return [...payments.map(({ status, amount_cents }) => `${status} ${amount_cents}`), ...matches].join(',');
+}
+
 /** The matches of a payment that stand, and the highest number of a part. */
-async function readMatches(trx: Transaction<Database>, transactionSeq: number) {
-  const rows = await trx
+async function readMatches(db: Reader, transactionSeq: number) {
+  const rows = await db
     .selectFrom('expected_matches')
     .select(['seq', 'expected_seq', 'part', 'amount_cents', 'undoes_seq'])
     .where('transaction_seq', '=', transactionSeq)

@@ -4,6 +4,7 @@ import { transact } from '../../../src/database/transact.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { matchExpected } from '../../../src/expected/match-by-hand.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { previewImport } from '../../../src/imports/import-file.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -228,6 +229,32 @@ test('the page of an order takes any payment by its id or E2E id, and says which
     /Pago R\$ 9,00 → R\$ 12,00 O pedido fica: Pago . Resolve a divergência “Valor diferente do esperado”/,
   );
   expect((await operator.get(page)).text).toContain('Casado à mão, sem observação');
+});
+
+test('a match is previewed again where the order, or what is left of the payment, changed since; sent twice at once, it is made once', async () => {
+  const pageOf = async (number: string): Promise<string> => {
+    await put(number, { due_day: addDays(env.today, 5), amount: '50.00' });
+    return /\/expected\/ep_[^"]+/.exec((await operator.get(`/expected?number=${number}`)).html)?.[0] ?? '';
+  };
+  const [page, other] = [await pageOf('stale-1'), await pageOf('stale-2')];
+  const paid = makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), amount: '50.00' });
+  await applyObservations(env.context, [observeNow(env.context, paid)]);
+  const given = { transaction_id: paid.id };
+  const stale = await operator.post(`${page}/match`, given);
+  await put('stale-1', { due_day: addDays(env.today, 5), amount: '500.00' });
+  const anew = await operator.confirm(`${page}/match`, stale);
+  expect([anew.status, anew.text]).toEqual([409, expect.stringMatching(/R\$ 500,00 .*Pago a menos/)]);
+  const part = await operator.post(`${other}/match`, given);
+  const id = other.slice('/expected/'.length);
+  await matchExpected(env.context, { id, transactionId: paid.id, amountCents: 2000n, actor: 'test', note: 'parte' });
+  const left = await operator.confirm(`${other}/match`, part);
+  expect([left.status, left.text]).toEqual([409, expect.stringContaining('Conta para o pedido R$ 30,00')]);
+  const twice = await Promise.all([1, 2, 3].map(() => operator.confirm(`${other}/match`, left)));
+  expect(twice.map(({ status, to }) => [status, to])).toEqual(
+    Array.from({ length: 3 }, () => [303, `${other}?done=expected_put`]),
+  );
+  const rows = await env.context.db.selectFrom('expected_matches').select('amount_cents').execute();
+  expect(rows.filter(({ amount_cents }) => amount_cents === 3000n)).toHaveLength(1);
 });
 
 test('mismatches of orders name the number, and say the evidence in Portuguese', async () => {

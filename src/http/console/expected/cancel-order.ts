@@ -26,13 +26,15 @@ export function ofOrder(context: Context) {
       ...(await oneExpected.read(context, { caller: getCaller(response), id, via: 'console' })),
       names: await readPlatformNames(context, response),
     }),
-    // what was paid decides what follows
-    basis: async (inner: Context, { id }: Order) => {
-      const [order] = await listExpected(inner, 1, undefined, { id });
-      return order ? `${order.state} ${order.paid}` : '';
-    },
+    basis: readBasis,
     done: 'expected_put' as const,
   };
+}
+
+/** What decides what follows of a change of an order: its facts, and what is paid of it. */
+export async function readBasis(inner: Context, { id }: Pick<Order, 'id'>): Promise<string> {
+  const [order] = await listExpected(inner, 1, undefined, { id });
+  return order ? `${order.version} ${order.state} ${order.paid} ${order.refunded}` : '';
 }
 
 /** The form that cancels an order. Its preview says the state that follows: cancelling returns no payment. */

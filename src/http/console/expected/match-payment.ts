@@ -8,6 +8,7 @@ import type { PresentedTransaction } from '../../../domain/present-transaction.t
 import { usesOrders } from '../../../expected/count-orders.ts';
 import { decideOne } from '../../../expected/follow/follow-payments.ts';
 import { listExpected, type PresentedExpected } from '../../../expected/list-expected.ts';
+import { describeLeft } from '../../../expected/match-by-hand.ts';
 import { previewChange } from '../../../ledger/read/preview-change.ts';
 import type { GivenOf } from '../../../operations/define-change.ts';
 import { matchOne } from '../../../operations/expected/expected.ts';
@@ -25,7 +26,7 @@ import { moment, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { buttonLink, facts, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
-import { type Order, ofOrder } from './cancel-order.ts';
+import { type Order, ofOrder, readBasis } from './cancel-order.ts';
 import { addressOfMatch, amountFacts, dueDay, EXPECTED, readOrderPayments, stateBadge } from './describe-expected.ts';
 
 const UNTYPED = { values: {}, faults: {} };
@@ -54,6 +55,8 @@ ${inputField(draft, { name: 'transaction_id', label: 'Pagamento', hint: 'O id da
       if (id.trim() === '') faults.transaction_id = t('Escreva o id de um pagamento.');
       return { transaction_id: id.trim(), note: note || t('Casado à mão, sem observação') };
     },
+    basis: async (inner, order, { transaction_id: payment }) =>
+      `${await readBasis(inner, order)} ${await describeLeft(inner.db, payment)}`,
     preview: (given, order, response) => previewMatch(context, given, order, response),
   };
   router.use(serveTwoStepForm(context, form));

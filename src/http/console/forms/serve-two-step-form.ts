@@ -65,7 +65,7 @@ async function answerRead<Value, Item, Made>(
   const [key, seen] = [readFormField(request, 'key') ?? '', readFormField(request, 'seen') ?? ''];
   const { values } = draft;
   const isKey = key === keyOf(request, response, { values, seen }, halfOf(key));
-  const hashBasis = async (inner: Context) => hashOf(response, (await form.basis?.(inner, item)) ?? '');
+  const hashBasis = async (inner: Context) => hashOf(response, (await form.basis?.(inner, item, value)) ?? '');
   const preview = async (isStale: boolean): Promise<void> => {
     // hashed first: every later change is one since the preview
     const shown = { draft, item, seen: await hashBasis(context), isStale };

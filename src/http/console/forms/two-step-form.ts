@@ -41,8 +41,8 @@ export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
   read(draft: Draft, item: Item): Value;
   /** Shows what the change would do. @throws ConfereError as the change. */
   preview(value: Value, item: Item, response: Response): Promise<Html>;
-  /** Reads what the change replaces, as a text: once it differs from the preview's, the preview is shown again. */
-  basis?(context: Context, item: Item): Promise<string>;
+  /** Reads what the change replaces or adds to, as a text: once it differs from the preview's, the preview is shown again. */
+  basis?(context: Context, item: Item, value: Value): Promise<string>;
   /** The notice's name on the list; of a form that shows a page once: the notice where it was sent before. */
   done: Notice | ((made: Made | undefined) => Notice);
   roles: AnyChange['roles'];
