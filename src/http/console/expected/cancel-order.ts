@@ -31,7 +31,7 @@ export function ofOrder(context: Context) {
   };
 }
 
-/** What decides what follows of a change of an order: its facts, and what is paid of it. */
+/** Reads the facts of an order and what is paid of it, as a text: what a change of it comes to depends on them. */
 export async function readBasis(inner: Context, { id }: Pick<Order, 'id'>): Promise<string> {
   const [order] = await listExpected(inner, 1, undefined, { id });
   return order ? `${order.version} ${order.state} ${order.paid} ${order.refunded}` : '';
