@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import type { Message } from '../../domain/errors.ts';
+import { showUnseen } from '../../domain/language/show-unseen.ts';
 import { append } from '../../domain/lists.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { hasKey } from '../../expected/describe-state.ts';
@@ -159,32 +160,49 @@ export function joinCell(texts: readonly string[]): string {
   return isPlain ? texts.join(` ${SEPARATOR} `) : JSON.stringify(texts);
 }
 
-const jsonTexts = z.array(z.string());
-
 function splitCell(text: string): string[] {
   return readJsonTexts(text) ?? text.split(SEPARATOR).map((one) => one.trim());
 }
 
 function readJsonTexts(text: string): string[] | undefined {
-  if (!text.startsWith('[')) return undefined;
+  return text.startsWith('[') ? readJson(text, z.array(z.string())) : undefined;
+}
+
+function readJson<T>(text: string, type: z.ZodType<T>): T | undefined {
   try {
-    return jsonTexts.safeParse(JSON.parse(text)).data;
+    return type.safeParse(JSON.parse(text)).data;
   } catch {
-    return undefined; // a text with a bracket
+    return undefined; // a text that begins like JSON
   }
 }
 
 /** An apostrophe that keeps a text from being a formula; before others, one of them is the guard. */
 const GUARDED = /^'+/;
 
-/** Guards a text that would otherwise lose its own apostrophe when the file comes back. */
+/**
+ * Writes a text so that it is the same when the file comes back: with one more apostrophe, where it would lose its own; as a string in
+ * JSON, where a cell would lose what nobody sees of it, such as a blank at its end.
+ */
 export function guard(text: string): string {
+  const isSeen = text === text.trim() && text === showUnseen(text);
+  if (!isSeen || readJsonText(text) !== undefined) return writeJsonText(text);
   return unguard(text) === text ? text : `'${text}`;
 }
 
 function unguard(text: string): string {
+  const written = readJsonText(text);
+  // a text in quotation marks is no string that `guard` wrote
+  if (written !== undefined && guard(written) === text) return written;
   const own = text.replace(GUARDED, '');
   return own !== text && isFormula(own) ? text.slice(1) : text;
+}
+
+function writeJsonText(text: string): string {
+  return JSON.stringify(text).replace(/[^ -~]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function readJsonText(text: string): string | undefined {
+  return text.startsWith('"') ? readJson(text, z.string()) : undefined;
 }
 
 async function summarize(context: Context, rows: ImportedRow<Arrival>[]): Promise<ImportedOrders> {

@@ -343,6 +343,7 @@ describe('a person', () => {
     for (const number of [one, other]) await call('PUT', `/tie/${number}`, named);
     await call('PUT', `/tie/${third}`, { ...FACTS, amount, document, issued_day: '2026-11-20' });
     const read = async (number: string) => (await call('GET', `/tie/${number}`)).json;
+    const idOf = async (number: string) => String((await read(number)).id);
     const areInDispute = async () => {
       await decideAll(context);
       expect(await read(third)).toMatchObject({ state: 'paid', matches: [{ rule: 'document' }], candidates: [] });
@@ -356,11 +357,11 @@ describe('a person', () => {
     await decideSharedKeysAgain(context.db as never);
     await vi.waitFor(areInDispute);
     const decide = { transaction_id: payment.id, note: 'era do primeiro' };
-    expect(await call('POST', `/${(await read(one)).id}/match`, decide)).toMatchObject({
+    expect(await call('POST', `/${await idOf(one)}/match`, decide)).toMatchObject({
       ...{ status: 409, json: { reason: 'transaction_matched' } },
     });
-    await call('POST', `/${(await read(third)).id}/unmatch`, decide);
-    expect((await call('POST', `/${(await read(one)).id}/match`, decide)).status).toBe(200);
+    await call('POST', `/${await idOf(third)}/unmatch`, decide);
+    expect((await call('POST', `/${await idOf(one)}/match`, decide)).status).toBe(200);
     await decideAll(context);
     expect([await read(one), await read(other)]).toMatchObject([
       { state: 'paid', disputed: false },
