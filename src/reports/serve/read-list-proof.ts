@@ -1,8 +1,10 @@
+import type { ExpressionBuilder } from 'kysely';
 import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
+import type { Database } from '../../database/tables.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
-import { LATE_DAYS, provesDay } from '../../domain/late-days.ts';
+import { LATE_DAYS, type ProvenWindow, provesDay } from '../../domain/late-days.ts';
 import { findFirstDay } from '../../seal/find-first-day.ts';
 import { listUnread } from '../revisions/classify-day.ts';
 import { readProofWindows } from '../revisions/read-proof-windows.ts';
@@ -26,12 +28,13 @@ export type ListProof = Awaited<ReturnType<typeof readListProof>>;
 export async function readListProof({ db, calendar, clock }: Context, day: Day) {
   const since = calendar.provableFrom(day);
   const before = addDays(day, -LATE_DAYS);
-  const [whole, last, isInDoubt, firstDay, windows, refusedRows, failed] = await Promise.all([
-    readNewest(db, day, ['complete'], since),
-    readNewest(db, day, ['complete', 'counted', 'incomplete'], since),
+  const [whole, last, isInDoubt, firstDay, windows, named, refusedRows, failed] = await Promise.all([
+    readNewest(db, day, namesAll, since),
+    readNewest(db, day, 'any', since),
     isZoneAlertFiring(db),
     findFirstDay(db),
     readProofWindows(db, { from: day, to: day }),
+    readNamingCounts(db, before, day),
     listRefused(db, before, day),
     readFailed(db, before, day),
   ]);
@@ -43,8 +46,8 @@ export async function readListProof({ db, calendar, clock }: Context, day: Day) 
     if (last) return 'only_counted';
     return !early && firstDay !== undefined && day < firstDay ? 'before_books' : 'not_read';
   }
-  const readWhole = windows.filter(({ isWhole }) => isWhole);
-  const listOlder = (proofs: typeof windows) => listUnread(day, proofs, since).filter((one) => one !== day);
+  const readWhole = [...windows.filter(({ isWhole }) => isWhole), ...named];
+  const listOlder = (proofs: ProvenWindow[]) => listUnread(day, proofs, since).filter((one) => one !== day);
   const unread = listOlder(readWhole);
   const olderCounted = unread.length - listOlder(windows).length;
   const tooEarly = readWhole.filter(({ from, to }) => unread.some((one) => from <= one && to >= one));
@@ -55,7 +58,7 @@ export async function readListProof({ db, calendar, clock }: Context, day: Day) 
         provesDay(window, one, calendar.provableFrom(one)) &&
         !failed.some(({ from, to, askedAt }) => from <= one && to >= one && askedAt > window.askedAt),
     );
-  const early = whole ? undefined : await readNewest(db, day, ['complete']);
+  const early = whole ? undefined : await readNewest(db, day, namesAll);
   return {
     day,
     doubt: decideDoubt(),
@@ -70,13 +73,22 @@ export async function readListProof({ db, calendar, clock }: Context, day: Day) 
   };
 }
 
-async function readNewest(db: Reader, day: Day, states: readonly string[], since = new Date(0)) {
+/** A reading that was whole; or a count, if the first pages that it read had each transaction of the day. */
+function namesAll(eb: ExpressionBuilder<Database, 'run_windows'>) {
+  const isOnPages = eb('run_windows.total', '=', eb.ref('run_windows.seen'));
+  return eb.or([
+    eb('run_windows.state', '=', 'complete'),
+    eb.and([eb('run_windows.state', '=', 'counted'), isOnPages]),
+  ]);
+}
+
+async function readNewest(db: Reader, day: Day, which: typeof namesAll | 'any', since = new Date(0)) {
   return await db
     .selectFrom('run_windows')
     .innerJoin('runs', 'runs.seq', 'run_windows.run_seq')
     .select(['runs.id', 'runs.finished_at', 'run_windows.from_day', 'run_windows.to_day', 'run_windows.state'])
     .select(['asked_at', 'run_windows.total', 'run_windows.seen'])
-    .where('run_windows.state', 'in', states)
+    .where(which === 'any' ? (eb) => eb('run_windows.state', 'in', ['complete', 'counted', 'incomplete']) : which)
     .where('run_windows.platform', 'is', null)
     .where('run_windows.from_day', '<=', day)
     .where('run_windows.to_day', '>=', day)
@@ -84,6 +96,21 @@ async function readNewest(db: Reader, day: Day, states: readonly string[], since
     .orderBy('run_windows.asked_at', 'desc')
     .limit(1)
     .executeTakeFirst();
+}
+
+/** The newest count of each of these days whose pages had each of its transactions: days of a page or less. */
+async function readNamingCounts(db: Reader, from: Day, to: Day) {
+  const rows = await db
+    .selectFrom('run_windows')
+    .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
+    .where('state', '=', 'counted')
+    .where('platform', 'is', null)
+    .where('from_day', '<=', to)
+    .where('to_day', '>=', from)
+    .where('total', '=', (eb) => eb.ref('seen'))
+    .groupBy(['from_day', 'to_day'])
+    .execute();
+  return rows.flatMap(toSpan);
 }
 
 /** The newest reading of each range of these days that could not prove them. */
@@ -97,9 +124,11 @@ async function readFailed(db: Reader, from: Day, to: Day) {
     .where('to_day', '>=', from)
     .groupBy(['from_day', 'to_day'])
     .execute();
-  return rows.flatMap(({ from_day, to_day, asked_at }) =>
-    asked_at ? [{ from: from_day, to: to_day, askedAt: new Date(asked_at) }] : [],
-  );
+  return rows.flatMap(toSpan);
+}
+
+function toSpan({ from_day: from, to_day: to, asked_at: at }: { from_day: Day; to_day: Day; asked_at: Date | null }) {
+  return at ? [{ from, to, askedAt: new Date(at) }] : [];
 }
 
 /** The days of open `row_refused` that may be of these: those of the row, else of the run that met it; else any day. */

@@ -307,9 +307,20 @@ it('a later reading that proves nothing, and a later transaction of the day, tak
   await db.updateTable('run_windows').set({ state: 'counted' }).where('run_seq', '=', seq).execute();
   expect((await prove({ amount: '9.99' })).list.conclusion).toBe('none');
   // days before that were only counted: a count names no transaction
-  await db.updateTable('run_windows').set({ state: 'counted' }).where('to_day', '=', addDays(day, -1)).execute();
+  await db
+    .updateTable('run_windows')
+    .set({ state: 'counted', total: 9_999 })
+    .where('to_day', '=', addDays(day, -1))
+    .execute();
   expect((await prove({ amount: '9.99' })).older).toMatchObject({ conclusion: 'unknown', unread: 95, counted: 95 });
   expect((await prove({ amount: '9.99' })).text['pt-BR']).toContain('Contados, sem serem lidos: 95; isso prova');
+  // but where the pages of a count had each transaction of the day
+  await db
+    .updateTable('run_windows')
+    .set((eb) => ({ total: eb.ref('seen') }))
+    .where('state', '=', 'counted')
+    .execute();
+  expect((await prove({ amount: '9.99' })).older).toMatchObject({ conclusion: 'none', unread: 0, counted: 0 });
 });
 
 it('what contradicts a payment is said in words, and one that a whole reading did not have is not said to be listed', async () => {
@@ -472,10 +483,10 @@ it('a day read whole is answered before the weekly reading, as each charge of th
   expect(await proveAsked({ amount: '9.99' })).toMatchObject({ conclusion: 'unknown', list: { conclusion: 'none' } });
   await db.updateTable('mismatches').set({ state: 'resolved' }).where('id', '=', 'mm_older').execute();
   const { seq: before } = await db.selectFrom('runs').select('seq').where('id', '=', run).executeTakeFirstOrThrow();
-  await db.updateTable('run_windows').set({ state: 'counted' }).where('run_seq', '=', before).execute();
+  await db.updateTable('run_windows').set({ state: 'counted', total: 9_999 }).where('run_seq', '=', before).execute();
   expect(await proveAsked({ amount: '9.99' })).toMatchObject({ conclusion: 'unknown', older: { unlisted: 1 } });
   // the day itself, counted alone: when it is next read
-  await db.updateTable('run_windows').set({ state: 'counted' }).where('from_day', '=', asked).execute();
+  await db.updateTable('run_windows').set({ state: 'counted', total: 9_999 }).where('from_day', '=', asked).execute();
   const counted = await proveAsked({ amount: '9.99' });
   expect(counted.list).toMatchObject({ reason: 'only_counted', next_at: expect.any(String) });
   expect(counted.text['pt-BR']).toMatch(/A próxima leitura inteira dela começa em \d/);
