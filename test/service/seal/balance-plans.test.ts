@@ -164,7 +164,9 @@ test('the mismatches of a report are those of its day and open ones, not all tha
   ]);
   const days = { from: '2026-01-01', to: '2026-01-01' };
   const countOfDay = (reader: Reader, scope: typeof now) => countMismatches(reader, scope, days);
-  expect(await countOfDay(db, now)).toEqual([{ kind: 'stuck', severity: 'medium', count: 2, own: 0, stakeCents: 0n }]);
+  expect(await countOfDay(db, now)).toEqual([
+    { kind: 'stuck', severity: 'medium', count: 2, own: 0, stakeCents: 0n, ownStakeCents: 0n },
+  ]);
   for (const read of [countOfDay, readMismatches, sumMismatches])
     expect([read.name, await countReads(environment.context.db, (reader) => read(reader, now))]).toEqual([
       ...[read.name, expect.toSatisfy((rows: number) => rows < 1_500)],

@@ -98,8 +98,13 @@ export function describeFailed(
 ): Record<string, string> {
   const today = calendar.dayOf(clock.now());
   const from = since ? calendar.dayOf(since) : addDays(today, -DAYS_WITHOUT_FAILURE);
-  const by = since ? 'created' : 'event';
-  return { by, from: `${from}T00:00:00`, to: `${addDays(today, 1)}T00:00:00`, states: since ? 'failed' : 'all' };
+  // what a lost database lacks are messages, whenever their events were
+  return {
+    by: 'created',
+    from: `${from}T00:00:00`,
+    to: `${addDays(today, 1)}T00:00:00`,
+    states: since ? 'failed' : 'all',
+  };
 }
 
 /** Reads a range, and notes in the draft what is wrong with it. */
