@@ -181,10 +181,11 @@ test('Resumo counts every open mismatch, also those beyond the limit of the shee
   const days = { from: DAY, to: DAY };
   expect(await readMismatches(db, scope)).toHaveLength(MISMATCHES_MAX);
   const counts = await countMismatches(db, scope, days);
+  const none = { own: 0, stakeCents: 0n, ownStakeCents: 0n };
   expect(counts.sort((a, b) => a.count - b.count)).toEqual([
-    { kind: 'webhook_contradiction', severity: 'critical', count: 3, own: 0, stakeCents: 0n },
-    { kind: 'stuck', severity: 'critical', count: 7, own: 0, stakeCents: 0n },
-    { kind: 'stuck', severity: 'medium', count: count - 10, own: 0, stakeCents: 0n },
+    { kind: 'webhook_contradiction', severity: 'critical', count: 3, ...none },
+    { kind: 'stuck', severity: 'critical', count: 7, ...none },
+    { kind: 'stuck', severity: 'medium', count: count - 10, ...none },
   ]);
   expect(await countMismatches(db, { ...scope, changeSeq: 3 }, days)).toHaveLength(1);
   await makeReport(books.context, DAY);
