@@ -19,8 +19,8 @@ type ByHand = { id: string; transactionId: string; actor: string; note: string }
 /**
  * Matches a payment, or a part of it, with an expected payment.
  * @param given.amountCents the part; by default what is left of the payment.
- * @throws ConfereError `not_found`; `conflict` if nothing is left of the payment; `invalid_request` for a payment that is not paid, of
- *   another operation, for a part beyond what is left, and without a note.
+ * @throws ConfereError `expected_unknown`, `transaction_unknown`; `transaction_matched` if nothing is left of the payment; by field:
+ *   `payment_not_paid`, `operation_differs`, `amount_beyond_payment`, `e2e_id_shared`, `note_missing`.
  */
 export async function matchExpected(
   context: Context,

@@ -23,7 +23,7 @@ const CHARTS = { widths: [7, COLUMNS - 7], rows: 30 };
 /** A month. */
 const DAYS_A_PAGE = 31;
 const LAST_AMOUNT = columnName(AMOUNTS.length + 1);
-export const PERIOD_WIDTHS = { label: 46, number: 16, numbers: COLUMNS - 1 };
+export const PERIOD_WIDTHS = { label: 46, number: 21, numbers: COLUMNS - 1 };
 
 /** Writes Resumo do período: facts, charts, one row a day with the checks of their sum, then what Resumo of a day has. */
 export function writePeriodSummary(

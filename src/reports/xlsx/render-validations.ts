@@ -6,7 +6,7 @@ export type Validation = { range: string } & ({ list: string } | { charsMax: num
 /** A text that a program shows beside a cell that is selected: a title of up to 32 characters, and up to 255. */
 export type CellNote = { cell: string; title: string; text: string };
 
-const NOTE_CHARS_MAX = 255;
+const PROMPT_CHARS_MAX = 255;
 const TITLE_CHARS_MAX = 32;
 
 /** Renders what cells take, and the notes beside cells. */
@@ -21,7 +21,7 @@ export function renderValidations(validations: Validation[], notes: CellNote[]):
   });
   const shown = notes.map(
     ({ cell, title, text }) =>
-      `<dataValidation type="none" allowBlank="1" showInputMessage="1" promptTitle="${escapeText(title.slice(0, TITLE_CHARS_MAX))}" prompt="${escapeText(text.slice(0, NOTE_CHARS_MAX))}" sqref="${cell}"/>`,
+      `<dataValidation type="none" allowBlank="1" showInputMessage="1" promptTitle="${escapeText(title.slice(0, TITLE_CHARS_MAX))}" prompt="${escapeText(text.slice(0, PROMPT_CHARS_MAX))}" sqref="${cell}"/>`,
   );
   const each = [...rules, ...shown];
   return `<dataValidations count="${each.length}">${each.join('')}</dataValidations>`;
