@@ -1,6 +1,9 @@
+import type { Reader } from '../../database/reader.ts';
 import { LANGUAGES } from '../../domain/language/language.ts';
 import { findAccountFaults, readAccountMap, setAccountMap } from '../../ledger/stated/account-map.ts';
-import { type AccountFault, LEDGER_ACCOUNTS, type MappedAccount } from '../../ledger/stated/check-accounts.ts';
+import { readBankAccounts } from '../../ledger/stated/bank-accounts.ts';
+import { type AccountFault, BANK, LEDGER_ACCOUNTS, type MappedAccount } from '../../ledger/stated/check-accounts.ts';
+import { foldName } from '../../ledger/stated/platform-names.ts';
 import { textsOf } from '../../texts/reports/texts.ts';
 import { type Column, fold, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
@@ -50,7 +53,8 @@ export const ACCOUNTS = defineTable({
     return { value: { account, ...texts } };
   },
   async apply(inner, rows: ImportedRow<MappedAccount>[], { actor }) {
-    const accounts = rows.map(({ value }) => value);
+    const numberOf = await readAccountNumbers(inner.db);
+    const accounts = rows.map(({ value }) => ({ ...value, platform: numberOf(value) }));
     const faults = await findAccountFaults(inner.db, accounts);
     if (faults.length > 0) return { changed: 0, faults: faults.map((fault) => toFault(fault, rows)) };
     const before = new Set((await readAccountMap(inner.db)).accounts.map((row) => JSON.stringify(row)));
@@ -60,6 +64,17 @@ export const ACCOUNTS = defineTable({
     return { changed: changed ? Math.max(1, accounts.filter(isNew).length) : 0, faults: [] };
   },
 });
+
+/** Returns what finds the number of a bank account by its name, where that is nobody else's; other texts stay as they are. */
+async function readAccountNumbers(db: Reader): Promise<(row: MappedAccount) => string | null> {
+  const named = Map.groupBy((await readBankAccounts(db)).values(), ({ name }) =>
+    name === null ? null : foldName(name),
+  );
+  return ({ account, platform }) => {
+    const [one, ...others] = (account === BANK && platform !== null && named.get(foldName(platform))) || [];
+    return one && others.length === 0 ? one.account : platform;
+  };
+}
 
 function toFault(
   { row: index, field: column, ...fault }: AccountFault,

@@ -31,7 +31,9 @@ export const BANK_EN = {
   '= Soma das linhas': '= Sum of the lines',
   '+ Ajustes sem linha no extrato': '+ Adjustments without a line',
   '= Conta no banco, no razão': '= Bank account in the ledger',
-  'Saldo final dos extratos, menos o do razão': 'Closing balance of the statements, less the ledger’s',
+  '= Saldo final dos extratos, menos o do razão': '= Closing balance of the statements, less the ledger’s',
+  '− Ajustes sem linha no extrato': '− Adjustments without a line in the statement',
+  'Pares que não são deste razão': 'Matches that are not of this ledger',
   'O extrato não traz o saldo final: informe-o na página da conta.':
     'The statement has no closing balance: state it on the page of the account.',
   '= Saldo informado, em {day}': '= Stated balance, on {day}',

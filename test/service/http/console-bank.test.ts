@@ -92,7 +92,7 @@ test('an accountant uploads a file without script: it is checked, then imported,
     /341\/1-1 .*Saldo antes da primeira linha -R\$ 224,10 \+ Casado com ajustes R\$ 1\.234,00 1 \+ Saques por PIX casados R\$ 0,00 0 \+ Linhas em aberto -R\$ 9,90 1 \+ Linhas que não são do PIX R\$ 0,00 0 = Saldo final do extrato em \d\d\/\d\d\/\d{4} R\$ 1\.000,00/,
   );
   expect(text).toMatch(
-    /Casado com ajustes R\$ 1\.234,00 1 \+ Ajustes sem linha no extrato R\$ 0,00 0 = Conta no banco, no razão R\$ 1\.234,00 Saldo final dos extratos, menos o do razão -R\$ 234,00/,
+    /Casado com ajustes R\$ 1\.234,00 1 \+ Ajustes sem linha no extrato R\$ 0,00 0 = Conta no banco, no razão R\$ 1\.234,00 Saldo antes da primeira linha -R\$ 224,10 \+ Linhas em aberto -R\$ 9,90 = Saldo final dos extratos, menos o do razão -R\$ 234,00/,
   );
   expect(text).toContain('1 em aberto, que somam -R$ 9,90.');
   expect(text).toContain('TARIFA');

@@ -1,8 +1,10 @@
 /** The map of our accounts to the customer's chart: by command, API and console. */
+
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
+import { setBankAccount } from '../../../src/ledger/stated/bank-accounts.ts';
 import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -68,6 +70,21 @@ test('a map is given by command once, from Excel too, and replaces the one befor
   expect((await run(Buffer.from(csv, 'latin1'))).json).toMatchObject({ rows: 1, changed: true });
   expect((await readAccountMap(env.context.db)).accounts).toEqual(accounts);
   for (const account of LEDGER_ACCOUNTS) expect(out).toContain(`\n${account};`);
+});
+
+test('a bank account is named by its number or by the name that people gave it', async () => {
+  const account = '748/12345-6';
+  await setBankAccount(env.context, { account, name: 'Sicredi Vale', isNew: true, actor: 'test' });
+  const [before, texts] = [await run('', 'list'), ['sicredi VALE', account]];
+  for (const text of texts) {
+    await run(`conta;plataforma;código\nConta no banco;${text};${texts.indexOf(text)}.1\n`);
+    expect((await readAccountMap(env.context.db)).accounts).toMatchObject([
+      { account: 'Assets:Bank', platform: account },
+    ]);
+  }
+  const wrong = await run('conta;plataforma;código\nRecebimentos;Sicredi Vale;1\n');
+  expect(wrong.err).toContain('Sicredi Vale');
+  expect((await run(before.out)).code).toBe(0);
 });
 
 test('a map with faults stores nothing, and names each fault by its line and column', async () => {

@@ -79,9 +79,24 @@ function listLedger({ accounts, ...all }: BankSummary, nameOf: (account: string)
     })),
     ...(rest.count > 0 || named.length === 0 ? [term('+ Ajustes sem linha no extrato', rest)] : []),
     { name: t('= Conta no banco, no razão'), cents: ledgerCents, isTotal: true },
-    ...(bankCents === null
-      ? []
-      : [{ name: t('Saldo final dos extratos, menos o do razão'), cents: bankCents - ledgerCents, isTotal: true }]),
+    ...(bankCents === null ? [] : explainDifference(all, bankCents - ledgerCents)),
+  ];
+}
+
+/** The difference of both balances, and what it is made of. */
+function explainDifference(all: Omit<BankSummary, 'accounts'>, cents: bigint): Term[] {
+  const parts: Term[] = [
+    { name: t('Saldo antes da primeira linha'), cents: all.beforeCents },
+    { name: t('+ Saques por PIX casados'), cents: all.withdrawals.cents },
+    { name: t('+ Linhas em aberto'), cents: all.openLines.cents },
+    { name: t('+ Linhas que não são do PIX'), cents: all.notPix.cents },
+    { name: t('− Linhas depois do saldo'), cents: -all.afterCents },
+    { name: t('− Ajustes sem linha no extrato'), cents: -all.openEntries.cents },
+  ];
+  const rest = cents - parts.reduce((sum, part) => sum + part.cents, 0n);
+  return [
+    ...[...parts, { name: t('Pares que não são deste razão'), cents: rest }].filter((part) => part.cents !== 0n),
+    { name: t('= Saldo final dos extratos, menos o do razão'), cents, isTotal: true },
   ];
 }
 

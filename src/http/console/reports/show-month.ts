@@ -9,6 +9,7 @@ import { makeChange } from '../../../operations/define-change.ts';
 import { startOneRun } from '../../../operations/runs.ts';
 import { findMonthClose } from '../../../reports/plan/find-month-close.ts';
 import { FORMATS } from '../../../reports/plan/report-plan.ts';
+import { platformAccountSegment, splitAccount } from '../../../reports/read/read-accounts.ts';
 import { RANGE_DAYS_MAX } from '../../../reports/serve/export-range.ts';
 import { listReportDays, type ReportDay } from '../../../reports/serve/list-report-days.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -21,6 +22,7 @@ import { type Draft, noteRefusals } from '../parts/fields.ts';
 import { formatDay } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { readFormLines, readQuery } from '../parts/parse-filters.ts';
+import { type PlatformNames, readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { ACCOUNT_WORDS } from '../parts/words.ts';
 import { makeDays } from './make-days.ts';
@@ -71,7 +73,9 @@ export function monthPages(context: Context): Router {
       (named === '' || named === format ? undefined : t('Este formato não existe.')) ??
       (grouped === (group ?? '') ? undefined : t('Escolha um da lista.')) ??
       findPeriodFault(context, period) ??
-      (await findAccountFault(format, () => sendRange(context, response, { from, to, platform, format, group })));
+      (await findAccountFault(format, await readPlatformNames(context, response), () =>
+        sendRange(context, response, { from, to, platform, format, group }),
+      ));
     if (fault === undefined) return;
     const month = isDay(from) ? monthOf(from) : monthOf(context.calendar.dayOf(context.clock.now()));
     await sendMonth(context, request, response, { month, period, faults: { period: fault } });
@@ -79,15 +83,27 @@ export function monthPages(context: Context): Router {
   return router;
 }
 
+/** `Recebimentos (Loja Centro)`: an account of the ledger that the map lacks, of all platforms or of one. */
+function describeAccount(name: string, platforms: PlatformNames): string {
+  if (Object.hasOwn(ACCOUNT_WORDS, name)) return describeCode(ACCOUNT_WORDS, name);
+  const { root, platform } = splitAccount(name);
+  const [, own] = [...platforms].find(([id]) => platformAccountSegment(id) === platform) ?? [];
+  return `${describeCode(ACCOUNT_WORDS, root)} (${own ?? platform})`;
+}
+
 /** Sends a file. @returns what is wrong if the account map lacks accounts, and the file was not sent. */
-async function findAccountFault(format: string, send: () => Promise<void>): Promise<string | undefined> {
+async function findAccountFault(
+  format: string,
+  platforms: PlatformNames,
+  send: () => Promise<void>,
+): Promise<string | undefined> {
   try {
     await send();
     return undefined;
   } catch (error) {
     const accounts = error instanceof ConfereError ? error.fields?.accounts : undefined;
     if (!accounts) throw error;
-    const named = { accounts: accounts.map((one) => describeCode(ACCOUNT_WORDS, one)).join(', ') };
+    const named = { accounts: accounts.map((one) => describeAccount(one, platforms)).join(', ') };
     return format === 'conta-azul'
       ? t('Sem categoria no plano de contas: {accounts}.', named)
       : t('Sem código no plano de contas: {accounts}.', named);
