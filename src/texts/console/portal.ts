@@ -40,6 +40,8 @@ export const PORTAL_EN = {
   'Nenhum pedido com estes filtros: remova um deles.': 'No order with these filters: remove one of them.',
   'Nenhum pedido até agora: envie o primeiro como abaixo.': 'No orders so far: send the first one as below.',
   'em disputa': 'disputed',
+  'O pagamento é de antes da emissão deste pedido: se uma referência sua se repete, ele pode ser de outro.':
+    'The payment is from before this order was issued: if you use a reference again, it may be another’s.',
   'chegou, mas serve a mais de um pedido: não conta para este':
     'it arrived, but fits more than one order: it does not count for this one',
   'o endereço mudou depois, e o de então não está mais guardado':

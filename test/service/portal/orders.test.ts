@@ -96,6 +96,13 @@ it('says in words which orders are paid, and when, by state and reference, with 
   await payOne(env.context, { platform: 'ana', reference: 'ref-late', amount: '10.00' });
   const late = await ana?.put('ana', 'a-late', { references: ['ref-late'], due_day: '2026-11-15' });
   expect((await ana?.get(`/portal/orders/${late}`))?.text).toMatch(/Dias de atraso<\/dt>\s*<dd>5</);
+  // an old payment of a reference that is used again
+  const before = 'O pagamento é de antes da emissão deste pedido';
+  expect((await ana?.get(`/portal/orders/${late}`))?.text).not.toContain(before);
+  await payOne(env.context, { platform: 'ana', reference: 'ref-again', amount: '10.00' });
+  const again = { references: ['ref-again'], issued_day: '2026-11-28', due_day: '2026-12-01' };
+  const anew = await ana?.put('ana', 'a-again', again);
+  expect((await ana?.get(`/portal/orders/${anew}`))?.text).toContain(before);
 });
 
 it('names the orders with which one shares a reference, what became of the payment, and what to do', async () => {

@@ -15,6 +15,8 @@ const WAYS_OUT: Record<string, string> = words({
   not_proven: 'Espere: a operação ainda confere estes dias. Um pagamento que chega ainda conta.',
   alike:
     'Antes de cobrar de novo, confira os pagamentos parecidos, abaixo. Um que chega depois ainda conta. Ou cancele o pedido:',
+  paid_before:
+    'O pagamento é de antes da emissão deste pedido: se uma referência sua se repete, ele pode ser de outro.',
   disputed: 'Não cobre ainda: há um pagamento que pode ser deste pedido, abaixo.',
 });
 /** States whose way out is another payment: none while one came that may be the order's own. */
@@ -22,7 +24,10 @@ const UNPAID: readonly string[] = ['unpaid', 'not_proven', 'underpaid'];
 
 /** Explains what the merchant does about the state of its order, with the request where one is enough. @param hasAlike whether payments are shown that may have been meant for it. */
 export function explainState(context: PortalContext, order: PresentedExpected, hasAlike: boolean): Html | false {
-  if (!(order.state in WAYS_OUT)) return false;
+  const { state, issued_day: issued, paid_day: paid } = order;
+  if (state === 'paid' && issued !== null && paid !== null && paid < issued)
+    return html`<p class="explain">${describeCode(WAYS_OUT, 'paid_before')}</p>`;
+  if (!(state in WAYS_OUT)) return false;
   const isDisputed = UNPAID.includes(order.state) && order.candidates.some(({ reason }) => reason !== 'undone');
   if (isDisputed) return html`<p class="explain">${describeCode(WAYS_OUT, 'disputed')}</p>`;
   const request = requestOf(context, order);
