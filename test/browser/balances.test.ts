@@ -89,7 +89,7 @@ test.each([
     await page.goto(`${env.url}/balances`);
     expect(await row.textContent()).toContain('Confere');
     await page.goto(mismatch);
-    expect(await page.getByRole('main').textContent()).toContain('uma leitura mais nova mostrou que acabou');
+    expect(await page.getByRole('main').textContent()).toContain('o que a abriu não vale mais');
 
     await page.goto(`${env.url}/reports?month=${day.slice(0, 7)}`);
     await page.getByRole('table', { name: 'Os dias do mês' }).getByRole('link', { name: inBrazil }).click();

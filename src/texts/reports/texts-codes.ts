@@ -50,7 +50,7 @@ export const CODES_PT_BR = {
   },
   resolutions: {
     applied: 'aplicada na hora',
-    fresh_evidence: 'o que a abriu não vale mais: por uma leitura mais nova, ou por um par feito à mão',
+    fresh_evidence: 'o que a abriu não vale mais',
     reprocessed: 'o webhook foi reprocessado com sucesso',
     revised: 'a nova revisão do relatório saiu',
     by_hand: 'resolvida por uma pessoa: a nossa versão fica',
@@ -103,7 +103,7 @@ export const CODES_EN = {
   },
   resolutions: {
     applied: 'applied at once',
-    fresh_evidence: 'what opened it is no longer so: by a newer reading, or by a match that a person made',
+    fresh_evidence: 'what opened it is no longer so',
     reprocessed: 'the webhook was reprocessed',
     revised: 'the new revision of the report was made',
     by_hand: 'resolved by a person: our version stays',
