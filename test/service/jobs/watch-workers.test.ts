@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WORKER_LOOPS } from '../../../src/runtime/heartbeat.ts';
+import { advance, advanceAlive } from '../../support/advance-alive.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { type HttpSink, openHttpSink } from '../../support/open-http-sink.ts';
@@ -29,35 +29,6 @@ const readAlerts = ({ context }: TestEnvironment) =>
   readRows(context.db, 'alerts', ['name', 'scope', 'severity', 'summary', 'ended_at'], { name: 'worker_dead' }, [
     'seq',
   ]);
-
-/** Advances by steps. Before each, the loops have had time to check and to beat. */
-async function advance({ timers, context }: TestEnvironment, steps: number[]): Promise<void> {
-  for (const ms of steps) {
-    await timers.advance(ms);
-    for (let turn = 0; turn < 5; turn++) await context.db.selectFrom('settings').select('name').limit(1).execute();
-  }
-}
-
-/** Whether each loop has shown life in the last 30 s: time that is advanced does not wait for a slow machine. */
-async function areFresh({ context: { db, clock } }: TestEnvironment): Promise<boolean> {
-  const since = new Date(clock.now().getTime() - 30_000);
-  const rows = await db
-    .selectFrom('heartbeats')
-    .select('part')
-    .distinct()
-    .where('part', 'in', WORKER_LOOPS)
-    .where('seen_at', '>=', since)
-    .execute();
-  return rows.length === WORKER_LOOPS.length;
-}
-
-/** Advances by steps, after each of which all loops show life. */
-async function advanceAlive(environment: TestEnvironment, steps: number[]): Promise<void> {
-  for (const ms of steps) {
-    await advance(environment, [ms]);
-    await eventually('each loop has shown life', () => areFresh(environment));
-  }
-}
 
 test('without a worker, one of the web processes raises worker_dead and sends it, once; it ends with the next worker', async () => {
   await using sink = await openHttpSink();

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { registry } from '../../../src/metrics/metrics.ts';
+import { advance, advanceAlive, areFresh } from '../../support/advance-alive.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { openHttpSink } from '../../support/open-http-sink.ts';
 import { API_KEY, NO_RUNS } from '../../support/start-serve.ts';
 import { startSide } from '../../support/start-side.ts';
@@ -11,6 +12,7 @@ import { startTestServer, type TestServer } from '../../support/start-test-serve
 
 const SECRET_KEY = randomBytes(32).toString('base64');
 const STEP_MS = 10_000;
+const stepsOf = (count: number): number[] => Array.from({ length: count }, () => STEP_MS);
 type Posted = { event_action: string; dedup_key: string; payload?: { class: string; summary: string } };
 
 let server: TestServer;
@@ -31,13 +33,6 @@ afterAll(async () => {
   await server.stop();
 });
 
-async function advance({ timers, context }: TestEnvironment, steps: number): Promise<void> {
-  for (let step = 0; step < steps; step++) {
-    await timers.advance(STEP_MS);
-    for (let turn = 0; turn < 5; turn++) await context.db.selectFrom('settings').select('name').limit(1).execute();
-  }
-}
-
 async function readWritable(): Promise<number | undefined> {
   const { values } = (await registry.getSingleMetric('confere_database_writable')?.get()) ?? { values: [] };
   return values[0]?.value;
@@ -55,15 +50,15 @@ test('a read-only database pages once as such, and neither as dead workers nor a
   await startSide(environment, 'web');
   await startSide(environment, 'worker');
   await startSide(environment, 'worker');
-  await advance(environment, 8);
+  await advanceAlive(environment, stepsOf(8));
   expect(posted()).toEqual([]);
   await admin.query('SET GLOBAL read_only = ON');
   await eventually('the page', async () => {
-    await advance(environment, 1);
+    await advance(environment, [STEP_MS]);
     return posted().length > 0;
   });
   expect(await readWritable()).toBe(0);
-  await advance(environment, 30);
+  await advance(environment, stepsOf(30));
   expect(posted()).toMatchObject([
     {
       event_action: 'trigger',
@@ -72,10 +67,10 @@ test('a read-only database pages once as such, and neither as dead workers nor a
   ]);
   await admin.query('SET GLOBAL read_only = OFF');
   await eventually('its end', async () => {
-    await advance(environment, 1);
-    return posted().length > 1;
+    await advance(environment, [STEP_MS]);
+    return posted().length > 1 && (await areFresh(environment));
   });
-  await advance(environment, 30);
+  await advanceAlive(environment, stepsOf(30));
   expect(posted().slice(1)).toMatchObject([{ event_action: 'resolve', dedup_key: posted()[0]?.dedup_key }]);
   const alerts = await environment.context.db.selectFrom('alerts').select(['name', 'ended_at']).execute();
   expect(alerts).toMatchObject([{ name: 'database_read_only', ended_at: expect.any(Date) }]);
