@@ -159,6 +159,7 @@ async function listOffered(context: Context, payment: Payment): Promise<Presente
   return found.sort((a, b) => distance(a) - distance(b)).slice(0, ORDERS_OFFERED_MAX);
 }
 
+/** Orders without names: their pages audit who sees those. */
 function offeredTable(payment: Payment, rows: PresentedExpected[]): Html {
   return html`<h3>${t('Pode ser um destes pedidos')}</h3>${table({
     caption: 'Pode ser um destes pedidos',
@@ -167,7 +168,6 @@ function offeredTable(payment: Payment, rows: PresentedExpected[]): Html {
     columns: [
       { title: 'Número', cell: (row) => html`<a href="${EXPECTED.address}/${row.id}">${row.number}</a>` },
       { title: 'Origem', cell: (row) => row.source },
-      { title: 'Nome', cell: (row) => row.name },
       { title: 'Vencimento', cell: dueDay },
       { title: 'Estado', cell: (row) => stateBadge(row.state) },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
