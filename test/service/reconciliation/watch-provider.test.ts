@@ -36,6 +36,8 @@ const openOwnClient = (): ProviderClient =>
 
 beforeEach(async () => {
   environment = await openReconciliationEnvironment();
+  // each step is ten seconds of the reports, however slow the machine is
+  environment.timers.freeze();
   context = environment.context;
   environment.provider.add(...makeDay(dayAgo(0), SHOWS_A_STEP));
   ids = [...environment.provider.rows.keys()];
