@@ -1,4 +1,4 @@
-import type { ExpressionBuilder } from 'kysely';
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
@@ -34,9 +34,9 @@ export async function readListProof({ db, calendar, clock }: Context, day: Day) 
     isZoneAlertFiring(db),
     findFirstDay(db),
     readProofWindows(db, { from: day, to: day }),
-    readNamingCounts(db, before, day),
+    readSpans(db, { from: before, to: day }, isNamingCount),
     listRefused(db, before, day),
-    readFailed(db, before, day),
+    readSpans(db, { from: before, to: day }, (eb) => eb('run_windows.state', '=', 'incomplete')),
   ]);
   function decideDoubt(): ListDoubt | null {
     if (clock.now() < since) return 'not_over';
@@ -73,16 +73,20 @@ export async function readListProof({ db, calendar, clock }: Context, day: Day) 
   };
 }
 
-/** A reading that was whole; or a count, if the first pages that it read had each transaction of the day. */
-function namesAll(eb: ExpressionBuilder<Database, 'run_windows'>) {
-  const isOnPages = eb('run_windows.total', '=', eb.ref('run_windows.seen'));
-  return eb.or([
-    eb('run_windows.state', '=', 'complete'),
-    eb.and([eb('run_windows.state', '=', 'counted'), isOnPages]),
-  ]);
+type Windows = ExpressionBuilder<Database, 'run_windows'>;
+type Condition = (eb: Windows) => Expression<SqlBool>;
+
+/** A count whose first pages had each transaction of its day: of a page or less. */
+function isNamingCount(eb: Windows) {
+  return eb.and([eb('run_windows.state', '=', 'counted'), eb('run_windows.total', '=', eb.ref('run_windows.seen'))]);
 }
 
-async function readNewest(db: Reader, day: Day, which: typeof namesAll | 'any', since = new Date(0)) {
+/** A reading that named each transaction of its days. */
+function namesAll(eb: Windows) {
+  return eb.or([eb('run_windows.state', '=', 'complete'), isNamingCount(eb)]);
+}
+
+async function readNewest(db: Reader, day: Day, which: Condition | 'any', since = new Date(0)) {
   return await db
     .selectFrom('run_windows')
     .innerJoin('runs', 'runs.seq', 'run_windows.run_seq')
@@ -98,37 +102,20 @@ async function readNewest(db: Reader, day: Day, which: typeof namesAll | 'any', 
     .executeTakeFirst();
 }
 
-/** The newest count of each of these days whose pages had each of its transactions: days of a page or less. */
-async function readNamingCounts(db: Reader, from: Day, to: Day) {
+/** Reads the newest of these readings, of each range of days that they were asked for. */
+async function readSpans(db: Reader, { from, to }: { from: Day; to: Day }, which: Condition) {
   const rows = await db
     .selectFrom('run_windows')
     .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
-    .where('state', '=', 'counted')
-    .where('platform', 'is', null)
-    .where('from_day', '<=', to)
-    .where('to_day', '>=', from)
-    .where('total', '=', (eb) => eb.ref('seen'))
-    .groupBy(['from_day', 'to_day'])
-    .execute();
-  return rows.flatMap(toSpan);
-}
-
-/** The newest reading of each range of these days that could not prove them. */
-async function readFailed(db: Reader, from: Day, to: Day) {
-  const rows = await db
-    .selectFrom('run_windows')
-    .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
-    .where('state', '=', 'incomplete')
+    .where(which)
     .where('platform', 'is', null)
     .where('from_day', '<=', to)
     .where('to_day', '>=', from)
     .groupBy(['from_day', 'to_day'])
     .execute();
-  return rows.flatMap(toSpan);
-}
-
-function toSpan({ from_day: from, to_day: to, asked_at: at }: { from_day: Day; to_day: Day; asked_at: Date | null }) {
-  return at ? [{ from, to, askedAt: new Date(at) }] : [];
+  return rows.flatMap(({ from_day, to_day, asked_at }) =>
+    asked_at ? [{ from: from_day, to: to_day, askedAt: new Date(asked_at) }] : [],
+  );
 }
 
 /** The days of open `row_refused` that may be of these: those of the row, else of the run that met it; else any day. */
