@@ -4,7 +4,6 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { OPERATIONS } from '../domain/statuses.ts';
-import { EXPECTED_STATES } from '../expected/decide/decide-state.ts';
 import type { PresentedExpected } from '../expected/list-expected.ts';
 import { COMMAND } from '../operations/define-change.ts';
 import {
@@ -23,17 +22,6 @@ import { print, withContext } from './with-context.ts';
 const BY_PAYMENT = {
   '--transaction-id <id>': 'the payment',
   '--note <text>': 'why',
-} as const;
-
-const FILTERS = {
-  '--state <state>': EXPECTED_STATES.join(', '),
-  '--operation <operation>': OPERATIONS.join(', '),
-  '--source <source>': 'of this source',
-  '--number <number>': 'with this number',
-  '--reference <reference>': 'with this reference',
-  '--platform <id>': 'that name this platform; none: that name none',
-  '--due-from <day>': 'due on this day or later',
-  '--due-to <day>': 'due on this day or earlier',
 } as const;
 
 /** `confere expected …`: what somebody owes us, or we owe, and with which payments it is matched. */
@@ -66,7 +54,6 @@ export function expectedCommand(program: Command): void {
   });
   listCommand(group, expectedPayments, {
     description: 'the newest expected payments',
-    options: FILTERS,
     say: describe,
   });
   changeCommand(group, 'cancel <id>', cancelOne, { description: 'cancel an expected payment', say: describe });
@@ -96,7 +83,7 @@ function addFileCommands(group: Command): void {
     .option('--json', 'print one JSON object')
     .action((file: string, options: { dryRun?: boolean; json?: boolean }) => runImport('expected', file, options));
   const file = group.command('export').description('write expected payments as CSV');
-  const readFilter = addFilters(file, expectedPayments, { options: FILTERS });
+  const readFilter = addFilters(file, expectedPayments);
   file
     .option('--out <file>', 'where to write it, - for standard output', '-')
     .option('--json', 'print one JSON object')

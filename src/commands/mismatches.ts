@@ -2,12 +2,11 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { wrongUse } from '../domain/errors.ts';
-import { MISMATCH_STATES } from '../domain/mismatch.ts';
 import { type PresentedMismatch, transactionAmountOf } from '../mismatches/read-mismatches.ts';
 import { COMMAND } from '../operations/define-change.ts';
-import { renderDecisionWorkbook } from '../operations/export-mismatches.ts';
+import { decisionFilters, renderDecisionWorkbook } from '../operations/export-mismatches.ts';
 import { assignOneMismatch, mismatchDecisions, mismatches, resolveMismatches } from '../operations/mismatches.ts';
-import { changeCommand, listCommand } from './operation-commands.ts';
+import { addFilters, changeCommand, listCommand, type Options } from './operation-commands.ts';
 import { formatTime, print, withContext } from './with-context.ts';
 
 type Shown = Omit<PresentedMismatch, 'seq'>;
@@ -18,18 +17,6 @@ export function mismatchesCommand(program: Command): void {
   const { acknowledge, resolve, accept } = mismatchDecisions;
   listCommand(group, mismatches, {
     description: 'the newest mismatches',
-    options: {
-      '--state <state>': MISMATCH_STATES.join(', '),
-      '--kind <kind>': 'only of this kind',
-      '--severity <severity>': 'medium, high, critical',
-      '--transaction <id>': 'of this transaction',
-      '--owner <id>': 'of this user or token; none: without an owner',
-      '--age <days>': 'open for at least this number of days',
-      '--sort <order>': 'age: the longest open first; at_stake: the most at stake first',
-      '--from <day>': 'whose payment is of this day or later',
-      '--to <day>': 'whose payment is of this day or earlier',
-      '--blocks <month>': 'that keep this month open',
-    },
     fields: { transaction: 'transaction_id' },
     say: describe,
   });
@@ -59,18 +46,21 @@ export function mismatchesCommand(program: Command): void {
   changeCommand(group, 'acknowledge <id>', acknowledge, {
     ...{ description: 'mark that somebody works on it', options: note, say },
   });
-  group
+  const workbook = group
     .command('export')
-    .description('write the open ones to be decided as a workbook, up to 500: confere import decisions takes it back')
+    .description('write the open ones to be decided as a workbook, up to 500: confere import decisions takes it back');
+  const readFilter = addFilters(workbook, { filters: decisionFilters });
+  workbook
     .requiredOption('--out <file>', 'where to write it')
     .option('--json', 'print one JSON object')
-    .action(({ out, json }: { out: string; json?: boolean }) =>
-      withContext({}, async (context) => {
+    .action(({ out, json, ...options }: Options & { out: string; json?: boolean }) => {
+      const filter = readFilter(options);
+      return withContext({}, async (context) => {
         const { REPORT_LOCALE: language } = context.config;
-        writeFileSync(out, await renderDecisionWorkbook(context, { filter: {}, caller: COMMAND, language }));
+        writeFileSync(out, await renderDecisionWorkbook(context, { filter, caller: COMMAND, language }));
         print(json, { file: out }, `wrote ${out}`);
-      }),
-    );
+      });
+    });
   changeCommand(group, 'assign <id>', assignOneMismatch, {
     description: 'say who is to decide it',
     options: { '--owner <id>': 'a user or a token; none: nobody' },

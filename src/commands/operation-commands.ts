@@ -1,5 +1,6 @@
 /** Commands for changes and lists that `src/operations` declares. */
 import { type Command, Option } from 'commander';
+import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { append } from '../domain/lists.ts';
 import { answerChange, type Change, COMMAND } from '../operations/define-change.ts';
@@ -106,8 +107,6 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>, Answe
 }
 
 type FilterTexts = {
-  /** Options of filters whose declaration describes them in other words; the others have an option too. */
-  options?: OptionTexts;
   /** The field of an option that is called otherwise. */
   fields?: Record<string, string>;
 };
@@ -155,23 +154,30 @@ export function listCommand<Row extends { seq: number }, Filter>(
   });
 }
 
-/** Adds an option for each filter of a list: one that can only be `true` takes no value. @returns a function that reads the filters. */
+/** Adds an option for each filter of a list, with its description and its few values: one that can only be `true` takes no value. @returns a function that reads the filters. */
 export function addFilters<Row extends { seq: number }, Filter>(
   command: Command,
   { filters }: Pick<List<Row, Filter>, 'filters'>,
-  { options = {}, fields = {} }: FilterTexts = {},
+  { fields = {} }: FilterTexts = {},
 ): (given: Options) => Filter {
-  for (const [flags, text] of Object.entries(options)) command.option(flags, text);
-  const named = readFields(Object.fromEntries(command.options.map((one) => [one.attributeName(), one])), fields);
   for (const [field, schema] of Object.entries(filters?.shape ?? {})) {
-    if (field in named) continue;
     const takes = (text: string): boolean => schema.safeParse(text).success;
     const isFlag = takes('true') && !takes('false');
-    const flags = isFlag ? nameOption(field) : `${nameOption(field)} <${field.split('_').at(-1)}>`;
-    command.addOption(new Option(flags, schema.description).preset('true'));
+    const option = nameOption(field, fields);
+    const flags = isFlag ? option : `${option} <${field.split('_').at(-1)}>`;
+    command.addOption(new Option(flags, describeFilter(schema)).preset('true'));
   }
   const name = (field: string) => nameOption(field, fields);
   return (given) => (filters ? parseInput(readFields(given, fields), filters, name) : {}) as Filter;
+}
+
+/** More codes are not listed in a help text. */
+const CODES_LISTED_MAX = 12;
+
+function describeFilter(schema: z.ZodType): string {
+  const bare = schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType) : schema;
+  const codes = bare instanceof z.ZodEnum && bare.options.length <= CODES_LISTED_MAX ? bare.options.join(', ') : '';
+  return [codes, schema.description ?? bare.description].filter(Boolean).join('; ');
 }
 
 type ItemForm<Shown> = { description: string; isDefault?: true; say(shown: Shown, context: Context): string };

@@ -9,6 +9,7 @@ import { maskNote } from '../domain/person/mask-mismatch.ts';
 import { maskPlatform } from '../domain/person/mask-person.ts';
 import { refuseField } from '../texts/refuse.ts';
 import { authorizeSearch, type PersonFilters } from './authorize-search.ts';
+import { authorizePlatform } from './choose-platform.ts';
 import type { By } from './define-change.ts';
 
 export type Page = {
@@ -82,6 +83,7 @@ export function nameFilters(filter: unknown): string {
 
 /**
  * Reads one page of a list, as the caller may see it, in the order of its row numbers.
+ * @throws ConfereError `invalid_request` for a reversed range, or a platform that the caller may not choose.
  * @returns the rows, and after which row the next page begins; undefined at the end.
  */
 export async function readList<Row extends Numbered, Filter>(
@@ -91,6 +93,7 @@ export async function readList<Row extends Numbered, Filter>(
 ): Promise<{ rows: Row[]; next: number | undefined }> {
   const reversed = findReversed(filter as object);
   if (reversed !== undefined) throw refuseField(reversed, 'to_before_from');
+  authorizePlatform(by.caller, (filter as { platform?: string }).platform);
   if (list.search) await authorizeSearch(context, by.caller, list.search(filter));
   const reading = limitReads(context);
   const found = await list.read(reading, { ...page, limit: page.limit + 1 }, filter, {

@@ -16,7 +16,7 @@ import { maskMismatches, presentPlatformName } from './mask-texts.ts';
 import { mismatches, mismatchFilters } from './mismatches.ts';
 
 /** The filters of the list: the workbook has those alone that are to be decided. */
-export const decisionFilters = mismatchFilters.omit({ state: true, transaction_id: true });
+export const decisionFilters = mismatchFilters.omit({ state: true, decided: true });
 
 type Wanted = { filter: z.infer<typeof decisionFilters>; caller: Caller; language: Language; via?: 'console' };
 

@@ -4,7 +4,7 @@ import { NOTE_CHARS_MAX } from '../access/check-note.ts';
 import { isDay, isKeptInstant, isMonth } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';
 import { LANGUAGES } from '../domain/language/language.ts';
-import { parseSignedAmount } from '../domain/money.ts';
+import { parseAmount, parseSignedAmount } from '../domain/money.ts';
 import { isPlatform, PLATFORM_CHARS_MAX } from '../domain/platform.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
 import { BANK_ACCOUNT_CHARS_MAX } from '../ledger/stated/bank-accounts.ts';
@@ -47,6 +47,8 @@ export const newPlatform = z
   .default(false)
   .describe('whether a platform that no transaction shows yet is meant');
 
+/** A decimal text, parsed to cents. */
+export const amount = z.string('must be a decimal text: "1234.56"').transform(centsOf(parseAmount));
 /** A decimal text with a sign, parsed to cents. */
 export const signedAmount = z.string('must be a decimal text: "1234.56"').transform(centsOf(parseSignedAmount));
 

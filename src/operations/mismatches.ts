@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { auditShown } from '../access/audit.ts';
 import { maySeePersons } from '../access/roles.ts';
 import type { Context } from '../context.ts';
-import type { Month } from '../domain/calendar.ts';
 import { MISMATCH_KINDS, MISMATCH_STATES, type MismatchKind } from '../domain/mismatch.ts';
 import { listTransactionIds } from '../domain/person/mask-mismatch.ts';
 import { assignMismatch } from '../mismatches/assign-mismatch.ts';
@@ -17,12 +16,12 @@ import {
 } from '../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../reconciliation/windows/accept-surplus.ts';
 import { findBlockers } from '../reports/months/find-refusals.ts';
-import { refuse, refuseField } from '../texts/refuse.ts';
+import { refuse } from '../texts/refuse.ts';
 import { type By, type Change, defineChange } from './define-change.ts';
 import { defineItem, type ReadBy } from './define-item.ts';
 import { auditRows, defineList } from './define-list.ts';
 import { ok } from './describe-operation.ts';
-import { day, instant, month, wholeNumber } from './fields.ts';
+import { day, instant, month, platform, wholeNumber } from './fields.ts';
 import { maskMismatches } from './mask-texts.ts';
 import { presentWritten } from './present-row.ts';
 import { mismatch } from './rows/reconciliation.ts';
@@ -102,12 +101,19 @@ export const assignOneMismatch = defineChange({
   answer: answerMismatch,
 });
 
+/** The scope of an alert. */
+export const CAUSE_CHARS_MAX = 160;
+const cause = z
+  .string()
+  .min(1)
+  .max(CAUSE_CHARS_MAX)
+  .describe('the scope of the alert: a run, or a severity and an hour');
 const SELECTIONS = 'name either ids, or a kind';
 const selected = z
   .strictObject({
     ids: z.array(z.string().min(1)).min(1).max(RESOLVED_MAX, `must be at most ${RESOLVED_MAX} ids`).optional(),
     kind,
-    cause: z.string().min(1).max(160).optional().describe('the scope of the alert: a run, or a severity and an hour'),
+    cause: cause.optional(),
     opened_before: instant.optional().describe('default: now'),
     note: noted.shape.note.describe('required where a critical one is selected'),
   })
@@ -147,28 +153,36 @@ export const acknowledgeMismatches = defineChange({
 /** A century: more is no age of a mismatch. */
 const AGE_DAYS_MAX = 36_500;
 
+const STATES = [...MISMATCH_STATES, 'unresolved'] as const;
+
 export const mismatchFilters = z.object({
-  state: z.enum(MISMATCH_STATES, `must be one of ${MISMATCH_STATES.join(', ')}`).optional(),
-  kind,
+  state: z
+    .enum(STATES, `must be one of ${STATES.join(', ')}`)
+    .optional()
+    .describe('unresolved: open or acknowledged'),
+  kind: kind.describe('of this kind'),
   severity: z.enum(['medium', 'high', 'critical'], 'must be medium, high or critical').optional(),
-  transaction_id: z.string().min(1).optional(),
-  owner: z.string().min(1).optional().describe('the id of a user or a token; none: what has no owner'),
+  transaction_id: z.string().min(1).optional().describe('of this transaction'),
+  owner: z.string().min(1).optional().describe('of this user or token, by its id; none: what has no owner'),
   age: wholeNumber(0, AGE_DAYS_MAX).optional().describe('open for at least this number of days'),
+  cause: cause.optional(),
+  platform: platform.optional().describe('that concern this platform, alone or among all'),
+  decided: z
+    .literal('true', 'must be true')
+    .optional()
+    .describe('resolved by a person, while the evidence is the same'),
+  baseline: z.literal('true', 'must be true').optional().describe('about changes before WEBHOOKS_SINCE'),
   sort: z
     .enum(MISMATCH_SORTS, `must be one of ${MISMATCH_SORTS.join(', ')}`)
     .optional()
-    .describe('the longest open first, or the most at stake; default: the newest first'),
-  from: day.optional().describe('the first `day`: of the payment, see there'),
-  to: day.optional().describe('the last `day`'),
-  blocks: month.optional().describe('keeps this month open: as many as its page says; without stated balances'),
+    .describe('the longest open first, or the most at stake (default: the newest first)'),
+  from: day.optional().describe('whose `day`, mostly of the payment, is this or later: YYYY-MM-DD'),
+  to: day.optional().describe('whose `day` is this or earlier'),
+  blocks: month.optional().describe('that keep this month open (YYYY-MM), as its page says; without stated balances'),
 });
 
-/** The query of the API, and what a page asks for besides. */
-type MismatchFilter = Omit<Parameters<typeof listMismatches>[1], 'limit' | 'after' | 'transactionId'> & {
-  transaction_id?: string | undefined;
-  blocks?: Month | undefined;
-  named?: string;
-};
+/** The query of the API, and what a page names besides. */
+type MismatchFilter = z.infer<typeof mismatchFilters> & { ids?: readonly string[]; named?: string };
 
 export const mismatches = defineList<PresentedMismatch, MismatchFilter>({
   name: 'mismatches',
@@ -176,10 +190,10 @@ export const mismatches = defineList<PresentedMismatch, MismatchFilter>({
   route: '/mismatches',
   row: mismatch,
   filters: mismatchFilters,
-  async read(reading, page, { transaction_id: transactionId, blocks, ...filter }) {
-    if (filter.from && filter.to && filter.from > filter.to) throw refuseField('from', 'days_reversed');
+  async read(reading, page, { transaction_id: transactionId, blocks, decided, baseline, ...filter }) {
     const ids = blocks === undefined ? filter.ids : (await findBlockers(reading, blocks)).map(({ id }) => id);
-    return await listMismatches(reading, { ...filter, ids, transactionId, ...page });
+    const flags = { decided: decided !== undefined, baseline: baseline !== undefined };
+    return await listMismatches(reading, { ...filter, ...flags, ids, transactionId, ...page });
   },
   personal: auditRows('mismatches.list', listTransactionIds),
   mask: ({ db }, rows, { role }) => (maySeePersons(role) ? rows : maskMismatches(db, rows)),

@@ -73,9 +73,10 @@ export const webhooks = defineList<Awaited<ReturnType<typeof listWebhooks>>[numb
   row: webhook,
   filters: z.object({
     state: z.enum(WEBHOOK_STATES, `must be one of ${WEBHOOK_STATES.join(', ')}`).optional(),
-    transaction_id: z.string().min(1).optional(),
-    reference: z.string().min(1).optional(),
-    extra: z.string().min(1).optional(),
+    transaction_id: z.string().min(1).optional().describe('that name this transaction'),
+    reference: z.string().min(1).optional().describe('that name this reference'),
+    extra: z.string().min(1).optional().describe('that name this extra'),
+    reason: z.string().min(1).optional().describe('why it is quarantined, as the list says it'),
   }),
   search: searched,
   read: ({ db }, page, filter) => listWebhooks(db, { ...searched(filter), ...page }),

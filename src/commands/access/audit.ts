@@ -10,13 +10,6 @@ export function auditCommand(program: Command): void {
   listCommand(program, auditRows, {
     name: 'audit',
     description: 'list changes and accesses to personal data, newest first',
-    options: {
-      '--actor <id>': 'only by this token or user (admin, command: without one)',
-      '--action <name>': 'only this action, such as tokens.create',
-      '--target <id>': 'only on this target',
-      '--from <instant>': 'from this instant on, such as 2026-11-21T00:00:00-03:00',
-      '--to <instant>': 'before this instant',
-    },
     max: LIST_MAX,
     say(row, context) {
       const actor = row.actor_name === null ? row.actor : `${row.actor} (${row.actor_name})`;

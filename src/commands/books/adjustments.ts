@@ -24,7 +24,6 @@ export function adjustmentsCommand(program: Command): void {
   });
   listCommand(group, adjustments, {
     description: 'the newest adjustments',
-    options: { '--platform <id>': 'of this platform alone; none: what has none' },
     say: describe,
   });
   changeCommand(group, 'undo <id>', undoAdjustment, {

@@ -21,7 +21,6 @@ export function statementsCommand(program: Command): void {
   });
   listCommand(group, statements, {
     description: 'the newest statements, each with the ledger of today and the difference',
-    options: { '--platform <id>': 'of this platform alone; none: what has none' },
     say: async (row, context) => describe(context, await readNames(context), row),
   });
 }

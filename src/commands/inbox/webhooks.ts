@@ -5,7 +5,7 @@ import { ConfereError, wrongUse } from '../../domain/errors.ts';
 import { QUARANTINE_REASONS } from '../../inbox/manage/purge-webhooks.ts';
 import { listWebhooks } from '../../inbox/manage/read-webhooks.ts';
 import { COMMAND, makeChange } from '../../operations/define-change.ts';
-import { purgeManyWebhooks, reprocessOneWebhook, WEBHOOK_STATES, webhooks } from '../../operations/webhooks.ts';
+import { purgeManyWebhooks, reprocessOneWebhook, webhooks } from '../../operations/webhooks.ts';
 import { changeCommand, listCommand } from '../operation-commands.ts';
 import { formatTime, print, withContext } from '../with-context.ts';
 import { showWebhookCommand } from './show-webhook.ts';
@@ -20,12 +20,6 @@ export function webhooksCommand(program: Command): void {
   const group = program.command('webhooks').description('the inbox: all webhooks, quarantined ones included');
   listCommand(group, webhooks, {
     description: 'the newest webhooks, each with its state and the reason of its quarantine',
-    options: {
-      '--state <state>': WEBHOOK_STATES.join(', '),
-      '--transaction <id>': 'only those that name this transaction',
-      '--reference <text>': 'only those that name this reference',
-      '--extra <text>': 'only those that name this extra',
-    },
     fields: { transaction: 'transaction_id' },
     say: (row, context) =>
       `${row.id}  ${formatTime(context, row.received_at)}  ${row.state}${row.reason ? ` (${row.reason})` : ''}  ${row.items} items`,

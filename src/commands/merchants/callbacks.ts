@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { presentAttempt } from '../../callbacks/manage/present-callback.ts';
-import { CALLBACK_STATES, findCallback, listAttempts } from '../../callbacks/manage/read-callbacks.ts';
+import { findCallback, listAttempts } from '../../callbacks/manage/read-callbacks.ts';
 import type { Context } from '../../context.ts';
 import { callbacks, redeliverCallback, replayCallbacks } from '../../operations/merchants/callbacks.ts';
 import { changeCommand, listCommand } from '../operation-commands.ts';
@@ -13,12 +13,6 @@ export function callbacksCommand(program: Command): void {
   const group = program.command('callbacks').description('messages to merchants');
   listCommand(group, callbacks, {
     description: 'the newest callbacks',
-    options: {
-      '--merchant <id>': 'only of this merchant',
-      '--transaction <id>': 'only of this transaction',
-      '--state <state>': `only ${CALLBACK_STATES.join(', ')}`,
-      '--type <type>': 'only of this type',
-    },
     fields: { transaction: 'transaction_id' },
     say: (one) =>
       `${one.id}  ${one.state.padEnd(9)}  ${one.type}  ${one.merchant_id}  ${one.transaction_id ?? one.source}  ${one.attempts} attempts`,

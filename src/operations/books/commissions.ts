@@ -1,8 +1,7 @@
 /** Contracts of what the provider may charge. A newer contract takes precedence over older ones; one can be taken back. */
 import { z } from 'zod';
 import type { Caller } from '../../access/tokens.ts';
-import { centsOf } from '../../domain/cents-of.ts';
-import { formatAmount, parseAmount } from '../../domain/money.ts';
+import { formatAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { listContracts, stateContract, withdrawContract } from '../../ledger/stated/commission-contracts.ts';
 import { type FeeRow, type Fees, readFees } from '../../ledger/stated/read-fees.ts';
@@ -10,7 +9,7 @@ import { type Change, defineChange } from '../define-change.ts';
 import { defineItem } from '../define-item.ts';
 import { defineList } from '../define-list.ts';
 import { created } from '../describe-operation.ts';
-import { day, month, platform } from '../fields.ts';
+import { amount, day, month, platform } from '../fields.ts';
 import { presentPlatform } from '../mask-texts.ts';
 import { presentWritten } from '../present-row.ts';
 import { commissionContract, feesOfMonth } from '../rows/ledger.ts';
@@ -35,7 +34,7 @@ export const addCommission = defineChange({
     .object({
       platform: platform.nullable().default(null).describe('null: every platform without one of its own'),
       operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`),
-      fixed: z.string('must be a decimal text: "0.10"').transform(centsOf(parseAmount)),
+      fixed: amount,
       basis_points: z.int(NO_BASIS_POINTS).min(0).max(BASIS_POINTS_MAX),
       from: day,
       to: day.nullable().default(null),

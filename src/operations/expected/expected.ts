@@ -3,8 +3,6 @@ import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import { type Caller, seesPersons } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
-import { centsOf } from '../../domain/cents-of.ts';
-import { parseAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { cancelExpected, reopenExpected } from '../../expected/cancel-expected.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
@@ -25,7 +23,7 @@ import { type By, defineChange } from '../define-change.ts';
 import { auditItem, defineItem } from '../define-item.ts';
 import { defineList, readList } from '../define-list.ts';
 import { created, ok } from '../describe-operation.ts';
-import { day } from '../fields.ts';
+import { amount, day } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
 import { withoutSeq } from '../present-row.ts';
 import { expectedPayment } from '../rows/expected.ts';
@@ -158,9 +156,7 @@ export const matchOne = defineChange({
   input: z.strictObject({
     transaction_id: transactionId,
     note: why,
-    amount: z
-      .string('must be a decimal text: "1234.56"')
-      .transform(centsOf(parseAmount))
+    amount: amount
       .refine((cents) => cents > 0n, 'must be more than zero')
       .optional()
       .describe('a part of the payment; without it, what is left of it'),
@@ -184,12 +180,13 @@ export const unmatchOne = defineChange({
 export const expectedFilters = z.object({
   state: z.enum(EXPECTED_STATES, `must be one of ${EXPECTED_STATES.join(', ')}`).optional(),
   operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`).optional(),
-  source: z.string().min(1).optional(),
-  number: z.string().min(1).optional(),
-  reference: z.string().min(1).optional(),
+  source: z.string().min(1).optional().describe('of this source'),
+  number: z.string().min(1).optional().describe('with this number'),
+  reference: z.string().min(1).optional().describe('with this reference'),
   platform: z.string().min(1).optional().describe('none: what names no platform'),
-  due_from: day.optional(),
-  due_to: day.optional(),
+  amount: amount.optional().describe('of exactly this amount'),
+  due_from: day.optional().describe('due on this day or later'),
+  due_to: day.optional().describe('due on this day or earlier'),
   from: day.optional().describe('that first came on this day or later'),
   to: day.optional().describe('that first came on this day or earlier'),
   disputed: z

@@ -118,10 +118,10 @@ export const callbacks = defineList({
   route: '/callbacks',
   row: callback,
   filters: z.object({
-    merchant: z.string().optional(),
-    transaction_id: z.string().optional(),
+    merchant: z.string().optional().describe('of this merchant'),
+    transaction_id: z.string().optional().describe('of this transaction'),
     state: z.enum(CALLBACK_STATES, `must be one of ${CALLBACK_STATES.join(', ')}`).optional(),
-    type: z.string().optional(),
+    type: z.string().optional().describe('of this type'),
   }),
   async read({ db }, { limit, after }, { transaction_id: transactionId, ...filter }) {
     const rows = await listCallbacks(db, { ...filter, transactionId }, { limit, before: after });

@@ -112,7 +112,7 @@ function sayOf(locale: Language, name: string): Say {
 
 /** Pages of alerts about neither a mismatch, a run nor a merchant. */
 const PAGES: Partial<Record<AlertKind, string>> = {
-  baseline_mismatches: '/mismatches?baseline=yes',
+  baseline_mismatches: '/mismatches?baseline=true',
   callbacks_behind: '/callbacks?state=pending',
   clock_differs: '/system',
   database_read_only: '/system',

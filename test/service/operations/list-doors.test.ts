@@ -13,15 +13,18 @@ import { SECRET_KEY } from '../../support/start-serve.ts';
 
 const env = closeAfterAll(await openConsoleEnvironment({ SECRET_KEY }));
 
-/** `command`: none, where no command prints the list alone. `page`: its address. `without`: filters that a door lacks, and why. */
-type Doors = { command?: string; page: string; without?: { page: Record<string, string> } };
+/** `command`: none, where no command prints the list alone. `page`: its address. `without`: filters that the page or the declaration lacks, and why. */
+type Doors = { command?: string; page: string; without?: Partial<Record<'page' | 'declared', Record<string, string>>> };
 const DOORS: Record<string, Doors> = {
   openings: { page: '/balances/openings?platform=none' },
   adjustments: { command: 'adjustments list', page: '/balances/adjustments?platform=none' },
   statements: { command: 'statements list', page: '/balances/statements?platform=none' },
   expected_payments: {
     ...{ command: 'expected list', page: '/expected' },
-    without: { page: { from: 'a source asks for what it sent; people ask for due days', to: 'likewise' } },
+    without: {
+      page: { from: 'a source asks for what it sent; people ask for due days', to: 'likewise' },
+      declared: { name: 'a posted form alone: a person must not stand in an address', document: 'likewise' },
+    },
   },
   lines: { page: '/balances/bank/lines' },
   alerts: { page: '/alerts' },
@@ -64,10 +67,21 @@ test.each([...COMMANDS, { name: 'expected_payments', command: 'expected export' 
 
 test.each(Object.entries(DOORS))('the page of %s has a field for each filter', async (name, { page, without }) => {
   const { html, status } = await (await openConsoleSession(env, 'admin')).get(page);
-  const fields = [...html.matchAll(/<(?:input|select)[^>]* name="([^"]+)"/g)].map(([, field]) => field);
+  const [form = ''] = /<form[^>]* class="filters".*?<\/form>/s.exec(html) ?? [];
+  const fields = [...form.matchAll(/<(?:input|select)[^>]* name="([^"]+)"/g)].map(([, field]) => field);
   const lacking = filtersOf(name).filter((filter) => !fields.includes(filter));
   expect([status, lacking]).toEqual([200, Object.keys(without?.page ?? {})]);
+  const undeclared = fields.filter((field = '') => field !== 'form_token' && !filtersOf(name).includes(field));
+  expect(undeclared).toEqual(Object.keys(without?.declared ?? {}));
 });
+
+test.each(LISTS.filter(({ filters }) => filters && 'platform' in filters.shape))(
+  'GET $route lets a viewer ask for no platform that may be a document',
+  async ({ route }) => {
+    const ask = (role: 'viewer' | 'operator') => env.api(role, 'GET', `${route}?platform=52998224725`);
+    expect([(await ask('operator')).status, (await ask('viewer')).status]).toEqual([200, 422]);
+  },
+);
 
 test('the orders in dispute are the same by API, commands and page', async () => {
   await expectOrders(env);

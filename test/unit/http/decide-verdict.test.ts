@@ -198,7 +198,7 @@ test('what a person decided is counted in every state, and is no reason against 
     const verdict = decideVerdict({ ...GOOD, ...facts, decided });
     expect(verdict.decided).toMatchObject({
       text: '2 resolvidas por decisão, R$ 11.269,05 em jogo: a evidência continua a mesma',
-      action: { path: '/mismatches?state=resolved&decided=yes' },
+      action: { path: '/mismatches?state=resolved&decided=true' },
     });
   }
   expect(decideVerdict({ ...GOOD, decided }).state).toBe('good');

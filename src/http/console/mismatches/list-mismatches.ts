@@ -8,11 +8,10 @@ import { MISMATCH_KINDS, MISMATCH_STATES } from '../../../domain/mismatch.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
 import { MISMATCH_SORTS, type PresentedMismatch, transactionAmountOf } from '../../../mismatches/read-mismatches.ts';
 import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
-import { mayChoosePlatform } from '../../../operations/choose-platform.ts';
 import { nameFilters } from '../../../operations/define-list.ts';
-import { mismatches } from '../../../operations/mismatches.ts';
+import { CAUSE_CHARS_MAX, mismatches } from '../../../operations/mismatches.ts';
 import { type Label, plural, t, words } from '../../../texts/translate.ts';
-import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
@@ -40,12 +39,12 @@ const query = z
     state: filterChoice(['all', 'unresolved', ...MISMATCH_STATES]),
     kind: filterChoice(MISMATCH_KINDS),
     severity: filterChoice(['medium', 'high', 'critical']),
-    cause: filterText(160),
+    cause: filterText(CAUSE_CHARS_MAX),
     transaction_id: filterText(128),
-    decided: filterChoice(['yes']),
+    decided: filterChoice(['true']),
     owner: filterText(64),
     platform: filterText(PLATFORM_CHARS_MAX),
-    baseline: filterChoice(['yes']),
+    baseline: filterChoice(['true']),
     age: filterText(5).refine((text) => text === undefined || /^\d+$/.test(text), {
       error: () => t('Escreva um número de dias.'),
     }),
@@ -59,8 +58,8 @@ const query = z
   .refine(({ from = '', to = from }) => from <= to, { path: ['to'], error: () => t('Vem antes do primeiro dia.') });
 const FIRST_STATES = words({ unresolved: 'Por resolver', all: 'Todos' });
 
-const DECIDED_WORDS = words({ yes: 'Resolvidas por decisão' });
-const BASELINE_WORDS = words({ yes: 'Só as da base inicial' });
+const DECIDED_WORDS = words({ true: 'Resolvidas por decisão' });
+const BASELINE_WORDS = words({ true: 'Só as da base inicial' });
 const SORT_WORDS = words({ age: 'Há mais tempo em aberto', at_stake: 'Mais em jogo' });
 
 /** The list of mismatches: of the unresolved ones, grouped by cause, unless a filter says otherwise. */
@@ -70,28 +69,24 @@ export function mismatchListPages(context: Context): Router {
   router.get('/mismatches', async (request, response) => {
     const { filters: asked, draft } = readFilters({ state: 'unresolved', ...request.query }, query);
     const fields = await listFields(context, response, draft);
-    const isWithheld = asked?.platform !== undefined && !mayChoosePlatform(getCaller(response), asked.platform);
-    if (asked === undefined || isWithheld) {
+    if (asked === undefined) {
       sendWrongFilters(request, response, { ...MISMATCH_LIST, filters: { fields, areSet: true } });
       return;
     }
-    const { state: shown = 'unresolved', decided, age, baseline, ...filters } = asked;
-    const named = nameFilters({ ...filters, age, baseline, state: request.query.state });
-    const state = shown === 'all' ? undefined : shown;
-    const given = { state, named, age: age === undefined ? age : Number(age) };
-    const filter = { ...filters, ...given, decided: decided === 'yes', baseline: baseline === 'yes' };
+    const { state: shown = 'unresolved', age, ...filters } = asked;
+    const named = nameFilters({ ...filters, age, state: request.query.state });
+    const given = { state: shown === 'all' ? undefined : shown, named, age: age === undefined ? age : Number(age) };
+    const filter = { ...filters, ...given };
     const { rows, next } = await readListPage(context, mismatches, request, response, { filter, via: 'console' });
-    const areSet = isFiltered({ ...filters, age, decided, baseline }) || shown !== 'unresolved';
+    const areSet = isFiltered({ ...filters, age }) || shown !== 'unresolved';
     const empty = areSet
       ? 'Nenhuma divergência com estes filtros: tire um deles.'
       : 'Nenhuma divergência por resolver.';
     const render = (more: TableColumn<ListedMismatch>[]) => mismatchTable(context, response, rows, empty, more);
     const { kind, cause, severity: _, ...others } = filters;
     const hasCauses =
-      (shown === 'unresolved' || shown === 'open') &&
-      !isFiltered({ ...others, age, baseline, cursor: request.query.cursor });
-    // the workbook has no such filter: it would have others than the list
-    const isInWorkbook = !isFiltered({ cause, baseline, platform: filters.platform, id: filters.transaction_id });
+      (shown === 'unresolved' || shown === 'open') && !isFiltered({ ...others, age, cursor: request.query.cursor });
+    const hasUnresolved = shown !== 'resolved' && filters.decided === undefined && rows.length > 0;
     const causes = hasCauses ? await readOpenCauses(limitStatementTime(context.db), kind) : [];
     const lead =
       kind === undefined
@@ -100,7 +95,7 @@ export function mismatchListPages(context: Context): Router {
     sendList(request, response, {
       ...MISMATCH_LIST,
       filters: { fields, areSet },
-      lead: html`${shown !== 'resolved' && rows.length > 0 && isInWorkbook && linkDecisions(response, { ...filters, age })}${(kind ?? 'commission_not_agreed') === 'commission_not_agreed' && shown !== 'resolved' && (await sayUncompared(context))}${lead}`,
+      lead: html`${hasUnresolved && linkDecisions(response, { ...filters, age })}${(kind ?? 'commission_not_agreed') === 'commission_not_agreed' && shown !== 'resolved' && (await sayUncompared(context))}${lead}`,
       rows: await offerAssign(context, response, rows, render),
       next,
     });
@@ -131,6 +126,7 @@ async function listFields(context: Context, response: Response, draft: Draft): P
     filterField(draft, { name: 'baseline', label: 'Base inicial', words: BASELINE_WORDS, any: 'Todas' }),
     filterField(draft, { name: 'sort', label: 'Ordem', words: SORT_WORDS, any: 'As mais novas' }),
     inputField(draft, { name: 'transaction_id', label: 'Id da transação' }),
+    inputField(draft, { name: 'cause', label: 'Causa' }),
   ];
 }
 

@@ -248,5 +248,5 @@ function describeDecided({ decided: { count, cents } }: VerdictFacts): Reason | 
   if (count === 0) return undefined;
   const resolved = plural(count, '{n} resolvida por decisão', '{n} resolvidas por decisão');
   const text = `${resolved}${inMoney(cents)}: ${t('a evidência continua a mesma')}`;
-  return { text, action: link(t('Ver as decisões'), '/mismatches?state=resolved&decided=yes') };
+  return { text, action: link(t('Ver as decisões'), '/mismatches?state=resolved&decided=true') };
 }

@@ -244,7 +244,7 @@ async function renderMismatches(
   day: Day,
   platform: string | undefined,
 ): Promise<Html> {
-  const filter = { state: 'unresolved', from: day, to: day, platform, named: day };
+  const filter = { state: 'unresolved', from: day, to: day, platform, named: day } as const;
   const page = { limit: MISMATCHES_SHOWN_MAX, after: undefined };
   const { rows, next } = await readList(context, mismatches, {
     filter,
