@@ -188,7 +188,7 @@ export async function mismatchTable(
       {
         title: 'Aberta em',
         cell: (row) =>
-          html`${moment(context.calendar, row.opened_at)} <span class="hint">${plural(row.age_days, 'há 1 dia', 'há {n} dias')}</span>`,
+          html`${moment(context.calendar, row.opened_at)} ${row.age_days > 0 && html`<span class="hint">${plural(row.age_days, 'há 1 dia', 'há {n} dias')}</span>`}`,
       },
     ],
   });
