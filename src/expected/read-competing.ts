@@ -22,8 +22,7 @@ export async function readCompeting(
 ): Promise<Map<string, Competing[]>> {
   if (sources?.length === 0 || ids.length === 0) return new Map();
   const given = sql.join(ids);
-  const seen = sql`${sources ? sql`other.source IN (${sql.join(sources)})` : sql`TRUE`}
-    AND ${merchantSeq === undefined ? sql`TRUE` : sql`(other.merchant_seq IS NULL OR other.merchant_seq = ${merchantSeq})`}`;
+  const seen = isSeen({ sources, merchantSeq });
   // ranked before they are paired: a thousand orders of one reference are a million pairs; each order is one of its own rivals
   const { rows } = await sql<Row>`
     SELECT * FROM (SELECT pair.own, other.seq, other.id, other.source, other.number, other.state,
@@ -68,4 +67,28 @@ export async function readCompeting(
       ...{ id, source, number: mask ? maskNumber({ number, ...party }) : number, state, shared },
     }),
   );
+}
+
+/** Whether a caller sees an order, `other` in the statement. */
+function isSeen({ sources, merchantSeq }: Omit<OrderScope, 'mask'>) {
+  return sql<boolean>`${sources ? sql`other.source IN (${sql.join(sources)})` : sql`TRUE`}
+    AND ${merchantSeq === undefined ? sql`TRUE` : sql`(other.merchant_seq IS NULL OR other.merchant_seq = ${merchantSeq})`}`;
+}
+
+/**
+ * Counts the orders that may be a payment that this one may be, and that the caller does not see: up to 20. Only where a
+ * payment is in dispute: an equal reference alone would show which references others have.
+ */
+export async function countCompetingElsewhere(db: Reader, id: string, scope: OrderScope): Promise<number> {
+  const { sources, merchantSeq } = scope;
+  if ((sources ?? merchantSeq) === undefined) return 0;
+  const { rows } = await sql<unknown>`
+    SELECT DISTINCT other.seq FROM expected_payments AS head
+    JOIN expected_candidates AS mine ON mine.expected_seq = head.seq AND mine.reason = 'not_unique'
+    JOIN expected_candidates AS theirs ON theirs.transaction_seq = mine.transaction_seq AND theirs.reason = 'not_unique'
+    JOIN expected_payments AS other ON other.seq = theirs.expected_seq
+    WHERE head.id = ${id} AND other.seq <> head.seq AND (other.is_cancelled = 0 OR head.is_cancelled = 1)
+      AND ${sources?.length === 0 ? sql`TRUE` : sql`NOT (${isSeen(scope)})`}
+    LIMIT ${CANDIDATES_SHOWN_MAX}`.execute(db);
+  return rows.length;
 }

@@ -15,7 +15,7 @@ import { maskExpected, scopeOf } from '../../expected/mask-expected.ts';
 import { matchExpected, unmatchExpected } from '../../expected/match-by-hand.ts';
 import { isChange, putExpected } from '../../expected/put-expected.ts';
 import { readAlike } from '../../expected/read-alike.ts';
-import { readCompeting } from '../../expected/read-competing.ts';
+import { countCompetingElsewhere, readCompeting } from '../../expected/read-competing.ts';
 import { readOwnStory } from '../../expected/read-story.ts';
 import { refuse } from '../../texts/refuse.ts';
 import { authorizeSearch } from '../authorize-search.ts';
@@ -38,9 +38,17 @@ export async function showExpected(context: Context, id: string, caller: Caller)
   const [expected] = await listExpected(context, 1, undefined, { id });
   if (!expected) throw refuse('expected_unknown');
   requireSource(caller, expected.source);
-  const competing = (await readCompeting(context.db, [id], scopeOf(caller))).get(id) ?? [];
-  const alike = await readAlike(context, expected, scopeOf(caller));
-  return { ...present(withoutSeq(expected), caller), competing, alike };
+  return { ...present(withoutSeq(expected), caller), ...(await readBeside(context, expected, caller)) };
+}
+
+/** What concerns an order beside its own facts and payments. */
+async function readBeside(context: Context, order: PresentedExpected, caller: Caller) {
+  const scope = scopeOf(caller);
+  return {
+    competing: (await readCompeting(context.db, [order.id], scope)).get(order.id) ?? [],
+    competing_elsewhere: await countCompetingElsewhere(context.db, order.id, scope),
+    alike: await readAlike(context, order, scope),
+  };
 }
 
 /** Limits a filter to what a merchant's portal shows: the sources of its token, without what another merchant sent. */
@@ -53,10 +61,9 @@ export async function showOwnOrder(context: Context, id: string, caller: Caller)
   const page = { limit: 1, after: undefined };
   const [order] = (await readList(context, expectedPayments, { ...ownOrders(caller, { id }), page })).rows;
   if (!order) throw refuse('expected_unknown');
-  const competing = (await readCompeting(context.db, [id], scopeOf(caller))).get(id) ?? [];
   const own = await readOwnStory(context.db, id, scopeOf(caller));
-  const alike = await readAlike(context, order, scopeOf(caller));
-  return { order, reason: await readStateReason(context.db, order), competing, alike, ...own };
+  const reason = await readStateReason(context.db, order);
+  return { order, reason, ...(await readBeside(context, order, caller)), ...own };
 }
 
 /** A merchant reads and writes the sources of its token alone. @throws ConfereError `forbidden`. */

@@ -59,6 +59,12 @@ export const expectedPayment = component('ExpectedPayment', {
     .describe(
       'only of one: at most 20 others that are not cancelled and have the same reference or e2e_id (shared), or may be the same payment, which counts for none of them: cancel one, or change its reference. Of a cancelled one with such a payment also cancelled ones: reopen one',
     ),
+  competing_elsewhere: z
+    .int()
+    .optional()
+    .describe(
+      'only of one: how many others, that you may not see, may be a payment in dispute, up to 20: ask the operators to match it',
+    ),
   alike: z
     .array(
       z.object({

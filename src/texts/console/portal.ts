@@ -48,8 +48,15 @@ export const PORTAL_EN = {
     'the address has changed since, and the one of then is no longer kept',
   'a operação o separou deste pedido': 'the operators separated it from this order',
   'O que houve': 'What happened',
-  'Nenhum outro pedido seu serve a este pagamento: a operação decide.':
-    'No other order of yours fits this payment: the operators decide.',
+  'Nenhum outro pedido serve a este pagamento: a operação decide.':
+    'No other order fits this payment: the operators decide.',
+  'Um pedido de outra origem, que você não vê, serve ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.':
+    'An order of another source, which you do not see, fits the same payment. It counts for none, until only one fits.',
+  '{n} pedidos de outras origens, que você não vê, servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.':
+    '{n} orders of other sources, which you do not see, fit the same payment. It counts for none, until only one fits.',
+  'Disputa com outra origem': 'In dispute with another source',
+  'Peça à operação que case o pagamento {payment} com o pedido {number}, se é dele; ou envie o pedido com outra referência (PUT).':
+    'Ask the operators to match payment {payment} with order {number}, if it is its own; or send the order with another reference (PUT).',
   'Estes pedidos têm a mesma referência. Um pagamento com ela não conta para nenhum deles, até que só um a tenha.':
     'These orders have the same reference. A payment with it counts for none of them, until only one has it.',
   'Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum deles, até que só um sirva.':

@@ -155,3 +155,17 @@ it.each([
     expect((await env.call('GET', `/expected-payments/${ours}`)).json).toMatchObject({ state: 'paid' });
   },
 );
+
+it('a dispute with an order of another source is counted, without showing it; an equal reference alone is not', async () => {
+  const wanted = { references: ['ped-2001'] };
+  await alpha?.put('2001', wanted);
+  await all?.put('77', wanted);
+  expect(await alpha?.read('2001')).toMatchObject({ disputed: false, competing: [], competing_elsewhere: 0 });
+  await payOne(env.context, { platform: 'alpha', reference: 'ped-2001', amount: '1.00' });
+  const shown = await alpha?.read('2001');
+  expect(shown).toMatchObject({ disputed: true, paid: '0.00', competing: [], competing_elsewhere: 1 });
+  expect(JSON.stringify(shown)).not.toMatch(/"77"|"all"/);
+  expect(await all?.read('77')).toMatchObject({ disputed: true, competing: [], competing_elsewhere: 1 });
+  await all?.call('DELETE', '77');
+  expect(await alpha?.read('2001')).toMatchObject({ state: 'paid', competing_elsewhere: 0 });
+});

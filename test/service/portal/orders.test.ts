@@ -149,6 +149,18 @@ it('names the cancelled orders that a payment of a cancelled one fits, and what 
   expect(page).not.toMatch(/curl -X DELETE|a operação decide/);
 });
 
+it('says how many orders of other sources fit the payment too, and what to ask the operators for', async () => {
+  const wanted = { references: ['ref-elsewhere'] };
+  const id = (await ana?.put('ana', 'a-elsewhere', wanted)) ?? '';
+  await ana?.put('office', 'o-secret', wanted, false);
+  const payment = await payOne(env.context, { platform: 'ana', reference: 'ref-elsewhere', amount: '10.00' });
+  await decideAll(env.context);
+  const page = (await ana?.get(`/portal/orders/${id}`))?.text ?? '';
+  expect(page).toMatch(/Um pedido de outra origem, que você não vê,[\s\S]*case o pagamento \S+ com o pedido a-elsewhere/);
+  expect(page).toContain(`pagamento ${payment.id} com`);
+  expect(page).not.toMatch(/o-secret|office/);
+});
+
 it('says in an order’s history why a match was withdrawn, and which orders that one sees have its reference', async () => {
   await bia?.put('bia', 'b-same', { references: ['ref-taken'] });
   await payOne(env.context, { platform: 'ana', reference: 'ref-taken', amount: '10.00' });

@@ -7,7 +7,7 @@ import type { Competing } from '../../../expected/read-competing.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { EXPORT_FORMATS } from '../../../reports/serve/export-found.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { type Label, t, words } from '../../../texts/translate.ts';
+import { type Label, plural, t, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import {
@@ -85,7 +85,15 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       else await orders.sendFile(response, filters, format);
     });
   router.get(`${ORDERS.address}/:id`, async (request: Request<{ id: string }>, response) => {
-    const { order, reason, competing, alike, story, tokens } = await orders.show(response, request.params.id);
+    const {
+      order,
+      reason,
+      competing,
+      competing_elsewhere: elsewhere,
+      alike,
+      story,
+      tokens,
+    } = await orders.show(response, request.params.id);
     const waiting = untilDecided(order);
     const body = html`<p class="crumb"><a href="${ORDERS.address}">${t(ORDERS.title)}</a></p>
 <div class="head"><h1>${order.number}</h1> ${stateBadge(order.state)}${disputeBadge(order)}</div><p class="sub">${idText(order.id)}</p>
@@ -100,7 +108,7 @@ ${facts([
 ${explainState(context, order, alike.length > 0)}
 <section><h2>${t('Pagamentos')}</h2>${(order.matches.length > 0 || order.candidates.length === 0) && matchTable(order)}${candidateTable(order)}</section>
 ${renderAlike(alike, { payment: paymentLink, orders: ORDERS.address }, { explain: t('Se um é deste pedido, envie o pedido de novo com a referência que veio (PUT), ou peça à operação que o case.') })}
-${explainCompeting(context, order, competing)}
+${explainCompeting(context, order, { competing, elsewhere })}${explainElsewhere(order, elsewhere)}
 <section><h2>${t('Fatos')}</h2>${describeFacts(order, new Map())}</section>
 <section><h2>${t('História')}</h2>${storyTable(context, story, {
       linkTo: paymentLink,
@@ -190,12 +198,17 @@ function candidateTable({ candidates }: PresentedExpected): Html | false {
 }
 
 /** The orders that compete with this one, and how the merchant ends that. */
-function explainCompeting(context: PortalContext, order: PresentedExpected, competing: Competing[]): Html | false {
+function explainCompeting(
+  context: PortalContext,
+  order: PresentedExpected,
+  { competing, elsewhere }: { competing: Competing[]; elsewhere: number },
+): Html | false {
   // no advice to cancel what a payment counts for
   if (competing.length === 0 || (order.matches.length > 0 && !order.disputed))
     return (
       order.disputed &&
-      html`<p class="explain">${t('Nenhum outro pedido seu serve a este pagamento: a operação decide.')}</p>`
+      elsewhere === 0 &&
+      html`<p class="explain">${t('Nenhum outro pedido serve a este pagamento: a operação decide.')}</p>`
     );
   const open = [order, ...competing].find((one) => !isCancelled(one));
   const why = open
@@ -220,6 +233,19 @@ ${table({
     { title: 'Estado', cell: ({ state }) => stateBadge(state) },
   ],
 })}</section>`;
+}
+
+/** That orders which the merchant does not see take part in a dispute, and what to ask the operators for. */
+function explainElsewhere({ number, candidates, disputed }: PresentedExpected, count: number): Html | false {
+  const [payment] = candidates.filter(({ reason }) => reason === 'not_unique');
+  if (!disputed || count === 0 || !payment) return false;
+  const why = plural(
+    count,
+    'Um pedido de outra origem, que você não vê, serve ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.',
+    '{n} pedidos de outras origens, que você não vê, servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.',
+  );
+  return html`<section><h2>${t('Disputa com outra origem')}</h2><p class="explain bad">${why}</p>
+<p>${t('Peça à operação que case o pagamento {payment} com o pedido {number}, se é dele; ou envie o pedido com outra referência (PUT).', { payment: payment.transaction_id, number })}</p></section>`;
 }
 
 function explainSending(context: PortalContext, { sources }: MerchantScope, isOpen: boolean): Html {
