@@ -65,7 +65,7 @@ async function readPlatforms({ sandbox }: Pick<Programs, 'app' | 'sandbox'>): Pr
   return (await sandbox.call<{ traffic: { platforms: string[] } }>('GET', '/sandbox/switches')).traffic.platforms;
 }
 
-/** What the ledger holds at the provider before a day. */
+/** Reads the balance of the ledger at the provider before a day. */
 async function readBalance(app: Programs['app'], platform: string, day: string): Promise<string> {
   const at = encodeURIComponent(`${day}T${MIDNIGHT}`);
   const { balances } = await app.call<{ balances: { account: string; amount: string }[] }>('GET', `/balances?at=${at}`);

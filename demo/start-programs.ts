@@ -24,7 +24,7 @@ export type Api = {
 export type Programs = AsyncDisposable & {
   app: Api & { token: string; webhookSecret: string; pid: number };
   sandbox: Api & { apiKey: string };
-  /** What the first program that ended by itself left in its log, undefined while all run. */
+  /** Says how the log of the first program that ended by itself ends; undefined while all run. */
   describeEnded(): string | undefined;
 };
 

@@ -13,6 +13,8 @@ export const TEXT_BYTES_MAX = {
 } as const;
 export type TextField = keyof typeof TEXT_BYTES_MAX;
 
+/** Bytes of a transaction's id. */
+export const ID_BYTES_MAX = 64;
 export const STATUS_BYTES_MAX = 64;
 
 /** Marks the end of a truncated text. */

@@ -4,7 +4,7 @@ import type { FieldFault } from '../domain/errors.ts';
 import { faultOf } from '../texts/refuse.ts';
 import { validateAddress } from './validate-address.ts';
 
-const URL_LENGTH_MAX = 2048;
+export const URL_LENGTH_MAX = 2048;
 
 /**
  * Checks whether a text can be a merchant's URL. Names are checked at each connect, when they are resolved. An IP address

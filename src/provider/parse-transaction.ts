@@ -3,12 +3,17 @@ import { z } from 'zod';
 import { isWallTime, type WallTime } from '../domain/calendar.ts';
 import { centsOf } from '../domain/cents-of.ts';
 import { readCanonicalJson, readList, readScalar, readTextOrNumber } from '../domain/exact-json.ts';
-import { STATUS_BYTES_MAX, TEXT_BYTES_MAX, type TextField, truncateText } from '../domain/field-limits.ts';
+import {
+  ID_BYTES_MAX,
+  STATUS_BYTES_MAX,
+  TEXT_BYTES_MAX,
+  type TextField,
+  truncateText,
+} from '../domain/field-limits.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../domain/money.ts';
 import type { Observation, ObservedEvent, ObservedTransaction, UnreadableFields } from '../domain/observation.ts';
 import { OPERATIONS, type Operation, STATUS_UNREADABLE } from '../domain/statuses.ts';
 
-const ID_BYTES_MAX = 64;
 const EVENTS_MAX = 1000;
 
 const NO_AMOUNT = `no amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`;

@@ -6,9 +6,7 @@ import { beginsAsBalance, beginsAsTotal, isBalanceText, isTotalText } from '../b
 import { choiceColumn, dayColumn, flagColumn, moneyColumn, textColumn, writtenColumn } from '../columns.ts';
 import type { RowOf } from '../define-table.ts';
 import type { ImportedRow } from '../import-kind.ts';
-import { LENGTHS_MAX } from '../ofx/parse-ofx.ts';
-
-const NUMBER_CHARS_MAX = 64;
+import { LENGTHS_MAX, NUMBER_CHARS_MAX } from '../ofx/parse-ofx.ts';
 
 type Line = {
   account: string;

@@ -27,7 +27,7 @@ export const LENGTHS_MAX = {
   NAME: 255,
   MEMO: 500,
 } as const;
-const NUMBER_CHARS_MAX = 64;
+export const NUMBER_CHARS_MAX = 64;
 const NO_DATE = /^0*$/;
 
 /** Returns the statements of a file, or what is wrong with it. It is read in turns with others. */

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day, WallTime } from '../../domain/calendar.ts';
-import { truncateText } from '../../domain/field-limits.ts';
+import { ID_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import type { Observation, Source } from '../../domain/observation.ts';
 import { REMOVED } from '../../domain/person/redact-text.ts';
@@ -150,6 +150,5 @@ async function findKnown(trx: Transaction<Database>, ids: string[]): Promise<Set
 }
 
 const REASON_CHARS_MAX = 1000;
-const ID_BYTES_MAX = 64;
 /** A quarter of what the column holds; a longer row is truncated. */
 const RAW_BYTES_MAX = 4 * 1024 * 1024;

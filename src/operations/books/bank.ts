@@ -52,7 +52,7 @@ export const bankLines = defineList({
   row: bankLine,
   filters: z.object({
     state: z.enum(LINE_STATES, `must be one of ${LINE_STATES.join(', ')}`).optional(),
-    account: z.string().min(1).max(100).optional(),
+    account: bankAccount.optional(),
   }),
   read: ({ db }, { limit, after }, filters) => listBankLines(db, limit, after, filters),
   personal: auditShowing('bank.lines', 'texts'),

@@ -13,7 +13,7 @@ import { WORD_CHARS_MAX, WORD_CHARS_MIN } from '../../domain/person/split-words.
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { listOrdersOf } from '../../expected/read-story.ts';
-import { areWords, SEARCH_WORDS_MAX } from '../../ledger/read/classify-search.ts';
+import { areWords, SEARCH_CHARS_MAX, SEARCH_WORDS_MAX } from '../../ledger/read/classify-search.ts';
 import { describeTransaction, maskEntries } from '../../ledger/read/describe-transaction.ts';
 import {
   areInsideDays,
@@ -79,7 +79,7 @@ export const transactions = defineSearch({
       name,
       words: z
         .string()
-        .max(512)
+        .max(SEARCH_CHARS_MAX)
         .refine(areWords, `must hold 1 to ${SEARCH_WORDS_MAX} words of ${WORD_CHARS_MIN} characters or more`)
         .optional()
         .describe(

@@ -41,7 +41,7 @@ export async function showExpected(context: Context, id: string, caller: Caller)
   return { ...present(withoutSeq(expected), caller), ...(await readBeside(context, expected, caller)) };
 }
 
-/** What concerns an order beside its own facts and payments. */
+/** Reads who competes with an order, and which payments are like those that it names. */
 async function readBeside(context: Context, order: PresentedExpected, caller: Caller) {
   const scope = scopeOf(caller);
   return {

@@ -18,18 +18,28 @@ import { createRouter } from '../../create-router.ts';
 import { parsePage, presentPage } from '../../parse-page.ts';
 import { parseQuery } from '../../parse-request.ts';
 
+/** Characters of the texts by which a merchant finds its messages. */
+export const OWN_CALLBACK_CHARS_MAX = {
+  about: 512,
+  reference: 512,
+  extra: 2048,
+  transaction_id: 128,
+  type: 128,
+} as const;
+const { about, reference, extra, transaction_id, type } = OWN_CALLBACK_CHARS_MAX;
+
 export const ownCallbackQuerySchema = z.object({
   about: z
     .string()
-    .max(512)
+    .max(about)
     .optional()
     .describe('a webhook-id; the id, reference or e2e_id of a transaction; the id or number of an order'),
   tests: z.enum(TESTS).optional().describe('tests and examples: left out, or alone'),
-  reference: z.string().max(512).optional(),
-  extra: z.string().max(2048).optional(),
-  transaction_id: z.string().max(128).optional(),
+  reference: z.string().max(reference).optional(),
+  extra: z.string().max(extra).optional(),
+  transaction_id: z.string().max(transaction_id).optional(),
   state: z.enum(CALLBACK_STATES).optional(),
-  type: z.string().max(128).optional(),
+  type: z.string().max(type).optional(),
   from: day.optional().describe('the first day of their creation'),
   to: day.optional().describe('the last day of their creation'),
 });

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Answers, ImportFault, ImportKind, Question } from '../../../imports/import-kind.ts';
 import { listQuestions } from '../../../imports/import-kind.ts';
+import { BANK_ACCOUNT_CHARS_MAX } from '../../../ledger/stated/bank-accounts.ts';
 import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
@@ -44,7 +45,7 @@ export function questionForm(
 function renderField(name: string, { titles, answers }: Question, given: string, accounts: string[]): Html {
   const control =
     answers === null
-      ? html`<input name="${name}" value="${given}" maxlength="100" autocomplete="off" spellcheck="false"${name === 'account' && html` list="accounts"`}>${name === 'account' && html`<datalist id="accounts">${accounts.map((one) => html`<option value="${one}"></option>`)}</datalist><span class="hint">${t('Banco, agência e número, como {example}.', { example: ACCOUNT_EXAMPLE })}</span>`}`
+      ? html`<input name="${name}" value="${given}" maxlength="${BANK_ACCOUNT_CHARS_MAX}" autocomplete="off" spellcheck="false"${name === 'account' && html` list="accounts"`}>${name === 'account' && html`<datalist id="accounts">${accounts.map((one) => html`<option value="${one}"></option>`)}</datalist><span class="hint">${t('Banco, agência e número, como {example}.', { example: ACCOUNT_EXAMPLE })}</span>`}`
       : html`<select name="${name}"><option value="">${t('Escolha')}</option>${Object.entries(answers).map(
           ([answer, words]) =>
             html`<option value="${answer}"${answer === given && html` selected`}>${words[language()]}</option>`,

@@ -6,6 +6,7 @@ import { findMerchantFaults, MERCHANT_LIMITS } from '../../../merchants/check-me
 import type { MerchantFilter } from '../../../merchants/match-filter.ts';
 import { completeFilter, parseFilter, UNUSABLE_KEY } from '../../../merchants/match-filter.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
+import { URL_LENGTH_MAX } from '../../../merchants/validate-url.ts';
 import { toMerchantInput } from '../../../operations/merchants/merchants.ts';
 import { sayFault } from '../../../texts/say-refusal.ts';
 import { type PlainText, t, words } from '../../../texts/translate.ts';
@@ -107,8 +108,8 @@ export function merchantFields(draft: Draft, isNew: boolean, platforms: Record<s
   const input = (name: string, label: PlainText, hint: PlainText | '', more: Html) =>
     inputField(draft, { name, label, ...(hint && { hint }) }, more);
   return html`<div class="fields wide">${input('name', 'Nome', '', html` maxlength="${MERCHANT_LIMITS.nameCharsMax}" required`)}
-${input('url', 'Endereço (URL)', 'Recebe um POST assinado por evento. Vazio: o lojista busca os eventos pela API.', html` type="url" maxlength="2048" placeholder="https://"`)}
-${input('email', 'E-mail', 'Avisado quando o endereço não responde. Opcional.', html` type="email" maxlength="320"`)}
+${input('url', 'Endereço (URL)', 'Recebe um POST assinado por evento. Vazio: o lojista busca os eventos pela API.', html` type="url" maxlength="${URL_LENGTH_MAX}" placeholder="https://"`)}
+${input('email', 'E-mail', 'Avisado quando o endereço não responde. Opcional.', html` type="email" maxlength="${MERCHANT_LIMITS.emailCharsMax}"`)}
 ${input('rate', 'Callbacks por segundo, no máximo', 'Vazio: sem limite.', html` inputmode="numeric" maxlength="4"`)}
 ${input('events_since', 'Eventos desde', isNew ? 'Vazio: a partir de agora.' : 'Uma data anterior envia também os eventos desde ela. Vazio: fica como está.', html` type="datetime-local" step="1"`)}</div>
 ${requestFields(draft)}

@@ -6,6 +6,7 @@ import { CALLBACK_FORMATS, type CallbackFormat } from '../../../merchants/callba
 import { headerNamesOf, type MerchantRow } from '../../../merchants/read-merchants.ts';
 import {
   AUTHORIZATION,
+  BEARER_CHARS_MAX,
   HEADER_NAME_FAULT,
   type HeaderChange,
   MASKED,
@@ -68,7 +69,7 @@ export function requestFields(draft: Draft): Html {
     ...{ name: 'format', label: 'Formato', words: FORMAT_WORDS },
     hint: 'O do provedor é o corpo e o token que ele mesmo envia: uma integração que já existe muda só o endereço. Não tem correções.',
   })}
-${inputField(draft, { name: 'bearer_token', label: 'Token bearer', hint: 'O que o lojista confere em authorization. *** é o de hoje, que fica. Vazio: nenhum.' }, html` maxlength="512"`)}
+${inputField(draft, { name: 'bearer_token', label: 'Token bearer', hint: 'O que o lojista confere em authorization. *** é o de hoje, que fica. Vazio: nenhum.' }, html` maxlength="${BEARER_CHARS_MAX}"`)}
 ${labelled(
   draft,
   { name: 'headers', label: 'Cabeçalhos próprios', hint },

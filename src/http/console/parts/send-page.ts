@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { mayActAs, type Role } from '../../../access/roles.ts';
 import type { Caller } from '../../../access/tokens.ts';
+import { SEARCH_CHARS_MAX } from '../../../ledger/read/classify-search.ts';
 import { language } from '../../../texts/language.ts';
 import { findNotice } from '../../../texts/notices.ts';
 import { plural, t } from '../../../texts/translate.ts';
@@ -189,7 +190,7 @@ function addressOf(request: Request): string {
 /** The search for transactions on every other page. It is posted: the text may name a person. */
 function searchBox(response: Response): Html {
   return html`<form class="find" method="post" action="/transactions" role="search" aria-label="${t('Transações')}">${formTokenField(response)}
-<label><span class="unseen">${t('Buscar transações')}</span><input name="${SEARCH_BOX}" type="search" maxlength="512" autocomplete="off" spellcheck="false" placeholder="${t('Buscar')}"></label>
+<label><span class="unseen">${t('Buscar transações')}</span><input name="${SEARCH_BOX}" type="search" maxlength="${SEARCH_CHARS_MAX}" autocomplete="off" spellcheck="false" placeholder="${t('Buscar')}"></label>
 <button class="quiet" aria-label="${t('Buscar')}"><svg class="lens" viewBox="0 0 16 16" aria-hidden="true" focusable="false"><circle cx="6.5" cy="6.5" r="4.5"></circle><path d="M10 10l4.5 4.5"></path></svg></button></form>`;
 }
 

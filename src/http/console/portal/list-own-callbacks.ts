@@ -7,6 +7,7 @@ import { TESTS } from '../../../callbacks/manage/read-own-callbacks.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
+import { OWN_CALLBACK_CHARS_MAX } from '../../api/merchants/portal.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
 import { deliveryMoment, TYPE_WORDS, typeCell } from '../merchants/list-callbacks.ts';
@@ -25,13 +26,13 @@ import { CALLBACKS, RESEND_TESTS } from './site.ts';
 const REFERENCE_CHARS = 24;
 
 const query = z.object({
-  about: filterText(512),
+  about: filterText(OWN_CALLBACK_CHARS_MAX.about),
   tests: filterChoice(TESTS),
-  reference: filterText(512),
-  extra: filterText(2048),
-  transaction_id: filterText(128),
+  reference: filterText(OWN_CALLBACK_CHARS_MAX.reference),
+  extra: filterText(OWN_CALLBACK_CHARS_MAX.extra),
+  transaction_id: filterText(OWN_CALLBACK_CHARS_MAX.transaction_id),
   state: filterChoice(CALLBACK_STATES),
-  type: filterText(128),
+  type: filterText(OWN_CALLBACK_CHARS_MAX.type),
   from: filterDay,
   to: filterDay,
 });

@@ -235,7 +235,7 @@ ${table({
 })}</section>`;
 }
 
-/** That orders which the merchant does not see take part in a dispute, and what to ask the operators for. */
+/** Says how many orders that the merchant does not see dispute its payment, and what to ask the operators for. */
 function explainElsewhere({ number, candidates, disputed }: PresentedExpected, count: number): Html | false {
   const [payment] = candidates.filter(({ reason }) => reason === 'not_unique');
   if (!disputed || count === 0 || !payment) return false;

@@ -2,7 +2,7 @@
 import { addDays, type Day } from '../../../domain/calendar.ts';
 import { isLikelyE2eId } from '../../../domain/e2e-id.ts';
 import { OPERATIONS, type Operation } from '../../../domain/statuses.ts';
-import { findDoubts, type Reading, type SearchKind } from '../../../ledger/read/classify-search.ts';
+import { findDoubts, type Reading, SEARCH_CHARS_MAX, type SearchKind } from '../../../ledger/read/classify-search.ts';
 import { OUTCOMES, type Outcome, type SearchTotal, TOTAL_MS_MAX } from '../../../ledger/read/read-search-total.ts';
 import { INSIDE_DAYS_MAX } from '../../../ledger/read/search-transactions.ts';
 import { EXPORT_ROWS_MAX } from '../../../reports/serve/export-found.ts';
@@ -53,7 +53,11 @@ export function searchFields(draft: Draft, { platforms, merchants }: Choices, fu
       )
     : t('Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, {amount}, 22/11/2026.', { amount });
   const inside = t('Do nome, e-mail, referência ou extra, num período de até {n} dias.', { n: INSIDE_DAYS_MAX });
-  const box = inputField(draft, { name: SEARCH_BOX, label: 'Buscar', hint }, html` type="search" maxlength="512"`);
+  const box = inputField(
+    draft,
+    { name: SEARCH_BOX, label: 'Buscar', hint },
+    html` type="search" maxlength="${SEARCH_CHARS_MAX}"`,
+  );
   return [
     html`<div class="box">${box}</div>`,
     ...TEXT_FILTERS.filter((name) => draft.values[name]).map((name) =>
