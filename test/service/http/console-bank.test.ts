@@ -85,6 +85,7 @@ test('an accountant uploads a file without script: it is checked, then imported,
   expect((await upload('accountant', file)).text).toContain('Este arquivo já foi importado, por accountant:');
   expect((await session.get(FORM)).text).toMatch(/Extrato bancário 341\/1-1 · Período: \d\d\/\d\d\/\d{4} a /);
   const { html, text } = await session.get(PAGE);
+  expect(text).toContain('Relatórios Lojistas Webhooks Callbacks Sistema');
   expect(html).toContain(`${FORM}?kind=bank`);
   expect(html).toContain('<p class="explain open">Ainda não se pode dizer');
   expect(text).toMatch(/Linhas de \d\d\/\d\d\/\d{4} a \d\d\/\d\d\/\d{4}\. Veio do provedor/);
