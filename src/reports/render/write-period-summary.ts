@@ -77,11 +77,7 @@ function listFacts(summary: Summary<RangePlan>): Fact[] {
           [words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) }],
           ['', { text: words[plan.state], style: 'hint' }],
         ];
-  return [
-    ...state,
-    ...days,
-    [words.notStored, { text: words.notStoredText }],
-  ];
+  return [...state, ...days, [words.notStored, { text: words.notStoredText }]];
 }
 
 /** Lists what is still open: mismatches, and platforms whose balance at the provider differs or was not stated. */
