@@ -158,9 +158,13 @@ const dayOf = ({ created_at }: { created_at: string }): Day => created_at.slice(
  */
 async function listWithoutE2eId(context: Context, { e2eId, ...terms }: SearchTerms, named: Day) {
   if (e2eId === undefined) return [];
-  const day = context.calendar.dayOf(parseE2eId(e2eId)?.minute ?? context.calendar.startOfDay(named));
-  const paidWithoutE2eId = { from: `${day} 00:00:00`, end: `${addDays(day, 1)} 01:00:00` };
-  const { from, to } = { from: addDays(day, -LATE_DAYS), to: addDays(day, 1) };
+  const parsed = parseE2eId(e2eId);
+  const day = context.calendar.dayOf(parsed?.minute ?? context.calendar.startOfDay(named));
+  const from = addDays(day, -LATE_DAYS);
+  // the id of a refund names the day of the refund
+  const first = parsed?.of === 'refund' ? from : day;
+  const paidWithoutE2eId = { from: `${first} 00:00:00`, end: `${addDays(day, 1)} 01:00:00` };
+  const to = addDays(day, 1);
   const found = await search(context, { ...terms, from, to, paidWithoutE2eId });
   return found.map((one) => ({ id: one.id, amount: formatAmount(one.amountCents), day: one.createdWall.slice(0, 10) }));
 }

@@ -286,6 +286,10 @@ it('by an end-to-end id only incoming payments of its own day, without one, are 
   expect(page.text).toContain('ALERT_EMAIL_FROM');
   expect((await ask({ e2e_id: absent, amount: '66.04' })).proof.conclusion).toBe('unknown');
   expect((await ask({ e2e_id: absent, amount: '66.05' })).proof.conclusion).toBe('none');
+  // a refund's id names the day of the refund: what was paid before may be it
+  const back = `D${absent.slice(1)}`;
+  const paidBefore = await put('ee', `${addDays(day, -1)} 10:00:00`, { amount: '66.06' });
+  expect((await ask({ e2e_id: back, amount: '66.06' })).proof.without_e2e).toMatchObject([{ id: paidBefore }]);
 });
 
 it('rows that could not be read, or found, allow no conclusion about what is absent', async () => {
