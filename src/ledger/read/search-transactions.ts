@@ -169,16 +169,17 @@ export async function buildSearch(
       select = select.where(column, '>=', value).where(column, '<=', value).orderBy(column, 'desc');
     else select = select.where(column, '=', value);
   }
-  const { happened, lacks } = query;
+  const { happened, paidWithoutE2eId: unnamed } = query;
   if (happened) {
     const { from, end } = happened;
     const created = sql<boolean>`transactions.created_wall >= ${from} AND transactions.created_wall < ${end}`;
-    const paid = wasPaid(sql`AND events.at_wall >= ${from} AND events.at_wall < ${end}`);
-    select = select.where(sql<boolean>`(${created} OR ${paid})`);
+    select = select.where(sql<boolean>`(${created} OR ${wasPaidWithin({ from, end })})`);
   }
-  if (lacks) {
-    select = select.where(`transactions.${lacks}`, 'is', null).where(wasPaid());
-  }
+  if (unnamed)
+    select = select
+      .where('transactions.e2e_id', 'is', null)
+      .where('transactions.operation', '=', 'cashin')
+      .where(wasPaidWithin(unnamed));
   if (hasBoth) select = select.where(matchesPlatform('transactions.platform', NO_PLATFORM));
   select = orderAndRange(select, query, lead?.column === 'parties.document_hash' ? 'parties' : 'transactions');
   for (const { seqs, condition, ofParty } of candidates) {
@@ -188,6 +189,9 @@ export async function buildSearch(
   }
   return select;
 }
+
+const wasPaidWithin = ({ from, end }: { from: string; end: string }) =>
+  wasPaid(sql`AND events.at_wall >= ${from} AND events.at_wall < ${end}`);
 
 /** Whether the transaction of a row was ever paid. @param when further conditions of the event. */
 export function wasPaid(when = sql``) {

@@ -5,9 +5,30 @@ import { listUnpaidCharges } from '../../ledger/read/list-unpaid-charges.ts';
 import type { ListProof } from '../../reports/serve/read-list-proof.ts';
 import { findNextReading } from '../../timetable/find-next-reading.ts';
 import type { PaymentProof } from '../rows/payment-proof.ts';
-import { isEndedByReading } from './say-payment-proof.ts';
 
 const CHARGES_SHOWN_MAX = 20;
+
+/** Doubts that a new reading of the day ends. */
+const ENDED_BY_READING: readonly PaymentProof['list']['reason'][] = [
+  ...(['not_read', 'only_counted', 'reopened', 'late_entry', 'before_books'] as const),
+];
+
+/** Whether a reading of the day that is whole, begun after its end, ends this doubt. */
+function isEndedByReading(reason: PaymentProof['list']['reason']): boolean {
+  return reason === 'not_over' || ENDED_BY_READING.includes(reason);
+}
+
+/** The days that a run must read before anything is concluded; undefined if a reading decides nothing. */
+export function daysToRead({ conclusion, list, older }: PaymentProof): { from: Day; to: Day } | undefined {
+  const isListWanted = ENDED_BY_READING.includes(list.reason);
+  const { charges, charges_count: count } = older;
+  const isOlderWanted = charges ? charges.length > 0 : older.unread > 0;
+  if (conclusion !== 'unknown' || list.reason === 'not_over' || !(isListWanted || isOlderWanted)) return undefined;
+  // the days of the charges that are in doubt are enough
+  const first = isOlderWanted ? (charges?.[0]?.day ?? addDays(list.day, -older.days)) : list.day;
+  const last = (charges?.length === count && charges?.at(-1)?.day) || addDays(list.day, -1);
+  return { from: first, to: isListWanted ? list.day : last };
+}
 
 /**
  * The charges that may have been paid on the day without our knowing: each charge of the days before is known, and these are

@@ -6,7 +6,7 @@ import { listPlatformNames, type NamedPlatform } from '../../database/shared/lis
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
 import { LATE_DAYS } from '../../domain/late-days.ts';
-import { parseAmount } from '../../domain/money.ts';
+import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { maskName } from '../../domain/person/mask-person.ts';
 import { listWebhooks } from '../../inbox/manage/read-webhooks.ts';
 import { describeTransaction } from '../../ledger/read/describe-transaction.ts';
@@ -108,7 +108,8 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const readUntil = list.whole?.finished_at;
   const isLate = own.some((one) => readUntil && new Date(one.first_seen_at) > readUntil);
   const doubt = list.doubt ?? (payments.some(isUnlisted) ? 'not_listed' : isLate ? 'late_entry' : null);
-  const isHidden = payments.length === 0 && (byName?.isAnyHidden || (await isAnyWithoutE2eId(context, terms, span)));
+  const unnamed = payments.length === 0 ? await listWithoutE2eId(context, terms, named) : [];
+  const isHidden = unnamed.length > 0 || (payments.length === 0 && byName?.isAnyHidden === true);
   const lacks: Reason = byName?.isWhole === false ? 'names_left' : isHidden ? 'rows_hidden' : null;
   const isAbsent = payments.length === 0;
   const charges = isAbsent ? await listDoubted(context, list, terms.amountCents) : undefined;
@@ -118,7 +119,7 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   return {
     asked: { day: named, hour, amount, name: seesPersons(reader) ? name : maskName(name), e2e_id },
     ...conclude(context, list, { doubt, lacks, own: own.length, older: payments.length - own.length, charges }),
-    ...{ payments, more: next !== undefined },
+    ...{ payments, more: next !== undefined, without_e2e: unnamed },
     other_hours: isAbsent && hour !== null ? await listHours(context, await searchDay(named), named) : null,
     other_days: beside.filter((_, at) => found[at]?.length),
     other_names: isOfName
@@ -151,9 +152,21 @@ function throwNarrower(error: unknown): never {
 
 const dayOf = ({ created_at }: { created_at: string }): Day => created_at.slice(0, 10);
 
-/** Whether something was paid that has no end-to-end id, and so may be the one that was asked for by its own. */
-async function isAnyWithoutE2eId(context: Context, { e2eId, ...terms }: SearchTerms, span: Span): Promise<boolean> {
-  return e2eId !== undefined && (await search(context, { ...terms, ...span, lacks: 'e2e_id' })).length > 0;
+/**
+ * Lists the cashins without an end-to-end id that may be the one asked for by its own: of its amount, if given, and paid on the
+ * day that the id itself names, or within the hour after it.
+ */
+async function listWithoutE2eId(context: Context, { e2eId, ...terms }: SearchTerms, named: Day) {
+  if (e2eId === undefined) return [];
+  const parsed = parseE2eId(e2eId);
+  const day = context.calendar.dayOf(parsed?.minute ?? context.calendar.startOfDay(named));
+  const from = addDays(day, -LATE_DAYS);
+  // the id of a refund names the day of the refund
+  const first = parsed?.of === 'refund' ? from : day;
+  const paidWithoutE2eId = { from: `${first} 00:00:00`, end: `${addDays(day, 1)} 01:00:00` };
+  const to = addDays(day, 1);
+  const found = await search(context, { ...terms, from, to, paidWithoutE2eId });
+  return found.map((one) => ({ id: one.id, amount: formatAmount(one.amountCents), day: one.createdWall.slice(0, 10) }));
 }
 
 /** Lists the hours of a day in which transactions were paid, or created if they were not paid on it, in order. */

@@ -1,4 +1,4 @@
-import { addDays, type Calendar, type Day } from '../../domain/calendar.ts';
+import type { Calendar } from '../../domain/calendar.ts';
 import { formatDay, formatWallTime } from '../../domain/language/language.ts';
 import { formatMoney, parseSum } from '../../domain/money.ts';
 import { describeCode } from '../../texts/fill.ts';
@@ -6,6 +6,7 @@ import { language } from '../../texts/language.ts';
 import { textsOf } from '../../texts/reports/texts.ts';
 import { plural, type Translated, t, words } from '../../texts/translate.ts';
 import type { PaymentProof } from '../rows/payment-proof.ts';
+import { daysToRead } from './conclude-proof.ts';
 
 const REASONS = words<NonNullable<PaymentProof['list']['reason']>>({
   not_over: 'o dia ainda não terminou no provedor',
@@ -20,28 +21,6 @@ const REASONS = words<NonNullable<PaymentProof['list']['reason']>>({
   names_left: 'ela tem mais nomes do que os que se comparam; escreva também o valor, a hora ou o id E2E',
   rows_hidden: 'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este',
 });
-
-/** Doubts that a new reading of the day ends. */
-const ENDED_BY_READING: readonly PaymentProof['list']['reason'][] = [
-  ...(['not_read', 'only_counted', 'reopened', 'late_entry', 'before_books'] as const),
-];
-
-/** Whether a reading of the day that is whole, begun after its end, ends this doubt. */
-export function isEndedByReading(reason: PaymentProof['list']['reason']): boolean {
-  return reason === 'not_over' || ENDED_BY_READING.includes(reason);
-}
-
-/** The days that a run must read before anything is concluded; undefined if a reading decides nothing. */
-export function daysToRead({ conclusion, list, older }: PaymentProof): { from: Day; to: Day } | undefined {
-  const isListWanted = ENDED_BY_READING.includes(list.reason);
-  const { charges, charges_count: count } = older;
-  const isOlderWanted = charges ? charges.length > 0 : older.unread > 0;
-  if (conclusion !== 'unknown' || list.reason === 'not_over' || !(isListWanted || isOlderWanted)) return undefined;
-  // the days of the charges that are in doubt are enough
-  const first = isOlderWanted ? (charges?.[0]?.day ?? addDays(list.day, -older.days)) : list.day;
-  const last = (charges?.length === count && charges?.at(-1)?.day) || addDays(list.day, -1);
-  return { from: first, to: isListWanted ? list.day : last };
-}
 
 const CONCLUSIONS = words<Exclude<PaymentProof['conclusion'], 'has'>>({ none: 'Não tem', unknown: 'Não se sabe' });
 
@@ -67,6 +46,8 @@ export function listVerdicts(proof: PaymentProof): { code: string; text: Transla
     : proof.other_names
       ? t('Não com este nome')
       : undefined;
+  // outgoing payments have no end-to-end id in the provider's list: an absence is of incoming ones
+  const unreceived = proof.asked.e2e_id !== null && t('Não entrou');
   const ofList =
     list.conclusion === 'has'
       ? own.map((one) => ({
@@ -80,7 +61,7 @@ export function listVerdicts(proof: PaymentProof): { code: string; text: Transla
               { code: 'none', text: absent ?? t('Não nesta lista') },
               { code: 'unknown', text: t('Criado antes: não se sabe') },
             ]
-          : [{ code: absence, text: (absence === 'none' && absent) || CONCLUSIONS[absence] }];
+          : [{ code: absence, text: (absence === 'none' && (absent ?? unreceived)) || CONCLUSIONS[absence] }];
   // what the provider showed to us stands, also where nothing is known of the whole list
   const known = list.conclusion === 'unknown' && list.reason !== 'not_listed' ? own : [];
   const ofKnown = known.map((one) => ({
@@ -132,6 +113,12 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Transl
         ...values,
         at: spell(list.reading?.read_at ?? ''),
       });
+  const { e2e_id: e2eId, amount } = proof.asked;
+  const ofId = e2eId !== null &&
+    proof.payments.length === 0 && [
+      t('Saídas de dinheiro não se procuram assim: a lista do provedor não traz o id E2E delas.'),
+      list.reason === 'rows_hidden' && amount === null && t('Com o valor, talvez se possa concluir.'),
+    ];
   const early =
     list.early &&
     t('A leitura inteira mais nova dela começou em {at}, cedo demais: só vale uma começada a partir de {since}.', {
@@ -157,8 +144,18 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Transl
     t('A próxima leitura inteira dela começa em {at}; se ela a provar, a partir daí se pode concluir.', {
       at: spell(list.next_at),
     });
-  const said = [ofList, early, next, ...ofOlder, toConclude, elsewhere, ...sayOthers(proof), sayMismatches(proof)];
-  return said.filter((one) => typeof one === 'string');
+  const said = [
+    ofList,
+    ...(ofId || []),
+    early,
+    next,
+    ...ofOlder,
+    toConclude,
+    elsewhere,
+    ...sayOthers(proof),
+    sayMismatches(proof),
+  ];
+  return [...new Set(said.filter((one) => typeof one === 'string'))];
 }
 
 /** Why days that were not read since are no doubt. */

@@ -69,15 +69,15 @@ function listFacts(summary: Summary<RangePlan>): Fact[] {
     ];
   const { from, to } = spanOf(plan);
   const month = boundsOfMonth(monthOf(from));
-  return [
-    ...(from === month.from && to === month.to
-      ? [[words.monthClosed, { text: words.monthOpen, style: 'bad' }] satisfies Fact]
-      : []),
-    [words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) }],
-    ['', { text: words[plan.state], style: 'hint' }],
-    ...days,
-    [words.notStored, { text: words.notStoredText }],
-  ];
+  // complete days and an open month are two things: one sentence says both
+  const state: Fact[] =
+    from === month.from && to === month.to
+      ? [[words.monthClosed, { text: `${words[plan.state]} ${words.monthOpen}`, style: 'bad' }]]
+      : [
+          [words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) }],
+          ['', { text: words[plan.state], style: 'hint' }],
+        ];
+  return [...state, ...days, [words.notStored, { text: words.notStoredText }]];
 }
 
 /** Lists what is still open: mismatches, and platforms whose balance at the provider differs or was not stated. */

@@ -43,8 +43,16 @@ export const BANK_EN = {
   'Veio do provedor: {sum}.': 'Came from the provider: {sum}.',
   Parcela: 'Part',
   'Casado com ajustes': 'Matched with adjustments',
-  'A conta no banco confere: cada linha do extrato e cada ajuste do tipo banco tem o seu par. O saldo antes da primeira linha é calculado: compare-o com o do extrato anterior.':
-    'The bank account agrees: each line of the statement and each adjustment of kind bank has its match. The balance before the first line is computed: compare it with that of the statement before.',
+  'A conta no banco confere.': 'The bank account agrees.',
+  'Cada linha do extrato e cada ajuste do tipo banco tem o seu par.':
+    'Each line of the statement and each adjustment of the kind bank has its match.',
+  'O saldo antes da primeira linha é calculado: compare-o com o do extrato anterior.':
+    'The balance before the first line is computed: compare it with that of the statement before.',
+  'O saldo do banco e o do razão diferem em {sum}, pelas parcelas abaixo.':
+    "The bank's balance and the ledger's differ by {sum}, by the parts below.",
+  'Comparado até {day}.': 'Compared until {day}.',
+  'De que é feita a diferença': 'What the difference is made of',
+  Soma: 'Sum',
   'Ainda não se pode dizer que a conta no banco confere.': 'The bank account cannot be said to agree yet.',
   'Linhas do extrato: {sum}': 'Lines of the statement: {sum}',
   'Lançamentos do banco: {sum}': 'Entries of the bank: {sum}',

@@ -17,7 +17,8 @@ export const MONTHS_EN = {
   'De {from} a {to}, abre uma divergência de tarifas.': 'From {from} to {to}, one mismatch of fees opens.',
   'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.':
     'From {from} to {to}, {n} mismatches of fees open, one a day and platform.',
-  '{platform}: {n} fora do contrato': '{platform}: {n} not as the contract says',
+  '{platform}: {n} fora do contrato, que custaram {charged} em vez de {agreed}':
+    '{platform}: {n} not as the contract says, which cost {charged} instead of {agreed}',
   'Todos estão na planilha; os de uma plataforma, pelo nome dela acima.':
     'The workbook has all; those of one platform are behind its name above.',
   'O mês nunca foi fechado.': 'The month was never closed.',

@@ -114,6 +114,8 @@ export const PAGES_EN = {
   '{n} vezes': '{n} times',
   'Base inicial': 'Baseline',
   'Só as da base inicial': 'Only those of the baseline',
+  'sim: compara um contrato informado com as tarifas de um dia de antes de o Confere receber webhooks':
+    'yes: it compares a stated contract with the commissions of a day from before webhooks were received',
   'sim: é sobre pagamentos ou dias de antes de o Confere receber webhooks':
     'yes: it is about payments or days from before webhooks were received',
   'por {actor}': 'by {actor}',

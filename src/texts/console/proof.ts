@@ -14,6 +14,12 @@ export const PROOF_EN = {
   'O id E2E já diz o minuto.': 'The E2E id names its minute.',
   'Não tem': 'Has none',
   'Não se sabe': 'Not known',
+  'Não entrou': 'Not received',
+  'Saídas de dinheiro não se procuram assim: a lista do provedor não traz o id E2E delas.':
+    "Money out is not searched like this: the provider's list does not have its E2E id.",
+  'Sem id E2E, em dúvida': 'Without an E2E id, in doubt',
+  'Falta o nome da empresa: um administrador do servidor o define em ALERT_EMAIL_FROM.':
+    "The company's name is missing: an administrator of the server sets it in ALERT_EMAIL_FROM.",
   'Não nesta lista': 'Not in this list',
   'Criado antes: não se sabe': 'Created before: not known',
   'Envie este endereço a um operador:': 'Send this address to an operator:',

@@ -95,6 +95,8 @@ export const REPORTS_EN = {
     'One file over up to {max} days, made on request from one cut of the ledger. It is no revision and is not stored.',
   Formato: 'Format',
   Baixar: 'Download',
+  'Nos arquivos de lançamentos, o histórico traz o tipo e a referência, sem o nome do pagador: ele está na planilha, no OFX e na coluna própria do Conta Azul.':
+    "In files of entries, an entry's text has its kind and reference, not the payer's name: the workbook, OFX and Conta Azul's own column have it.",
   Planilha: 'Workbook',
   CSV: 'CSV',
   'Diário hledger': 'hledger journal',

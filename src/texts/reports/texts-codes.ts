@@ -28,6 +28,7 @@ export const CODES_PT_BR = {
     'Equity:Adjustments': 'Outros ajustes',
   },
   dayTotal: '{account}, {platform}; lançamentos somados: {count}',
+  noPlatform: 'sem plataforma',
   /** Also of actors that are no person: their ids are these names. */
   roles: {
     viewer: 'Leitura',
@@ -83,6 +84,7 @@ export const CODES_EN = {
     'Equity:Adjustments': 'Other adjustments',
   },
   dayTotal: '{account}, {platform}; entries added up: {count}',
+  noPlatform: 'no platform',
   roles: {
     viewer: 'Viewer',
     accountant: 'Accountant',

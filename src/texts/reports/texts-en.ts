@@ -33,7 +33,7 @@ export const EN: Texts = {
     receivable:
       'Orders that were due, paid, returned or changed that day, and those overdue for up to 95 days, in the state that they had at the cut.',
     unidentified: 'Receipts, whole or in part, that are of no order, on platforms that have orders.',
-    mismatches: 'Differences open when this report was made, and those that arose that day.',
+    mismatches: 'Open ones of all days, and those that arose that day, also resolved; the summary counts open ones.',
     changes: 'What changed in this day since the revision before, and why.',
     adjustments:
       'What changed in the days to the end of {month} after that month was closed at {at}: figures that were handed in do not move.',

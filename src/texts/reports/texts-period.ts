@@ -33,7 +33,8 @@ export const PERIOD_PT_BR = {
   openText: '{own} deste período em aberto, R$ {stake} em jogo; de todos os dias, {all}',
   own: 'Deste período',
   ownAtStake: 'Em jogo, deste período',
-  mismatches: 'Diferenças em aberto quando este arquivo foi feito, e as que surgiram no período.',
+  mismatches:
+    'As de todos os dias, em aberto quando este arquivo foi feito, e as que surgiram no período, também as já resolvidas. O Resumo conta só as em aberto, as do período à parte.',
   receipts: 'Recebimentos',
   commissions: 'Tarifas',
   payments: 'Pagamentos',
@@ -94,7 +95,8 @@ export const PERIOD_EN: Record<keyof typeof PERIOD_PT_BR, string> = {
   openText: '{own} of this period open, R$ {stake} at stake; of all days, {all}',
   own: 'Of this period',
   ownAtStake: 'At stake, of this period',
-  mismatches: 'Differences open when this file was made, and those that arose in the period.',
+  mismatches:
+    'Those of all days, open when this file was made, and those that arose in the period, also resolved ones. The summary counts only open ones, those of the period apart.',
   receipts: 'Receipts',
   commissions: 'Commissions',
   payments: 'Payments',

@@ -32,7 +32,7 @@ export const PT_BR = {
     receivable:
       'Pedidos que venceram, foram pagos, devolvidos ou mudaram no dia, e os vencidos há até 95 dias, no estado que tinham no corte.',
     unidentified: 'Recebimentos, no todo ou em parte, que não são de pedido algum, nas plataformas que têm pedidos.',
-    mismatches: 'Diferenças em aberto quando este relatório foi feito, e as que surgiram no dia.',
+    mismatches: 'Em aberto, de todos os dias, e surgidas no dia, também resolvidas; o Resumo conta só as em aberto.',
     changes: 'O que mudou neste dia desde a revisão anterior, e por quê.',
     adjustments:
       'O que mudou nos dias até o fim de {month} depois que esse mês foi fechado, em {at}: as cifras entregues não mudam.',

@@ -641,7 +641,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   expect(day.text).toMatch(/Ajustes deste dia .*Loja Centro .*-R\$ 19,90 mensalidade/);
   const dearer = await post('accountant', address, { ...typed, fixed: '9,00' });
   const [, opened = ''] = /abrem? (uma|\d+) divergências? de tarifas/.exec(dearer.text) ?? [];
-  expect(dearer.text).toMatch(/: \d+ fora do contrato/);
+  expect(dearer.text).toMatch(/: \d+ fora do contrato, que custaram R\$.[\d.,]+ em vez de R\$.[\d.,]+/);
   await confirm('accountant', address, dearer);
   const { raised } = await checkCommissions(env.context, { from: `${month}-01`, to: env.today });
   expect(opened === 'uma' ? 1 : Number(opened)).toBe(raised);

@@ -12,6 +12,7 @@ import { openConsoleEnvironment } from '../../support/open-console-environment.t
 import { formTokenOf, hiddenFields, openConsoleSession, unescapeHtml } from '../../support/open-console-session.ts';
 import { readRows } from '../../support/read-rows.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
+import { recalculate } from '../reports/read-workbook.ts';
 
 const PAGE = '/balances/bank';
 const FORM = '/balances/imports';
@@ -84,6 +85,7 @@ test('an accountant uploads a file without script: it is checked, then imported,
   expect((await upload('accountant', file)).text).toContain('Este arquivo já foi importado, por accountant:');
   expect((await session.get(FORM)).text).toMatch(/Extrato bancário 341\/1-1 · Período: \d\d\/\d\d\/\d{4} a /);
   const { html, text } = await session.get(PAGE);
+  expect(text).toContain('Relatórios Lojistas Webhooks Callbacks Sistema');
   expect(html).toContain(`${FORM}?kind=bank`);
   expect(html).toContain('<p class="explain open">Ainda não se pode dizer');
   expect(text).toMatch(/Linhas de \d\d\/\d\d\/\d{4} a \d\d\/\d\d\/\d{4}\. Veio do provedor/);
@@ -92,14 +94,25 @@ test('an accountant uploads a file without script: it is checked, then imported,
     /341\/1-1 .*Saldo antes da primeira linha -R\$ 224,10 \+ Casado com ajustes R\$ 1\.234,00 1 \+ Saques por PIX casados R\$ 0,00 0 \+ Linhas em aberto -R\$ 9,90 1 \+ Linhas que não são do PIX R\$ 0,00 0 = Saldo final do extrato em \d\d\/\d\d\/\d{4} R\$ 1\.000,00/,
   );
   expect(text).toMatch(
-    /Casado com ajustes R\$ 1\.234,00 1 \+ Ajustes sem linha no extrato R\$ 0,00 0 = Conta no banco, no razão R\$ 1\.234,00 Saldo antes da primeira linha -R\$ 224,10 \+ Linhas em aberto -R\$ 9,90 = Saldo final dos extratos, menos o do razão -R\$ 234,00/,
+    /Casado com ajustes R\$ 1\.234,00 1 \+ Ajustes sem linha no extrato R\$ 0,00 0 = Conta no banco, no razão R\$ 1\.234,00 De que é feita a diferença De que é feita a diferença Parcela Valor Linhas Saldo antes da primeira linha -R\$ 224,10 \+ Linhas em aberto -R\$ 9,90 = Saldo final dos extratos, menos o do razão -R\$ 234,00/,
   );
   expect(text).toContain('1 em aberto, que somam -R$ 9,90.');
   expect(text).toContain('TARIFA');
   expect(text).not.toContain('A conta no banco confere');
-  expect(text).toContain(
-    'Ainda não se pode dizer que a conta no banco confere. Linhas do extrato: 1 em aberto, que somam -R$ 9,90.',
+  expect(text).toMatch(
+    /Ainda não se pode dizer que a conta no banco confere\. Comparado até [\d/]{10}\. Linhas do extrato: 1 em aberto, que somam -R\$ 9,90\./,
   );
+  const answer = await fetch(`${env.url}${PAGE}?format=xlsx`, { headers: { cookie: session.cookie } });
+  expect(answer.headers.get('content-disposition')).toMatch(/confere-banco-[-\d]{10}\.xlsx/);
+  const sums = path.join(home.path, 'banco.xlsx');
+  writeFileSync(sums, Buffer.from(await answer.arrayBuffer()));
+  const [sheet] = await recalculate(sums);
+  const cells = (sheet?.rows ?? []).map((row) => row.map((cell) => cell?.value ?? null));
+  expect(cells).toContainEqual(['341/1-1', '+ Linhas em aberto', -9.9, 1]);
+  expect(cells).toContainEqual(['Conta no banco, no razão', '= Conta no banco, no razão', 1234, null]);
+  expect(cells.at(-2)).toEqual([
+    ...['De que é feita a diferença', '= Saldo final dos extratos, menos o do razão', -234, null],
+  ]);
   expect((await session.get(`${PAGE}/lines?state=matched`)).text).toMatch(
     /TED DE MARIA .*Ajuste .*pelo valor, em datas próximas/,
   );

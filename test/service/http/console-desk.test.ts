@@ -264,3 +264,17 @@ describe('several mismatches are given to one person', () => {
     expect((await accountant.get('/?lang=en')).text).toContain('3 mismatches of yours');
   });
 });
+
+test('a mismatch of fees of a day before the webhooks says that a contract stated later compares it', async () => {
+  const { context } = env;
+  const found = {
+    ...{ kind: 'commission_not_agreed' as const, scope: `${LAST} ${PLATFORM_A}`, amountCents: 12n, baseline: true },
+    ...{ expected: { day: LAST, commission: '1.00' }, actual: { commission: '1.12' } },
+  };
+  await transact(context.db, (trx) => raiseMismatches(trx, [found], context.clock.now()));
+  const select = context.db.selectFrom('mismatches').select('id').where('kind', '=', found.kind);
+  const { id } = await select.executeTakeFirstOrThrow();
+  expect((await accountant.get(`/mismatches/${id}`)).text).toContain(
+    'sim: compara um contrato informado com as tarifas',
+  );
+});

@@ -258,6 +258,40 @@ it('a payment of an older charge is of the day on which it was paid', async () =
   expect(ids((await ask({ day: addDays(day, 1), amount: '77.01' })).proof)).toEqual([]);
 });
 
+it('by an end-to-end id only incoming payments of its own day, without one, are in doubt, and they are named', async () => {
+  const absent = (payment.e2e_id ?? '').slice(0, -3).concat('zzz');
+  const put = async (last: string, at: string, more: Partial<ShownTransaction>) => {
+    const id = `0f0e0d0c-0000-4000-8000-0000000003${last}`;
+    const { e2e_id: _, ...bare } = of(id, at, more);
+    await apply(bare);
+    return id;
+  };
+  await put('aa', `${day} 10:00:00`, { operation: 'cashout', amount: '66.01' });
+  await put('bb', `${addDays(day, 1)} 10:00:00`, { amount: '66.02' });
+  // created on the day of the id and paid after it
+  const late = [{ status: 'paid', date_created: `${addDays(day, 1)} 12:00:00` }];
+  await put('cc', `${day} 10:00:00`, { amount: '66.03', events: late });
+  const { proof } = await ask({ e2e_id: absent });
+  expect(proof).toMatchObject({ conclusion: 'none', list: { reason: null }, without_e2e: [] });
+  expect(proof.headline.en).toMatch(/: Not received$/);
+  expect(proof.text['pt-BR']).toContain('Saídas de dinheiro não se procuram assim');
+  const id = await put('dd', `${day} 10:00:00`, { amount: '66.04' });
+  const doubted = (await ask({ e2e_id: absent })).proof;
+  expect(doubted).toMatchObject({ conclusion: 'unknown', list: { reason: 'rows_hidden' } });
+  expect(doubted.without_e2e).toEqual([{ id, amount: '66.04', day }]);
+  expect(doubted.text.en).toContain('With the amount, it may be possible to conclude.');
+  const page = await (await env.console('accountant')).get(`/transactions/proof?e2e_id=${absent}`);
+  expect(page.text).toMatch(/Sem id E2E, em dúvida .*66,04/);
+  expect(page.html).toContain(`href="/transactions/${id}"`);
+  expect(page.text).toContain('ALERT_EMAIL_FROM');
+  expect((await ask({ e2e_id: absent, amount: '66.04' })).proof.conclusion).toBe('unknown');
+  expect((await ask({ e2e_id: absent, amount: '66.05' })).proof.conclusion).toBe('none');
+  // a refund's id names the day of the refund: what was paid before may be it
+  const back = `D${absent.slice(1)}`;
+  const paidBefore = await put('ee', `${addDays(day, -1)} 10:00:00`, { amount: '66.06' });
+  expect((await ask({ e2e_id: back, amount: '66.06' })).proof.without_e2e).toMatchObject([{ id: paidBefore }]);
+});
+
 it('rows that could not be read, or found, allow no conclusion about what is absent', async () => {
   const {
     name: _,

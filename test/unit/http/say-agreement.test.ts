@@ -13,7 +13,7 @@ const SUMMARY: BankSummary = {
   ...{ beforeCents: 0n, afterCents: 0n, bankCents: 100n },
 };
 
-const agrees = 'A conta no banco confere: ';
+const agrees = 'A conta no banco confere.';
 it.each<[what: string, given: Partial<BankSummary>, says: string]>([
   ['no statement', { accounts: [] }, 'Sem um extrato'],
   ['an account without a statement', { accounts: [{ ...ACCOUNT, lines: NONE, balance: null }] }, 'Sem um extrato'],
@@ -35,4 +35,12 @@ it.each<[what: string, given: Partial<BankSummary>, says: string]>([
 
 it('agrees where every line and entry has its match, none is missing and the balance is known', () => {
   expect(sayAgreement(SUMMARY)).toEqual({ said: expect.stringContaining(agrees), isSettled: true });
+});
+
+it('says until when it was compared, and not that it agrees while the balances differ', () => {
+  const other = { ...ACCOUNT, account: '341/2', lastDay: '2026-10-12' };
+  expect(sayAgreement({ ...SUMMARY, accounts: [ACCOUNT, other] }).said).toContain('Comparado até 12/10/2026.');
+  const { said, isSettled } = sayAgreement({ ...SUMMARY, bankCents: 350n });
+  expect([said.includes(agrees), isSettled]).toEqual([false, false]);
+  expect(said).toContain('diferem em R$ 2,50, pelas parcelas abaixo');
 });

@@ -1,10 +1,16 @@
 /** Postings added up by day, for any movements. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { append } from '../../../src/domain/lists.ts';
+import { NO_PLATFORM } from '../../../src/domain/platform.ts';
 import type { RenderContext } from '../../../src/reports/render/columns.ts';
 import type { Booking } from '../../../src/reports/render/formats/book-movement.ts';
 import { groupByDay } from '../../../src/reports/render/formats/group-day.ts';
+import { GENERIC } from '../../../src/reports/render/formats/layouts.ts';
+import { openMapped } from '../../../src/reports/render/formats/open-lancamentos.ts';
+import type { FormatWork } from '../../../src/reports/render/formats/output.ts';
 import { textsOf } from '../../../src/texts/reports/texts.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const ACCOUNTS = ['Assets:Provider:Available', 'Assets:Provider:Held', 'Liabilities:Receipts', 'Expenses:Fees'];
 // of the render context, the words and the names alone are read
@@ -91,3 +97,31 @@ function sum(bookings: Booking[]) {
     }
   return [...sums].filter(([, cents]) => cents !== 0n).sort(([one], [other]) => (one < other ? -1 : 1));
 }
+
+test('a sum without a platform says so', () => {
+  const kinds: string[] = [];
+  const group = groupByDay(rendering, ({ kind }) => append(kinds, [kind]));
+  const postings = [{ account: `Liabilities:Receipts:${NO_PLATFORM}`, cents: -100n }];
+  const of = { atWall: '2026-03-01 10:00:00', platform: NO_PLATFORM, kind: 'receipt', postings };
+  // of a movement, these alone are read
+  group.add({ day: '2026-03-01', kind: '', movement: of } as unknown as Booking);
+  group.end();
+  expect(kinds).toEqual(['Recebimentos, sem plataforma; lançamentos somados: 1']);
+});
+
+test('a file by day lacks an account of the map also where the day comes to nothing', async () => {
+  using home = temporaryDirectory();
+  const plan = { group: 'day', days: [{ day: '2026-03-01' }], from: '2026-03-01', to: '2026-03-01', masked: false };
+  // of the work of a format, these alone are read
+  const work = { rendering, plan, signal: AbortSignal.timeout(10_000) } as unknown as FormatWork;
+  const output = await openMapped(work, `${home.path}/by-day.csv`, { layout: GENERIC, accounts: [] });
+  for (const cents of [500n, -500n]) {
+    const postings = [
+      { account: 'Assets:Provider:Held:a', cents },
+      { account: 'Liabilities:Payables:a', cents: -cents },
+    ];
+    const of = { atWall: '2026-03-01 10:00:00', platform: 'a', kind: 'receipt', adjustment: null, postings };
+    output.add({ movement: of } as unknown as Parameters<typeof output.add>[0]);
+  }
+  await expect(output.end()).rejects.toMatchObject({ fields: { accounts: expect.anything() } });
+});

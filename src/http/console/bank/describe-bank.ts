@@ -122,8 +122,11 @@ function listCandidateLines({ candidates }: BankEntry): Part {
   return candidates.map(({ day }) => html`${formatDay(day)}<br>`);
 }
 
-/** Says that the bank account agrees only where no side has anything open, no lines are missing and its balance is known: then it is settled. */
-export function sayAgreement({ accounts, openLines, openEntries, bankCents }: BankSummary) {
+/**
+ * Says that the bank account agrees only where no side has anything open, no lines are missing and its balance is known and the
+ * ledger's: then it is settled. Until when: to the earliest of the last days that the accounts' statements have.
+ */
+export function sayAgreement({ accounts, openLines, openEntries, bankCents, ledgerCents }: BankSummary) {
   if (!accounts.some(({ lines, balance }) => lines.count > 0 || balance !== null))
     return { said: t('Sem um extrato não se sabe se a conta no banco confere: importe um.'), isSettled: false };
   const gaps = accounts.reduce((count, one) => count + one.gaps.length, 0);
@@ -133,13 +136,25 @@ export function sayAgreement({ accounts, openLines, openEntries, bankCents }: Ba
     gaps > 0 && t('Faltam linhas entre dois saldos: veja as lacunas.'),
     bankCents === null && t('O saldo não foi comparado: o extrato de uma conta não traz o saldo final.'),
   ].filter((one) => one !== false);
-  const said =
-    lacks.length === 0
-      ? t(
-          'A conta no banco confere: cada linha do extrato e cada ajuste do tipo banco tem o seu par. O saldo antes da primeira linha é calculado: compare-o com o do extrato anterior.',
-        )
-      : [t('Ainda não se pode dizer que a conta no banco confere.'), ...lacks].join(' ');
-  return { said, isSettled: lacks.length === 0 };
+  const differs = bankCents !== null && bankCents !== ledgerCents;
+  const [day] = accounts.flatMap(({ lastDay, balance }) => lastDay ?? balance?.day ?? []).sort();
+  const until = day === undefined ? [] : [t('Comparado até {day}.', { day: formatDay(day) })];
+  const pairs = t('Cada linha do extrato e cada ajuste do tipo banco tem o seu par.');
+  if (lacks.length > 0)
+    return {
+      said: [t('Ainda não se pode dizer que a conta no banco confere.'), ...until, ...lacks].join(' '),
+      isSettled: false,
+    };
+  const said = differs
+    ? [
+        pairs,
+        t('O saldo do banco e o do razão diferem em {sum}, pelas parcelas abaixo.', {
+          sum: formatMoney(bankCents - ledgerCents),
+        }),
+      ]
+    : [t('A conta no banco confere.'), pairs];
+  const calculated = t('O saldo antes da primeira linha é calculado: compare-o com o do extrato anterior.');
+  return { said: [...said, ...until, calculated].join(' '), isSettled: !differs };
 }
 
 /** Says how many are open, and the sum. */

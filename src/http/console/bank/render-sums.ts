@@ -1,4 +1,4 @@
-/** The sums of the bank's page: each adds up line by line to its last one. */
+/** The sums of the bank's page and of its file: each adds up line by line to its last one. */
 import type { Response } from 'express';
 import type { BankAccount, BankSummary, Sum } from '../../../ledger/bank/summarize-bank.ts';
 import { stateBankAccount } from '../../../operations/books/bank.ts';
@@ -9,37 +9,67 @@ import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { hasRole } from '../parts/send-page.ts';
 import { BANK_LISTS, sumPart } from './describe-bank.ts';
 
-type Term = { name: Part; cents: bigint; count?: Part; isTotal?: boolean };
+/** A part of a sum. `state`: of the account's lines that it counts. `account`: whose part it is. */
+type Term = { name: string; cents: bigint; count?: number; state?: string; account?: string; isTotal?: boolean };
+
+/** A sum and its parts: of a bank account, or of the ledger. */
+export type BankSum = { title: Label; account: BankAccount | null; terms: Term[] };
 
 /** The address of an account's form. */
 export function addressOfAccount(account: string): string {
   return `${BANK.address}/accounts/${encodeURIComponent(account)}`;
 }
 
-/** Renders what the balance of each account is made of, then what the ledger's is. */
-export function renderSums(response: Response, summary: BankSummary, names: AccountNames): Html {
-  const mayState = hasRole(response, ...stateBankAccount.roles);
-  const nameOf = (account: string): Html => showAccount(names, account);
-  return html`${summary.accounts.map((one) => {
-    const name = nameOf(one.account);
-    return html`<h3>${mayState ? html`<a href="${addressOfAccount(one.account)}">${name}</a>` : name}</h3>${renderAccount(one)}`;
-  })}<h3>${t('Conta no banco, no razão')}</h3>${sumTable('Conta no banco, no razão', listLedger(summary, nameOf))}`;
+/** Lists what the balance of each account is made of, then what the ledger's is, then their difference. */
+export function listBankSums(summary: BankSummary): BankSum[] {
+  const { bankCents, ledgerCents } = summary;
+  return [
+    ...summary.accounts.map((account) => ({
+      ...{ title: 'O banco e o razão' as const, account },
+      terms: account.firstDay === null ? [] : listAccount(account),
+    })),
+    { title: 'Conta no banco, no razão', account: null, terms: listLedger(summary) },
+    ...(bankCents === null
+      ? []
+      : [
+          {
+            ...{ title: 'De que é feita a diferença' as const, account: null },
+            terms: explainDifference(summary, bankCents - ledgerCents),
+          },
+        ]),
+  ];
 }
 
-function renderAccount(one: BankAccount): Html {
-  const { lines, balance, firstDay, lastDay, gaps, received } = one;
+/** Renders them. */
+export function renderSums(response: Response, summary: BankSummary, names: AccountNames): Html {
+  const mayState = hasRole(response, ...stateBankAccount.roles);
+  return html`${listBankSums(summary).map((one) => {
+    if (one.account === null) return html`<h3>${translate(one.title)}</h3>${sumTable(one, names)}`;
+    const { account } = one.account;
+    const name = showAccount(names, account);
+    return html`<h3>${mayState ? html`<a href="${addressOfAccount(account)}">${name}</a>` : name}</h3>${renderAccount(one.account, sumTable(one, names))}`;
+  })}`;
+}
+
+function renderAccount({ balance, firstDay, lastDay, gaps, received }: BankAccount, sums: Html): Html {
   if (firstDay === null || lastDay === null)
     return html`<p class="hint">${t('Nenhum extrato desta conta foi importado.')}</p>`;
-  const linked = (sum: Sum, state: string): Sum & { link: Html } => {
-    const query = new URLSearchParams({ account: one.account, state }).toString();
-    return { ...sum, link: html`<a href="${BANK_LISTS.lines.address}?${query}">${formatCount(sum.count)}</a>` };
-  };
-  const terms = [
+  return html`<p class="hint">${t('Linhas de {from} a {to}', { from: formatDay(firstDay), to: formatDay(lastDay) })}. ${tHtml('Veio do provedor: {sum}.', { sum: sumPart(received) })}${
+    balance === null && html` ${t('O extrato não traz o saldo final: informe-o na página da conta.')}`
+  }</p>${sums}${gaps.map(
+    ({ from, to, cents }) =>
+      html`<p class="explain bad">${t('Entre {from} e {to} faltam linhas que somam {sum}.', { from: formatDay(from), to: formatDay(to), sum: formatMoney(cents) })}</p>`,
+  )}`;
+}
+
+function listAccount(one: BankAccount): Term[] {
+  const { lines, balance } = one;
+  return [
     balance && { name: t('Saldo antes da primeira linha'), cents: one.beforeCents },
-    term('+ Casado com ajustes', linked(one.matched, 'matched')),
-    term('+ Saques por PIX casados', linked(one.withdrawals, 'matched')),
-    term('+ Linhas em aberto', linked(one.openLines, 'open')),
-    term('+ Linhas que não são do PIX', linked(one.notPix, 'not_pix')),
+    term('+ Casado com ajustes', one.matched, 'matched'),
+    term('+ Saques por PIX casados', one.withdrawals, 'matched'),
+    term('+ Linhas em aberto', one.openLines, 'open'),
+    term('+ Linhas que não são do PIX', one.notPix, 'not_pix'),
     one.afterCents !== 0n && { name: t('− Linhas depois do saldo'), cents: -one.afterCents },
     balance
       ? {
@@ -50,22 +80,15 @@ function renderAccount(one: BankAccount): Html {
           isTotal: true,
         }
       : { ...term('= Soma das linhas', lines), isTotal: true },
-  ].filter((one) => one !== false && one !== null);
-  return html`<p class="hint">${t('Linhas de {from} a {to}', { from: formatDay(firstDay), to: formatDay(lastDay) })}. ${tHtml('Veio do provedor: {sum}.', { sum: sumPart(received) })}${
-    balance === null && html` ${t('O extrato não traz o saldo final: informe-o na página da conta.')}`
-  }</p>${sumTable('O banco e o razão', terms)}${gaps.map(
-    ({ from, to, cents }) =>
-      html`<p class="explain bad">${t('Entre {from} e {to} faltam linhas que somam {sum}.', { from: formatDay(from), to: formatDay(to), sum: formatMoney(cents) })}</p>`,
-  )}`;
+  ].filter((row) => row !== false && row !== null);
 }
 
-function term(name: Label, { cents, count, link }: Sum & { link?: Html }): Term {
-  return { name: translate(name), cents, count: link ?? formatCount(count) };
+function term(name: Label, { cents, count }: Sum, state?: string): Term {
+  return { name: translate(name), cents, count, ...(state === undefined ? {} : { state }) };
 }
 
 /** The ledger's balance, its adjustments without a line by the account that they name. */
-function listLedger({ accounts, ...all }: BankSummary, nameOf: (account: string) => Html): Term[] {
-  const { matched, openEntries, ledgerCents, bankCents } = all;
+function listLedger({ accounts, matched, openEntries, ledgerCents }: BankSummary): Term[] {
   const named = accounts.filter((one) => one.openEntries.count > 0);
   const rest = named.reduce(
     (left, { openEntries: own }) => ({ count: left.count - own.count, cents: left.cents - own.cents }),
@@ -73,13 +96,9 @@ function listLedger({ accounts, ...all }: BankSummary, nameOf: (account: string)
   );
   return [
     term('Casado com ajustes', matched),
-    ...named.map((one) => ({
-      ...term('', one.openEntries),
-      name: html`${t('+ Ajustes sem linha no extrato')}: ${nameOf(one.account)}`,
-    })),
+    ...named.map(({ account, openEntries: own }) => ({ ...term('+ Ajustes sem linha no extrato', own), account })),
     ...(rest.count > 0 || named.length === 0 ? [term('+ Ajustes sem linha no extrato', rest)] : []),
     { name: t('= Conta no banco, no razão'), cents: ledgerCents, isTotal: true },
-    ...(bankCents === null ? [] : explainDifference(all, bankCents - ledgerCents)),
   ];
 }
 
@@ -101,11 +120,18 @@ function explainDifference(all: Omit<BankSummary, 'accounts'>, cents: bigint): T
 }
 
 /** A table on a phone too: as cards its rows are not seen to add up. */
-function sumTable(caption: Label, terms: Term[]): Html {
-  return html`<div class="prose"><table><caption class="unseen">${translate(caption)}</caption>
+function sumTable({ title, account, terms }: BankSum, names: AccountNames): Html {
+  const countOf = ({ count, state }: Term): Part => {
+    if (account === null || count === undefined || state === undefined)
+      return count === undefined ? '' : formatCount(count);
+    const query = new URLSearchParams({ account: account.account, state }).toString();
+    return html`<a href="${BANK_LISTS.lines.address}?${query}">${formatCount(count)}</a>`;
+  };
+  return html`<div class="prose"><table><caption class="unseen">${translate(title)}</caption>
 <thead><tr><th scope="col">${t('Parcela')}</th><th scope="col" class="end">${t('Valor')}</th><th scope="col" class="end">${t('Linhas')}</th></tr></thead>
-<tbody>${terms.map(({ name, cents, count, isTotal }) => {
-    const strong = (part: Part): Part => (isTotal ? html`<b>${part}</b>` : part);
-    return html`<tr><td>${strong(name)}</td><td class="end">${strong(money(cents))}</td><td class="end">${count}</td></tr>`;
+<tbody>${terms.map((one) => {
+    const strong = (part: Part): Part => (one.isTotal ? html`<b>${part}</b>` : part);
+    const name = one.account === undefined ? one.name : html`${one.name}: ${showAccount(names, one.account)}`;
+    return html`<tr><td>${strong(name)}</td><td class="end">${strong(money(one.cents))}</td><td class="end">${countOf(one)}</td></tr>`;
   })}</tbody></table></div>`;
 }

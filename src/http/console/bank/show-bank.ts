@@ -20,6 +20,7 @@ import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { NEW_ACCOUNT } from './account-form.ts';
 import { BANK_LISTS, describeOpen, entryTable, lineTable, sayAgreement } from './describe-bank.ts';
 import { addressOfAccount, renderSums } from './render-sums.ts';
+import { sendBank } from './send-bank.ts';
 
 /** Rows of each side on the page; the list of lines has all. */
 const ROWS_SHOWN = 20;
@@ -41,6 +42,7 @@ export function bankPage(context: Context): Router {
 async function send(context: Context, request: Request, response: Response): Promise<void> {
   const db = limitStatementTime(context.db);
   const summary = await summarizeBank(db);
+  if (request.query.format === 'xlsx') return await sendBank(context, response, summary);
   const lines = await listBankLines(db, ROWS_SHOWN, undefined, { state: 'open' });
   const entries = await listOpenBankEntries(db, ROWS_SHOWN, undefined);
   await auditPersonalAccess(context, response, 'bank.lines', 'texts');
@@ -55,7 +57,7 @@ async function send(context: Context, request: Request, response: Response): Pro
   const body = html`<h1>${t('Banco')}</h1>${balanceTabs(response, BANK.address)}
 <p class="lead">${t('O extrato da conta da empresa no banco, linha por linha, ao lado dos ajustes do tipo banco e dos saques por PIX. Um par não muda o razão: ele diz o que está fechado.')}</p>
 ${mayMatch && html`<div class="actions">${buttonLink(`${IMPORT_ADDRESS}?kind=bank`, t('Importar um extrato'))} ${buttonLink(addressOfAccount(NEW_ACCOUNT), t('Outra conta'))}</div>`}
-<section><h2>${t('O banco e o razão')}</h2><p class="explain${!isSettled && ' open'}">${said}</p>${renderSums(response, summary, accounts)}</section>
+<section><h2>${t('O banco e o razão')}</h2><p class="explain${!isSettled && ' open'}">${said}</p>${renderSums(response, summary, accounts)}<p class="hint">${t('Baixar')}: <span class="files"><a href="${`${BANK.address}?format=xlsx`}" download>${t('Planilha')}</a></span></p></section>
 <section><h2>${t('Linhas do extrato em aberto')}</h2><p class="hint">${describeOpen(summary.openLines)}</p>
 ${lineTable(response, shownLines, accounts, 'Linhas do extrato sem lançamento')}
 <p><a href="${BANK_LISTS.lines.address}?state=open">${t('Todas as linhas em aberto')}</a> · <a href="${BANK_LISTS.lines.address}?state=matched">${t('Linhas casadas')}</a> · <a href="${BANK_LISTS.lines.address}?state=not_pix">${t('Linhas que não são do PIX')}</a> · <a href="${BANK_LISTS.matches.address}">${t('Pares')}</a></p></section>

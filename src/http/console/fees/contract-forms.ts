@@ -133,8 +133,11 @@ async function describeOpened<Given, Made>(
   const names = await readPlatformNames(context, response);
   const list = [...Map.groupBy(opened, ({ platform }) => platform)].map(([platform, own]) => {
     const n = formatCount(own.reduce((sum, one) => sum + one.differing, 0));
+    const [charged, agreed] = (['charged', 'agreed'] as const).map((name) =>
+      money(own.reduce((cents, one) => cents + one[name], 0n)),
+    );
     const shown = showPlatform(names, presentPlatform(getCaller(response), { platform }).platform);
-    return html`<li>${tHtml('{platform}: {n} fora do contrato', { platform: shown, n })}</li>`;
+    return html`<li>${tHtml('{platform}: {n} fora do contrato, que custaram {charged} em vez de {agreed}', { platform: shown, n, charged, agreed })}</li>`;
   });
   return html`<div class="explain bad"><p>${plural(opened.length, 'De {from} a {to}, abre uma divergência de tarifas.', 'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.', days)}</p><ul class="reasons">${list}</ul></div>`;
 }

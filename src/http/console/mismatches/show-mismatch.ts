@@ -100,7 +100,13 @@ function renderFacts(
     ['Como acabou', mismatch.resolution && describeCode(RESOLUTION_WORDS, mismatch.resolution)],
     ['Observação', mismatch.note],
     ['Reaberta', mismatch.reopened > 0 && plural(mismatch.reopened, '{n} vez', '{n} vezes')],
-    ['Base inicial', mismatch.baseline && t('sim: é sobre pagamentos ou dias de antes de o Confere receber webhooks')],
+    [
+      'Base inicial',
+      mismatch.baseline &&
+        (mismatch.kind === 'commission_not_agreed'
+          ? t('sim: compara um contrato informado com as tarifas de um dia de antes de o Confere receber webhooks')
+          : t('sim: é sobre pagamentos ou dias de antes de o Confere receber webhooks')),
+    ],
   ]);
 }
 

@@ -26,6 +26,8 @@ export const NAVIGATION = [
   ['/callbacks', 'Callbacks'],
   ['/system', 'Sistema'],
 ] as const;
+/** Pages of the machine: apart, below the others, for who keeps the books. */
+const TECHNICAL: readonly string[] = ['/inbox', '/callbacks', '/system'];
 /** Pages for admins. */
 const ADMIN_NAVIGATION = [
   ['/tokens', 'Tokens'],
@@ -154,13 +156,16 @@ const CONSOLE: Site = {
 
 function frame(request: Request, response: Response, caller: Caller): Html {
   const here = `/${request.path.split('/')[1] ?? ''}`;
-  const pages = [...NAVIGATION, ...(mayActAs(caller.role, 'admin') ? ADMIN_NAVIGATION : [])];
+  const all = [...NAVIGATION, ...(mayActAs(caller.role, 'admin') ? ADMIN_NAVIGATION : [])];
+  const [technical, others] = [true, false].map((is) => all.filter(([address]) => TECHNICAL.includes(address) === is));
+  const isApart = caller.role === 'accountant';
+  const pages = isApart ? [...(others ?? []), ...(technical ?? [])] : all;
   return html`<header class="frame">
 <a class="brand" href="/">${BRAND}</a>
 ${request.path !== '/transactions' && searchBox(response)}
 <nav aria-label="${t('Principal')}"><ul>${pages.map(
     ([address, name]) =>
-      html`<li><a href="${address}"${here === address && html` aria-current="page"`}>${t(name)}</a></li>`,
+      html`<li${isApart && address === TECHNICAL[0] && html` class="apart"`}><a href="${address}"${here === address && html` aria-current="page"`}>${t(name)}</a></li>`,
   )}</ul></nav>
 <div class="who"><p><span class="role">${ROLE_WORDS[caller.role]}</span> <span class="caller" title="${caller.id}">${caller.name ?? caller.id}</span></p>
 ${postForm(response, '/logout', html`<button class="quiet">${t('Sair')}</button>`)}</div>

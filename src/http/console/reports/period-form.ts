@@ -48,5 +48,5 @@ ${fault !== undefined && html`<p class="fault" id="range-fault" role="alert">${f
 <label><span>${t('Formato')}</span><select name="format">${FILE_FORMATS.map((format) => html`<option value="${format}"${format === period.format && html` selected`}>${FORMAT_WORDS[format]}</option>`)}</select></label>
 <label><span>${t('Lançamentos')}</span><select name="group"><option value="">${t('Um por um')}</option><option value="day"${period.group && html` selected`}>${t('Somados por dia, plataforma e conta')}</option></select></label>
 ${period.platform !== '' && html`<input type="hidden" name="platform" value="${period.platform}">`}<div class="actions"><button>${t('Baixar')}</button></div></div></form>
-<p class="hint">${t('Somados ou um por um, cada conta tem o mesmo saldo; os totais de débito e de crédito diferem.')} ${tHtml('Os lançamentos usam o {link} da empresa.', { link: html`<a href="/reports/accounts">${t('plano de contas')}</a>` })}</p>`;
+<p class="hint">${t('Somados ou um por um, cada conta tem o mesmo saldo; os totais de débito e de crédito diferem.')} ${t('Nos arquivos de lançamentos, o histórico traz o tipo e a referência, sem o nome do pagador: ele está na planilha, no OFX e na coluna própria do Conta Azul.')} ${tHtml('Os lançamentos usam o {link} da empresa.', { link: html`<a href="/reports/accounts">${t('plano de contas')}</a>` })}</p>`;
 }

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { parseE2eId } from '../../../domain/e2e-id.ts';
 import { formatAmount, parseTypedAmount } from '../../../domain/money.ts';
+import { daysToRead } from '../../../operations/books/conclude-proof.ts';
 import { type AskedPayment, PAYMENTS_SHOWN_MAX, paymentProof } from '../../../operations/books/payment-proof.ts';
-import { daysToRead, listVerdicts, sayPaymentProof, sayQuestion } from '../../../operations/books/say-payment-proof.ts';
+import { listVerdicts, sayPaymentProof, sayQuestion } from '../../../operations/books/say-payment-proof.ts';
 import type { PaymentProof } from '../../../operations/rows/payment-proof.ts';
 import { startOneRun } from '../../../operations/runs.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -104,6 +105,7 @@ function renderProof(context: Context, proof: PaymentProof): Html {
   const bad = (isOpen || proof.conclusion === 'unknown') && ' bad';
   return html`<section><h2 class="as-written">${sayQuestion(proof)} ${listVerdicts(proof).map(({ code, text }) => badge({ [code]: text }, code))}</h2>
 <p class="hint">${issuer ? tHtml('Emitida por {issuer} em {at}.', { issuer, at }) : tHtml('Emitida pelo Confere em {at}.', { at })}</p>
+${!issuer && html`<p class="hint act-hint">${t('Falta o nome da empresa: um administrador do servidor o define em ALERT_EMAIL_FROM.')}</p>`}
 <div class="explain${bad}">${sayPaymentProof(context.calendar, proof).map((one) => html`<p>${one}</p>`)}
 ${proof.more && html`<p>${t('Aqui estão {count}.', { count: formatCount(PAYMENTS_SHOWN_MAX) })}</p>`}</div>
 ${payments.map((one) => renderPayment(context, one))}</section>
@@ -143,7 +145,7 @@ function renderPayment({ calendar }: Context, row: PaymentProof['payments'][numb
 
 function renderHow(
   { calendar }: Context,
-  { list: { reading, early, conclusion }, older, log, zone }: PaymentProof,
+  { list: { reading, early, conclusion }, older, log, zone, without_e2e: unnamed }: PaymentProof,
 ): Html {
   const count = reading && {
     ...{ listed: formatCount(reading.listed), from: formatDay(reading.from), to: formatDay(reading.to) },
@@ -164,6 +166,11 @@ function renderHow(
       older.conclusion === 'unknown' &&
         !!older.charges?.length &&
         older.charges.map(({ id, day }) => html`${formatDay(day)} ${transactionLink(id)} `),
+    ],
+    [
+      'Sem id E2E, em dúvida',
+      unnamed.length > 0 &&
+        unnamed.map((one) => html`${formatDay(one.day)} ${moneyOf(one.amount)} ${transactionLink(one.id)} `),
     ],
     ['Fuso horário do provedor', zone],
   ])}${technical([

@@ -1,3 +1,4 @@
+import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { describeCode, fill } from '../../../texts/fill.ts';
 import { formatDay } from '../../../texts/reports/texts.ts';
 import { AVAILABLE, splitAccount } from '../../read/read-accounts.ts';
@@ -38,9 +39,9 @@ export function groupByDay(rendering: RenderContext, book: (booking: Booking) =>
     if (root === AVAILABLE || cents === 0n) return;
     const against = { account: `${AVAILABLE}:${segment}`, cents: -cents };
     const ownDay = movement.atWall.slice(0, 10);
-    const platform = showPlatform(movement.platform, rendering) ?? '';
+    const platform = movement.platform === NO_PLATFORM ? texts.noPlatform : showPlatform(movement.platform, rendering);
     const name = refund ? texts.period[refund] : describeCode(texts.accounts, root);
-    const kind = fill(texts.dayTotal, { account: name, platform, count });
+    const kind = fill(texts.dayTotal, { account: name, platform: platform ?? '', count });
     book({
       bank,
       movement: {

@@ -6,6 +6,7 @@ import type { MappedAccount } from '../../../ledger/stated/check-accounts.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { spanOf } from '../../plan/report-plan.ts';
 import { isBalanceAccount } from '../../read/read-accounts.ts';
+import type { Movement } from '../../read/read-movements.ts';
 import type { Cell } from '../../xlsx/render-cell.ts';
 import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
 import { fitWindows1252 } from './encode-windows-1252.ts';
@@ -42,25 +43,32 @@ export async function openMapped(
   const unmapped = new Set<string>();
   file.add(`${layout.charset === 'utf-8' ? BOM : ''}${layout.header.map(escapeCsvField).join(';')}${LINE_END}`);
   const { from: firstDay } = spanOf(plan);
-  function book({ kind, ...given }: Booking): void {
-    const { bank } = given;
-    const booking = { ...given, kind: bank ? `${kind}, ${bank.name}` : kind };
-    const legs = booking.movement.postings.flatMap(({ account, cents }): MappedLeg[] => {
+  function mapLegs({ movement, bank }: Booking): MappedLeg[] {
+    return movement.postings.flatMap(({ account, cents }): MappedLeg[] => {
       const mapped = find(account, bank?.account);
       if (mapped !== undefined && mapped[layout.needs] !== null) return [{ account, cents, mapped }];
       if (layout.needsBalance || !isBalanceAccount(splitAccount(account).account)) unmapped.add(account);
       return [];
     });
+  }
+  function book({ kind, ...given }: Booking): void {
+    const { bank } = given;
+    const booking = { ...given, kind: bank ? `${kind}, ${bank.name}` : kind };
+    const legs = mapLegs(booking);
     if (unmapped.size > 0) return;
     for (const cells of layout.listRows(booking, legs, rendering))
       file.add(cells.map((cell) => renderInLine(cell, layout)).join(';') + LINE_END);
   }
   const group = plan.group === 'day' ? groupByDay(rendering, book) : { add: book, end: () => undefined };
+  function add(movement: Movement, booking: Booking): void {
+    const one = { ...booking, bank: banks.get(movement.entrySeq) };
+    // an account that comes to nothing in a day has no posting of it, and is asked of the map all the same
+    if (plan.group === 'day') mapLegs(one);
+    group.add(one);
+  }
   return {
-    add: ({ movement }) =>
-      group.add({ ...bookMovement(movement, rendering.texts), bank: banks.get(movement.entrySeq) }),
-    addEarlier: (movement) =>
-      group.add({ ...bookEarlier(movement, rendering.texts, firstDay), bank: banks.get(movement.entrySeq) }),
+    add: ({ movement }) => add(movement, bookMovement(movement, rendering.texts)),
+    addEarlier: (movement) => add(movement, bookEarlier(movement, rendering.texts, firstDay)),
     drain: () => file.drain(),
     async end() {
       group.end();
