@@ -34,7 +34,7 @@ export type Alike = Pick<PresentedExpected, 'amount'> & {
 /** Hints of each kind that are shown. */
 const ALIKE_MAX = 5;
 const FOUND_MAX = 50;
-/** The newest payments of one amount among which unmatched ones are searched. */
+/** The newest payments of one amount, or of one document, that are searched. */
 const SCANNED_MAX = 1_000;
 
 type Order = Awaited<ReturnType<typeof readOrder>>;
@@ -131,25 +131,30 @@ async function readOrder(db: Reader, id: string) {
   return { ...order, ...windowOf({ source, issuedDay, dueDay }) };
 }
 
-/** Finds payments by indexes: of equal document and amount, of equal extra, of a name in other spellings, and unmatched ones of the amount. */
+/** Finds payments by indexes, the newest of the order's window first: of equal document and amount, of equal extra, of a name in other spellings, and unmatched ones of the amount. */
 async function findSeqs(db: Reader, order: Order, names: string[]): Promise<number[]> {
   const { amount_cents: amount, document_hash: document, extra_hash: hash, extra } = order;
   const limit = sql`LIMIT ${sql.lit(FOUND_MAX)}`;
+  const until = addDays(order.to, 1);
+  const newest = sql`ORDER BY created_wall DESC LIMIT ${sql.lit(SCANNED_MAX)}`;
   const spellings = [...new Set(names.flatMap(spell))];
   const hashes = [hash, ...(extra === null ? [] : [createHash('sha256').update(extra).digest()])];
   const selects = [
     sql`(SELECT seq FROM transactions WHERE reference IN (${sql.join(spellings)}) ${limit})`,
-    sql`(SELECT seq FROM (SELECT seq FROM transactions
-        WHERE amount_cents = ${amount} AND created_wall >= ${order.from} AND created_wall < ${addDays(order.to, 1)}
-        ORDER BY created_wall DESC LIMIT ${sql.lit(SCANNED_MAX)}) AS newest
-      WHERE NOT EXISTS (SELECT 1 FROM expected_matches WHERE transaction_seq = newest.seq AND part IS NOT NULL)
+    sql`(SELECT seq FROM (SELECT seq, status FROM transactions
+        WHERE amount_cents = ${amount} AND created_wall >= ${order.from} AND created_wall < ${until} ${newest}) AS newest
+      WHERE status = 'paid' AND NOT EXISTS (SELECT 1 FROM expected_matches WHERE transaction_seq = newest.seq AND part IS NOT NULL)
         AND NOT EXISTS (SELECT 1 FROM expected_candidates WHERE transaction_seq = newest.seq) ${limit})`,
   ];
   if (hash !== null)
-    selects.push(sql`(SELECT seq FROM transactions WHERE extra_hash IN (${sql.join(hashes)}) ${limit})`);
+    for (const one of hashes)
+      selects.push(sql`(SELECT seq FROM transactions WHERE extra_hash = ${one} AND created_wall < ${until}
+        ORDER BY created_wall DESC ${limit})`);
   if (document !== null)
-    selects.push(sql`(SELECT t.seq FROM parties p JOIN transactions t ON t.seq = p.transaction_seq
-      WHERE p.document_hash = ${document} AND t.amount_cents = ${amount} ${limit})`);
+    selects.push(sql`(SELECT t.seq FROM (SELECT transaction_seq FROM parties
+        WHERE document_hash = ${document} AND created_wall < ${until} ${newest}) AS p
+      JOIN transactions t ON t.seq = p.transaction_seq WHERE t.amount_cents = ${amount}
+      ORDER BY t.created_wall DESC ${limit})`);
   const { rows } = await sql<{ seq: number }>`${sql.join(selects, sql` UNION `)}`.execute(db);
   return rows.map(({ seq }) => Number(seq));
 }

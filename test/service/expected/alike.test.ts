@@ -1,0 +1,50 @@
+/** Hints for an unpaid order are found among many rows that are none. */
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { closeAfterAll } from '../../support/close-after-all.ts';
+import { payOne } from '../../support/expect-orders.ts';
+import { openApiEnvironment } from '../../support/open-api-environment.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+
+/** More than are read of one kind. */
+const MANY = 60;
+
+const env = closeAfterAll(await openApiEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' }));
+
+async function hintsOf(number: string, facts: object): Promise<unknown> {
+  const dated = { operation: 'cashin', due_day: '2026-12-20', issued_day: '2026-11-10' };
+  await env.call('PUT', `/expected-payments/shop/${number}`, { ...dated, ...facts });
+  await decideAll(env.context);
+  return (await env.call('GET', `/expected-payments/shop/${number}`)).json.alike;
+}
+
+/** Applies rows that are shown once, with `more` of each. */
+async function applyMany(history: string[], more: (index: number) => object): Promise<void> {
+  const rows = Array.from({ length: MANY }, (_, index) =>
+    makeShownTransaction(history, { id: randomUUID(), ...more(index) }),
+  );
+  await applyObservations(
+    env.context,
+    rows.map((row) => observeNow(env.context, row)),
+  );
+}
+
+it('a payment is found behind newer charges of its amount that nobody paid', async () => {
+  await payOne(env.context, { reference: 'w-1', amount: '41.00' });
+  await applyMany(['pending@1'], () => ({ amount: '41.00', date_created: '2026-11-20 23:00:00' }));
+  expect(await hintsOf('n-1', { amount: '41.00' })).toMatchObject([{ alike: 'amount', reference: 'w-1' }]);
+});
+
+it('the payment of a customer is found behind the older ones of equal amount', async () => {
+  const own = { amount: '42.00', document: '52998224725' };
+  await applyMany(['pending@1', 'paid@2'], (index) => ({
+    ...own,
+    date_created: `2026-0${1 + (index % 9)}-10 10:00:00`,
+  }));
+  await payOne(env.context, { ...own, reference: 'w-2' });
+  // the payment is another order's
+  await hintsOf('taken', { amount: '42.00', references: ['w-2'] });
+  expect(await hintsOf('n-2', own)).toMatchObject([{ alike: 'document', matched: true, order: { number: 'taken' } }]);
+});
