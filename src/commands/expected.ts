@@ -6,15 +6,9 @@ import type { Command } from 'commander';
 import { OPERATIONS } from '../domain/statuses.ts';
 import type { PresentedExpected } from '../expected/list-expected.ts';
 import { COMMAND } from '../operations/define-change.ts';
-import {
-  cancelOne,
-  expectedPayments,
-  matchOne,
-  putOne,
-  reopenOne,
-  unmatchOne,
-} from '../operations/expected/expected.ts';
+import { cancelOne, matchOne, putOne, reopenOne, unmatchOne } from '../operations/expected/expected.ts';
 import { renderExpectedCsv } from '../operations/expected/export-expected.ts';
+import { expectedPayments } from '../operations/expected/read-expected.ts';
 import { runImport } from './imports/imports.ts';
 import { addFilters, changeCommand, listCommand, type Options } from './operation-commands.ts';
 import { print, withContext } from './with-context.ts';

@@ -1,5 +1,5 @@
 /** The filters of expected payments, and the sums of what they find. */
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { hashDocument, indexName, rangeOf } from '../database/keys/index-person.ts';
 import { matchesPlatform } from '../database/shared/matches-platform.ts';
@@ -7,6 +7,7 @@ import type { Database } from '../database/tables.ts';
 import type { Day } from '../domain/calendar.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
 import type { Operation } from '../domain/statuses.ts';
+import { WINDOW_DAYS_AFTER_DUE } from './decide/decide-matches.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
 
 export type ExpectedFilters = {
@@ -38,6 +39,8 @@ export type ExpectedFilters = {
   undecided?: boolean | undefined;
   /** Has a payment that fits others too. */
   disputed?: 'true' | undefined;
+  /** Is not paid, and a payment of equal amount, in its days, counts for none. */
+  alike?: 'true' | undefined;
 };
 
 type Heads = ExpressionBuilder<Database & { head: Database['expected_payments'] }, 'head'>;
@@ -70,7 +73,7 @@ export function matchFilters(
   if (filters.merchantSeq !== undefined)
     terms.push(eb.or([eb('head.merchant_seq', 'is', null), eb('head.merchant_seq', '=', filters.merchantSeq)]));
   if (platform !== undefined) terms.push(matchesPlatform('head.platform', platform));
-  if (filters.payable) terms.push(eb('head.state', 'in', ['open', 'unpaid', 'not_proven']));
+  if (filters.payable || filters.alike) terms.push(eb('head.state', 'in', ['open', 'unpaid', 'not_proven']));
   if (due_from !== undefined) terms.push(eb('head.due_day', '>=', due_from));
   if (due_to !== undefined) terms.push(eb('head.due_day', '<=', due_to));
   if (from !== undefined) terms.push(eb('head.created_day', '>=', from));
@@ -91,7 +94,30 @@ export function matchFilters(
       : candidates.where('reason', '<>', 'undone');
     terms.push(eb.exists(wanted));
   }
+  if (filters.alike !== undefined) terms.push(hasAlike(eb));
   return eb.and(terms);
+}
+
+/** Whether a payment of an order's amount, in its days, counts for none. */
+function hasAlike(eb: Heads): Expression<SqlBool> {
+  return eb.exists(
+    eb
+      .selectFrom('transactions as paid')
+      .select('paid.seq')
+      .whereRef('paid.amount_cents', '=', 'head.amount_cents')
+      .whereRef('paid.operation', '=', 'head.operation')
+      .where('paid.status', '=', 'paid')
+      .whereRef('paid.created_wall', '>=', 'head.issued_day')
+      .where(sql<SqlBool>`paid.created_wall < head.due_day + INTERVAL ${sql.lit(WINDOW_DAYS_AFTER_DUE + 1)} DAY`)
+      .where(sql<SqlBool>`(head.platform IS NULL OR head.platform = paid.platform)`)
+      .where(countsForNone(sql`paid.seq`)),
+  );
+}
+
+/** Whether a payment is neither matched nor a candidate. @param seq its row number. */
+export function countsForNone(seq: RawBuilder<unknown>): RawBuilder<SqlBool> {
+  return sql`NOT EXISTS (SELECT 1 FROM expected_matches WHERE transaction_seq = ${seq} AND part IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM expected_candidates WHERE transaction_seq = ${seq})`;
 }
 
 /**

@@ -12,6 +12,7 @@ import { formatAmount } from '../domain/money.ts';
 import { maskText } from '../domain/person/mask-person.ts';
 import { windowOf } from './decide/decide-matches.ts';
 import type { ExpectedKey } from './expected-id.ts';
+import { countsForNone } from './filter-expected.ts';
 import { type LoadedPayment, readPayments } from './follow/read-payments.ts';
 import { readScopes, sees } from './follow/read-scopes.ts';
 import type { PresentedExpected } from './list-expected.ts';
@@ -143,8 +144,7 @@ async function findSeqs(db: Reader, order: Order, names: string[]): Promise<numb
     sql`(SELECT seq FROM transactions WHERE reference IN (${sql.join(spellings)}) ${limit})`,
     sql`(SELECT seq FROM (SELECT seq, status FROM transactions
         WHERE amount_cents = ${amount} AND created_wall >= ${order.from} AND created_wall < ${until} ${newest}) AS newest
-      WHERE status = 'paid' AND NOT EXISTS (SELECT 1 FROM expected_matches WHERE transaction_seq = newest.seq AND part IS NOT NULL)
-        AND NOT EXISTS (SELECT 1 FROM expected_candidates WHERE transaction_seq = newest.seq) ${limit})`,
+      WHERE status = 'paid' AND ${countsForNone(sql`newest.seq`)} ${limit})`,
   ];
   if (hash !== null)
     for (const one of hashes)

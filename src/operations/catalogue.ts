@@ -32,16 +32,8 @@ import type { AnyChange, Change } from './define-change.ts';
 import type { Item } from './define-item.ts';
 import type { List, Search } from './define-list.ts';
 import { putMany } from './expected/expect-many.ts';
-import {
-  cancelOne,
-  expectedPayments,
-  matchOne,
-  oneExpected,
-  oneExpectedByKey,
-  putOne,
-  reopenOne,
-  unmatchOne,
-} from './expected/expected.ts';
+import { cancelOne, matchOne, putOne, reopenOne, unmatchOne } from './expected/expected.ts';
+import { expectedPayments, oneExpected, oneExpectedByKey } from './expected/read-expected.ts';
 import { numbers } from './figures/numbers.ts';
 import { callbackSeries, moneySeries } from './figures/series.ts';
 import { jobs, runOneJob } from './jobs.ts';

@@ -1,7 +1,7 @@
 import type { Response, Router } from 'express';
 import type { Context } from '../../context.ts';
-import { expectedFilters } from '../../operations/expected/expected.ts';
 import { renderExpectedCsv, writeExpectedWorkbook } from '../../operations/expected/export-expected.ts';
+import { expectedFilters } from '../../operations/expected/read-expected.ts';
 import { FORMAT_FACTS } from '../../reports/render/formats/formats.ts';
 import type { ExportFormat } from '../../reports/serve/export-found.ts';
 import { getCaller, requireRole } from '../access/authorize.ts';

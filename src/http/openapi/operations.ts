@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { DECISIONS_MAX } from '../../imports/kinds/decisions.ts';
 import { SUBJECTS } from '../../operations/catalogue.ts';
 import { describeTag, type Operation, ok } from '../../operations/describe-operation.ts';
-import { expectedFilters } from '../../operations/expected/expected.ts';
+import { expectedFilters } from '../../operations/expected/read-expected.ts';
 import { problem } from '../../operations/rows/problem.ts';
 import { RANGE_DAYS_MAX } from '../../reports/serve/export-range.ts';
 import { logProofQuerySchema } from '../api/log.ts';

@@ -11,7 +11,8 @@ import { defineChange } from '../define-change.ts';
 import { ok } from '../describe-operation.ts';
 import { parseInput } from '../parse-input.ts';
 import { expectedResults } from '../rows/expected.ts';
-import { requireSource, writers } from './expected.ts';
+import { writers } from './expected.ts';
+import { requireSource } from './read-expected.ts';
 
 /** How many expected payments a request may bring. */
 const EXPECTED_MAX = 1_000;

@@ -1,82 +1,22 @@
 /** Payments that somebody owes us, or we owe, before the provider knows of them. */
 import { z } from 'zod';
-import { audit } from '../../access/audit.ts';
-import { type Caller, seesPersons } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
-import { OPERATIONS } from '../../domain/statuses.ts';
 import { cancelExpected, reopenExpected } from '../../expected/cancel-expected.ts';
-import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
-import { readStateReason } from '../../expected/describe-state.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../../expected/expected-fields.ts';
 import { type ExpectedKey, idOf } from '../../expected/expected-id.ts';
-import type { ExpectedFilters } from '../../expected/filter-expected.ts';
-import { listExpected, type PresentedExpected } from '../../expected/list-expected.ts';
-import { maskExpected, scopeOf } from '../../expected/mask-expected.ts';
 import { matchExpected, unmatchExpected } from '../../expected/match-by-hand.ts';
 import { isChange, putExpected } from '../../expected/put-expected.ts';
-import { readAlike } from '../../expected/read-alike.ts';
-import { countCompetingElsewhere, readCompeting } from '../../expected/read-competing.ts';
-import { readOwnStory } from '../../expected/read-story.ts';
 import { refuse } from '../../texts/refuse.ts';
-import { authorizeSearch } from '../authorize-search.ts';
 import { type By, defineChange } from '../define-change.ts';
-import { auditItem, defineItem } from '../define-item.ts';
-import { defineList, readList } from '../define-list.ts';
 import { created, ok } from '../describe-operation.ts';
-import { amount, day } from '../fields.ts';
+import { amount } from '../fields.ts';
 import { parseInput } from '../parse-input.ts';
-import { withoutSeq } from '../present-row.ts';
 import { expectedPayment } from '../rows/expected.ts';
+import { BY_KEY, requireSource, showExpected } from './read-expected.ts';
 
 const [OK, CREATED] = [200, 201];
 /** Roles that write expected payments. */
 export const writers = ['operator', 'accountant'] as const;
-const BY_KEY = '/expected-payments/{source}/{number}';
-
-/** One expected payment, as the caller may see it. @throws ConfereError `not_found`. */
-export async function showExpected(context: Context, id: string, caller: Caller) {
-  const [expected] = await listExpected(context, 1, undefined, { id });
-  if (!expected) throw refuse('expected_unknown');
-  requireSource(caller, expected.source);
-  return { ...present(withoutSeq(expected), caller), ...(await readBeside(context, expected, caller)) };
-}
-
-/** Reads who competes with an order, and which payments are like those that it names. */
-async function readBeside(context: Context, order: PresentedExpected, caller: Caller) {
-  const scope = scopeOf(caller);
-  return {
-    competing: (await readCompeting(context.db, [order.id], scope)).get(order.id) ?? [],
-    competing_elsewhere: await countCompetingElsewhere(context.db, order.id, scope),
-    alike: await readAlike(context, order, scope),
-  };
-}
-
-/** Limits a filter to what a merchant's portal shows: the sources of its token, without what another merchant sent. */
-export function ownOrders<Filter extends object>(caller: Caller, filter: Filter) {
-  return { caller, filter: { ...filter, merchantSeq: caller.merchantSeq }, via: 'portal' as const };
-}
-
-/** An order of a merchant, with why it has its state, those that compete with it, and its story. @throws ConfereError `not_found`, also for one that is not its own. */
-export async function showOwnOrder(context: Context, id: string, caller: Caller) {
-  const page = { limit: 1, after: undefined };
-  const [order] = (await readList(context, expectedPayments, { ...ownOrders(caller, { id }), page })).rows;
-  if (!order) throw refuse('expected_unknown');
-  const own = await readOwnStory(context.db, id, scopeOf(caller));
-  const reason = await readStateReason(context.db, order);
-  return { order, reason, ...(await readBeside(context, order, caller)), ...own };
-}
-
-/** A merchant reads and writes the sources of its token alone. @throws ConfereError `forbidden`. */
-export function requireSource({ sources }: Caller, source: string): void {
-  if (sources && !sources.includes(source)) throw refuse('source_not_yours', { sources: sources.join(', ') });
-}
-
-/** The row as the caller may see it; notes, and who of us made a match, are ours: a merchant sees none. */
-function present(row: PresentedExpected, caller: Caller): PresentedExpected {
-  if (!caller.sources) return seesPersons(caller) ? row : maskExpected(row);
-  const byOf = ({ rule, by }: (typeof row.matches)[number]): string => (rule === 'person' ? 'operators' : by);
-  return { ...row, matches: row.matches.map((one) => ({ ...one, note: null, by: byOf(one) })) };
-}
 
 /** The key that the address has. @throws ConfereError `invalid_request`, `forbidden`. */
 function keyOf({ params, caller }: Pick<By, 'params' | 'caller'>): ExpectedKey {
@@ -182,69 +122,4 @@ export const unmatchOne = defineChange({
   refuses: ['transaction_unknown', 'match_undone'],
   change: (inner, { transaction_id, note }, { id, caller }) =>
     unmatchExpected(inner, { id, transactionId: transaction_id, actor: caller.id, note }),
-});
-
-export const expectedFilters = z.object({
-  state: z.enum(EXPECTED_STATES, `must be one of ${EXPECTED_STATES.join(', ')}`).optional(),
-  operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`).optional(),
-  source: z.string().min(1).optional().describe('of this source'),
-  number: z.string().min(1).optional().describe('with this number'),
-  reference: z.string().min(1).optional().describe('with this reference'),
-  platform: z.string().min(1).optional().describe('none: what names no platform'),
-  amount: amount.optional().describe('of exactly this amount'),
-  due_from: day.optional().describe('due on this day or later'),
-  due_to: day.optional().describe('due on this day or earlier'),
-  from: day.optional().describe('that first came on this day or later'),
-  to: day.optional().describe('that first came on this day or earlier'),
-  disputed: z
-    .literal('true', 'must be true')
-    .optional()
-    .describe('those with a payment that fits others too: a candidate that is not_unique'),
-});
-type Listed = Awaited<ReturnType<typeof listExpected>>[number];
-
-export const expectedPayments = defineList<Listed, ExpectedFilters>({
-  name: 'expected_payments',
-  roles: ['viewer'],
-  route: '/expected-payments',
-  row: expectedPayment,
-  filters: expectedFilters,
-  search: ({ platform, reference, document, name, number }) => ({ platform, reference, document, name, number }),
-  isForSources: true,
-  async read(reading, { limit, after }, filter, { caller }) {
-    if (filter.source !== undefined) requireSource(caller, filter.source);
-    return await listExpected(reading, limit, after, { ...filter, sources: caller.sources });
-  },
-  personal: (context, _rows, { caller, filter: { id, merchantSeq: _, ...filter }, via }) =>
-    audit(context, {
-      ...{ actor: caller.id, action: id === undefined ? 'expected.list' : 'expected.show' },
-      target: id ?? JSON.stringify(Object.keys(filter)),
-      detail: via,
-    }),
-  mask: (_context, rows, caller) => rows.map((row) => ({ ...row, ...present(withoutSeq(row), caller) })),
-});
-
-export const oneExpected = defineItem({
-  route: '/expected-payments/{id}',
-  summary: 'One expected payment, by its id',
-  item: expectedPayment,
-  isForSources: true,
-  async read(context, by) {
-    await auditItem(context, by, 'expected.show', by.id);
-    return await showExpected(context, by.id, by.caller);
-  },
-});
-
-export const oneExpectedByKey = defineItem({
-  ...oneExpected,
-  route: BY_KEY,
-  summary: 'One expected payment, by its key',
-  async read(context, by) {
-    // invoices too are read by their key, which `keyOf` refuses
-    const { source = '', number = '' } = by.params ?? {};
-    requireSource(by.caller, source);
-    // a number may hold a document
-    await authorizeSearch(context, by.caller, { number });
-    return await oneExpected.read(context, { ...by, id: idOf(context.keys, { source, number }) });
-  },
 });

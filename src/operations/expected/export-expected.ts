@@ -22,7 +22,7 @@ import { describeSaid } from '../../texts/messages.ts';
 import { formatLocalCount, textsOf } from '../../texts/reports/texts.ts';
 import { readList } from '../define-list.ts';
 import { readPlatformNames } from '../mask-texts.ts';
-import { expectedPayments } from './expected.ts';
+import { expectedPayments } from './read-expected.ts';
 
 const PAGE_ROWS = 1_000;
 /** The width of a column, in characters. */

@@ -87,7 +87,8 @@ function listOpenMatters({ texts, platforms, statements, mismatches }: Summary<R
     mismatches.reduce((all, one) => all + pick(one), 0);
   const own = sum((one) => one.own);
   const stake = mismatches.reduce((cents, one) => cents + one.ownStakeCents, 0n);
-  const values = { own, stake: formatLocalAmount(stake, texts), all: sum((one) => one.count) };
+  const critical = sum((one) => (one.severity === 'critical' ? one.own : 0));
+  const values = { own, critical, stake: formatLocalAmount(stake, texts), all: sum((one) => one.count) };
   const open = fill(words.openText, values);
   const all = platforms.size;
   const stated = statements.filter(({ platform }) => platforms.has(platformAccountSegment(platform)));

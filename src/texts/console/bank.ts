@@ -62,7 +62,7 @@ export const BANK_EN = {
   '{n} em aberto, que somam {sum}.': '{n} open, which add up to {sum}.',
   // lists
   'Linhas do extrato': 'Lines of the statement',
-  'Linhas do extrato, as mais novas primeiro': 'Lines of the statement, the newest first',
+  'Linhas do extrato, as últimas importadas primeiro': 'Lines of the statement, the last imported first',
   'Nenhuma linha.': 'No lines.',
   Texto: 'Text',
   Casar: 'Match',

@@ -77,6 +77,14 @@ export const EXPECTED_EN = {
   'Nenhum pagamento a casar.': 'No payment to match.',
   'É este': 'It is this one',
   'Todos os estados': 'All states',
+  'Documento do pagamento': 'Document of the payment',
+  'Documento do pedido': 'Document of the order',
+  'Os documentos são diferentes: confira se quem pagou pagou este pedido.':
+    'The documents differ: check whether who paid did pay this order.',
+  'Não pagos': 'Unpaid',
+  'com pagamento parecido': 'with a payment of equal amount',
+  'Antes de cobrar: os não pagos de cujo valor há um pagamento que não é de pedido nenhum':
+    'Before you ask for payment: the unpaid ones of whose amount there is a payment that is no order’s',
   'Pode ser um destes pedidos': 'It may be one of these orders',
   'Nenhum pedido por pagar deste valor vence até 30 dias antes ou depois do pagamento.':
     'No unpaid order of this amount is due within 30 days before or after the payment.',

@@ -1,5 +1,6 @@
 /** The closing of months. */
 export const MONTHS_EN = {
+  'Lançar uma tarifa': 'Enter a fee',
   'Total das tarifas': 'Total of the fees',
   'As tarifas de {from} a {to} ainda estão sendo comparadas com os contratos: até terminar, o número e a soma de “{title}” podem mudar.':
     'The fees from {from} to {to} are still being compared with the contracts: until that is done, the count and sum of “{title}” may change.',
@@ -76,6 +77,11 @@ export const MONTHS_EN = {
     'The stated balance of {platform} at {at} is {balance}, the ledger’s {ledger}.',
   'Os livros de {platform} ainda estão sendo lançados a partir do saldo inicial.':
     'The books of {platform} are still being posted from their opening balance.',
+  'Nenhum extrato do banco foi importado: nada compara os saques e depósitos do mês.':
+    'No bank statement was imported: nothing compares the month’s withdrawals and deposits.',
+  'O extrato de {name} só vai até {day}.': 'The statement of {name} only goes to {day}.',
+  'Nenhum contrato de tarifas foi informado: nada compara as tarifas do mês.':
+    'No contract of fees is stated: nothing compares the month’s fees.',
   // balances
   'Saldos do mês por plataforma': 'Balances of the month by platform',
   'Saldo no começo do mês': 'Balance at the start of the month',

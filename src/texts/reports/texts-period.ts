@@ -30,7 +30,7 @@ export const PERIOD_PT_BR = {
   differing: 'não confere em {count} de {all} plataformas',
   unstated: 'não informado de {count} de {all} plataformas: nada o compara com o razão',
   open: 'Divergências',
-  openText: '{own} deste período em aberto, R$ {stake} em jogo; de todos os dias, {all}',
+  openText: '{own} deste período em aberto (críticas: {critical}), R$ {stake} em jogo; de todos os dias, {all}',
   own: 'Deste período',
   ownAtStake: 'Em jogo, deste período',
   mismatches:
@@ -92,7 +92,7 @@ export const PERIOD_EN: Record<keyof typeof PERIOD_PT_BR, string> = {
   differing: 'differs for {count} of {all} platforms',
   unstated: 'not stated for {count} of {all} platforms: nothing compares it with the ledger',
   open: 'Mismatches',
-  openText: '{own} of this period open, R$ {stake} at stake; of all days, {all}',
+  openText: '{own} of this period open (critical: {critical}), R$ {stake} at stake; of all days, {all}',
   own: 'Of this period',
   ownAtStake: 'At stake, of this period',
   mismatches:

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
-import { payOne } from '../../support/expect-orders.ts';
+import { expectOne, payOne } from '../../support/expect-orders.ts';
 import { openApiEnvironment } from '../../support/open-api-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
@@ -14,8 +14,7 @@ const MANY = 60;
 const env = closeAfterAll(await openApiEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' }));
 
 async function hintsOf(number: string, facts: object): Promise<unknown> {
-  const dated = { operation: 'cashin', due_day: '2026-12-20', issued_day: '2026-11-10' };
-  await env.call('PUT', `/expected-payments/shop/${number}`, { ...dated, ...facts });
+  await expectOne(env.context, { due_day: '2026-12-20', ...facts }, number);
   await decideAll(env.context);
   return (await env.call('GET', `/expected-payments/shop/${number}`)).json.alike;
 }
@@ -47,4 +46,28 @@ it('the payment of a customer is found behind the older ones of equal amount', a
   // the payment is another order's
   await hintsOf('taken', { amount: '42.00', references: ['w-2'] });
   expect(await hintsOf('n-2', own)).toMatchObject([{ alike: 'document', matched: true, order: { number: 'taken' } }]);
+});
+
+it('the list finds unpaid orders of whose amount a payment counts for none, and no other', async () => {
+  const own = { due_day: '2026-12-20', amount: '43.00' };
+  for (const [number, more] of Object.entries({ 'l-alike': own, 'l-other': { ...own, amount: '44.00' } }))
+    await expectOne(env.context, more, number);
+  await expectOne(env.context, { ...own, references: ['w-4'] }, 'l-paid');
+  await payOne(env.context, { reference: 'w-4', amount: '43.00' });
+  const list = async () => {
+    await decideAll(env.context);
+    const { json } = await env.call('GET', '/expected-payments?alike=true&due_from=2026-12-20');
+    return (json.expected_payments as { number: string }[])
+      .map(({ number }) => number)
+      .filter((one) => one.startsWith('l-'));
+  };
+  // its payment counts for another
+  expect(await list()).toEqual([]);
+  await payOne(env.context, { reference: 'w-5', amount: '43.00', date_created: '2026-11-09 23:59:59' }, [
+    'pending@1',
+    'paid@2',
+  ]);
+  expect(await list()).toEqual([]);
+  await payOne(env.context, { reference: 'w-6', amount: '43.00' });
+  expect(await list()).toEqual(['l-alike']);
 });

@@ -29,7 +29,7 @@ async function openShop(source: string, filter: FilterInput) {
   const call = async (method: string, address: string, body?: unknown) => {
     // at most 10 in a second
     await env.timers.advance(200);
-    const to = `/expected-payments${address && `/${source}/${address}`}`;
+    const to = `/expected-payments${/^(?:\?|$)/.test(address) ? address : `/${source}/${address}`}`;
     return (await callApi({ url: env.url, token: String(made.json.token) }, method, to, body)).json;
   };
   const read = async (number: string) => {
@@ -168,4 +168,8 @@ it('a dispute with an order of another source is counted, without showing it; an
   expect(await all?.read('77')).toMatchObject({ disputed: true, competing: [], competing_elsewhere: 1 });
   await all?.call('DELETE', '77');
   expect(await alpha?.read('2001')).toMatchObject({ state: 'paid', competing_elsewhere: 0 });
+});
+
+it('a merchant lists no orders by payments that it may not see', async () => {
+  expect(await alpha?.call('GET', '?alike=true')).toMatchObject({ status: 403, reason: 'filter_of_operators' });
 });

@@ -208,7 +208,9 @@ test('a summary says that its open mismatches are of all days, how many are its 
   expect(await unstated()).toBe(`${differs}; ${missing}: nada o compara com o razão`);
   const open = async () => lineOf(sheetOf((await read()).sheets, month), 'Divergências')?.[0]?.value;
   expect(await open()).toMatch(
-    new RegExp(`^${await own()} deste período em aberto, R\\$ [\\d.]+,\\d\\d em jogo; de todos os dias, \\d+$`),
+    new RegExp(
+      `^${await own()} deste período em aberto \\(críticas: \\d+\\), R\\$ [\\d.]+,\\d\\d em jogo; de todos os dias, \\d+$`,
+    ),
   );
   const ledger = (await readBalances(context.db, context.calendar.toWallTime(at), 'now', context.clock.now())).balances
     .filter(({ account }) => account.startsWith('Assets:Provider:') && account.endsWith(`:${PLATFORM_A}`))

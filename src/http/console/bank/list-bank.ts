@@ -49,7 +49,7 @@ export function bankLists(context: Context): Router {
     }
     const given = { filter: filters, via: 'console' } as const;
     const { rows, next } = await readListPage(context, bankLines, request, response, given);
-    const shown = lineTable(response, rows, names, 'Linhas do extrato, as mais novas primeiro');
+    const shown = lineTable(response, rows, names, 'Linhas do extrato, as últimas importadas primeiro');
     sendList(request, response, { ...list, filters: { fields, areSet: isFiltered(filters) }, rows: shown, next });
   });
 

@@ -7,9 +7,10 @@ import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { findUnfindable } from '../../../expected/describe-state.ts';
 import { sumExpected } from '../../../expected/filter-expected.ts';
 import { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
-import { expectedPayments, putOne } from '../../../operations/expected/expected.ts';
+import { putOne } from '../../../operations/expected/expected.ts';
+import { expectedPayments } from '../../../operations/expected/read-expected.ts';
 import { EXPORT_FORMATS } from '../../../reports/serve/export-found.ts';
-import { t } from '../../../texts/translate.ts';
+import { t, words } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { sendExpected } from '../../api/expected.ts';
 import { createRouter } from '../../create-router.ts';
@@ -64,7 +65,10 @@ const query = z.object({
   due_from: filterDay,
   due_to: filterDay,
   disputed: filterChoice(['true']),
+  alike: filterChoice(['true']),
 });
+
+const ALIKE_WORDS = words({ true: 'com pagamento parecido' });
 
 /** The pages of expected payments. @param reading whose statements are limited in time. */
 export function expectedSection(context: Context, reading: Context): Router {
@@ -100,7 +104,7 @@ function expectedListPages(context: Context): Router {
     sendList(request, response, {
       ...EXPECTED,
       tabs: tabs(EXPECTED.address),
-      lead: html`${await disputes(context)}${actions}${totals(sums, { newestMax, addressOf })}${file}`,
+      lead: html`${await disputes(context)}${actions}${totals(sums, { newestMax, addressOf })}${filter.alike === undefined && alikeLink()}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
       rows: expectedTable(rows, await findUnfindable(context, rows), names),
       next,
@@ -109,7 +113,7 @@ function expectedListPages(context: Context): Router {
   router.get(UNDECIDED.address, async (request, response) => {
     const { filters: days, draft } = readFilters(request.query, query.pick({ due_from: true, due_to: true }));
     const filters = { fields: dueFields(draft), areSet: days !== undefined && isFiltered(days) };
-    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${await disputes(context)}`;
+    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${alikeLink()}${await disputes(context)}`;
     const here = { ...UNDECIDED, tabs: tabs(UNDECIDED.address) };
     if (days === undefined) {
       sendWrongFilters(request, response, { ...here, lead, filters });
@@ -174,8 +178,14 @@ async function form(context: Context, response: Response, draft: Draft) {
     platformField(draft, await readPlatformWords(context, response)),
     ...dueFields(draft),
     disputedField(draft),
+    filterField(draft, { name: 'alike', label: 'Não pagos', words: ALIKE_WORDS, any: 'Todos' }),
   ];
   return { fields, token: formTokenField(response) };
+}
+
+/** Orders that may be paid though nothing ties them to their payment. */
+function alikeLink(): Html {
+  return html`<p class="hint"><a href="${EXPECTED.address}?alike=true">${t('Antes de cobrar: os não pagos de cujo valor há um pagamento que não é de pedido nenhum')}</a></p>`;
 }
 
 function dueFields(draft: Draft): Html[] {

@@ -4,6 +4,7 @@ import { addDays, countDays } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { OF_EXPECTED_PAYMENTS } from '../../../domain/mismatch.ts';
 import { parseSum } from '../../../domain/money.ts';
+import { normalizeDocument } from '../../../domain/person/fold-person.ts';
 import type { PresentedTransaction } from '../../../domain/present-transaction.ts';
 import { usesOrders } from '../../../expected/count-orders.ts';
 import { decideOne } from '../../../expected/follow/follow-payments.ts';
@@ -105,10 +106,16 @@ async function previewMatch(
     ['Valor do pagamento', moneyOf(payment?.amount)],
     ['Criada em', moment(context.calendar, payment?.created_at)],
     ['Nome', payment?.name],
+    ['Documento do pagamento', payment?.document],
+    ['Documento do pedido', after.document],
     ['Observação', given.note],
-  ])}${describeSums(after, before)}<p class="explain${begun.length > 0 && ' bad'}">${t('O pedido fica:')} ${stateBadge(after.state)}. ${
+  ])}${isOther(payment?.document, after.document) && html`<p class="explain bad">${t('Os documentos são diferentes: confira se quem pagou pagou este pedido.')}</p>`}${describeSums(after, before)}<p class="explain${begun.length > 0 && ' bad'}">${t('O pedido fica:')} ${stateBadge(after.state)}. ${
     ended.length > 0 && `${t('Resolve a divergência {titles}.', { titles: titles(ended) })} `
   }${begun.length > 0 ? t('Abre a divergência {titles}.', { titles: titles(begun) }) : ended.length === 0 && t('Nenhuma divergência muda.')}</p>`;
+}
+
+function isOther(paid: string | null | undefined, asked: string | null): boolean {
+  return Boolean(paid && asked) && normalizeDocument(paid ?? '') !== normalizeDocument(asked ?? '');
 }
 
 /** The form says beside its field that there is no such payment. */
@@ -194,10 +201,11 @@ export async function offerMatch(
   const hidden = Object.entries(facts).map(
     ([field, value]) => html`<input type="hidden" name="${field}" value="${value ?? ''}">`,
   );
+  const offered = wrong?.offered ?? (await listOffered(context, payment));
   const match = html`<div class="fields">${inputField(wrong?.draft ?? UNTYPED, { name: 'number', label: 'Número do pedido' }, html` required maxlength="120"`)}</div>
 <div class="actions"><button>${t('Casar com o pedido')}</button></div>`;
   return html`<section class="act" id="match"><h2>${t('Este pagamento não é de pedido nenhum')}</h2>
 ${postForm(response, `/transactions/${encodeURIComponent(payment.id)}/match#match`, match)}
-${wrong && offeredTable(payment, wrong.offered)}
+${(wrong || offered.length > 0) && offeredTable(payment, offered)}
 ${postForm(response, `${EXPECTED.address}/new`, html`${hidden}<div class="actions"><button class="secondary">${t('Novo pedido deste pagamento')}</button></div>`)}</section>`;
 }

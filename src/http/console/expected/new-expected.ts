@@ -6,7 +6,8 @@ import { expectedFactsSchema, expectedKeySchema } from '../../../expected/expect
 import { listExpected, type PresentedExpected } from '../../../expected/list-expected.ts';
 import { countUnseenPlatforms, findPlatformIds } from '../../../imports/find-platforms.ts';
 import { makeChange } from '../../../operations/define-change.ts';
-import { oneExpected, putOne } from '../../../operations/expected/expected.ts';
+import { putOne } from '../../../operations/expected/expected.ts';
+import { oneExpected } from '../../../operations/expected/read-expected.ts';
 import { type Label, t, translate } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { moneyField, readMoney } from '../balances/form-fields.ts';

@@ -8,7 +8,8 @@ import { findUnfindable, readStateReason } from '../../../expected/describe-stat
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { scopeOf } from '../../../expected/mask-expected.ts';
 import { readStory } from '../../../expected/read-story.ts';
-import { cancelOne, matchOne, oneExpected, reopenOne, unmatchOne } from '../../../operations/expected/expected.ts';
+import { cancelOne, matchOne, reopenOne, unmatchOne } from '../../../operations/expected/expected.ts';
+import { oneExpected } from '../../../operations/expected/read-expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';

@@ -81,7 +81,7 @@ ${filterForm(FEES.address, field, false)}
 <section><h2>${nameMonth(month)}</h2>${feeTable(shown, names)}
 <p class="hint">${t('Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.')} ${t('O contrato dá frações de centavo, e o provedor arredonda cada uma para cima ou para baixo: um centavo de diferença num pagamento não é erro e não abre divergência. A coluna Diferença soma também esses centavos.')}</p>
 ${renderDownloads(address)}
-${hasRole(response, ...addCommission.roles) && html`<p class="actions">${buttonLink(`${FEES.address}/new`, t('Informar um contrato'))}</p>`}</section>
+${hasRole(response, ...addCommission.roles) && html`<p class="actions">${buttonLink(`${FEES.address}/new`, t('Informar um contrato'))}<a href="/balances/adjustments/new?kind=fee_out">${t('Lançar uma tarifa')}</a></p>`}</section>
 <section><h2>${t('Contratos informados')}</h2>${await sayUncompared(context)}${await contractTable(context, response, names)}</section>
 <section id="differing"><h2>${t('Pagamentos fora do contrato')}</h2>${platform !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: showPlatform(names, platform) })} <a href="${address}">${t('Todas')}</a></p>`}${differingTable({ payments, total }, names)}${differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(differing) })} ${t('Todos estão na planilha; os de uma plataforma, pelo nome dela acima.')}</p>${renderDownloads(address)}`}</section>`;
   sendPage(request, response, { title: `${t(FEES.title)} · ${nameMonth(month)}`, body });
@@ -97,7 +97,7 @@ type Shown = Omit<PresentedFees['total'], 'charged'> & { head: Html; operation: 
 function feeTable({ month, rows, total, by_hand: byHand }: PresentedFees, names: PlatformNames): Html {
   const nothing = { payments: 0, covered: '0.00', agreed: '0.00', difference: '0.00', differing: 0, uncovered: 0 };
   const charged = [total.charged, ...byHand.map(({ amount }) => amount)];
-  const shown: Shown[] = [
+  const lines = [
     ...rows.map((row) => ({
       ...row,
       head:
@@ -107,8 +107,17 @@ function feeTable({ month, rows, total, by_hand: byHand }: PresentedFees, names:
       operation: describeCode(OPERATION_WORDS, row.operation),
     })),
     ...byHand.map(({ platform, amount }) => ({
-      ...{ ...nothing, charged: amount, head: platformLink(names, platform), operation: t('Lançadas por pessoas') },
+      ...{ ...nothing, platform, charged: amount, head: platformLink(names, platform) },
+      operation: t('Lançadas por pessoas'),
     })),
+  ];
+  const byPlatform = [...Map.groupBy(lines, ({ platform }) => platform)];
+  const shown: Shown[] = [
+    ...byPlatform.flatMap(([platform, own]) =>
+      own.length === 1 || platform === WITHHELD
+        ? own
+        : [...own, { ...addUp(own), head: html`<b>${showPlatform(names, platform)}</b>`, operation: t('Soma') }],
+    ),
     ...(rows.length + byHand.length > 1
       ? [{ ...total, charged: addAmounts(charged), head: html`<b>${t('Total das tarifas')}</b>`, operation: '' }]
       : []),
@@ -123,6 +132,16 @@ function feeTable({ month, rows, total, by_hand: byHand }: PresentedFees, names:
       ...(name !== 'platform' && name !== 'operation' && { align: 'end' }),
     })),
   });
+}
+
+/** Adds up the lines of one platform. */
+function addUp(lines: PresentedFees['total'][]): PresentedFees['total'] {
+  const sum = (name: 'charged' | 'covered' | 'agreed' | 'difference') => addAmounts(lines.map((one) => one[name]));
+  const count = (name: 'payments' | 'differing' | 'uncovered') => lines.reduce((all, one) => all + one[name], 0);
+  return {
+    ...{ charged: sum('charged'), covered: sum('covered'), agreed: sum('agreed'), difference: sum('difference') },
+    ...{ payments: count('payments'), differing: count('differing'), uncovered: count('uncovered') },
+  };
 }
 
 /** A difference, and in whose favour it is; of no payment that differs it is rounding alone. */

@@ -12,6 +12,7 @@ import { t, words } from '../../../texts/translate.ts';
 import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { byOf } from '../../mount-operations.ts';
+import { type AccountNames, showAccount } from '../balances/describe-stated.ts';
 import { choiceField, inputField } from '../parts/fields.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
@@ -99,7 +100,10 @@ async function send(context: Context, request: Request, response: Response, fill
   const isForm = hasRole(response, ...mapAccounts.roles) && rows.length < FORM_ROWS_MAX;
   const faults = filled?.faults ?? {};
   const names = await readPlatformNames(context, response);
-  const shown = accountTable(names, rows, isForm ? faults : undefined);
+  const shown = accountTable(names, rows, {
+    faults: isForm ? faults : undefined,
+    banks: await readBankAccounts(context.db),
+  });
   const missing = unmapped.map((account) => describeCode(ACCOUNT_WORDS, account)).join(', ');
   const body = html`<p class="crumb"><a href="/reports">${t('Relatórios')}</a></p><h1>${t('Plano de contas')}</h1>
 <p class="lead">${t('As contas da empresa que os lançamentos contábeis usam no lugar das contas do razão.')}</p>
@@ -130,8 +134,12 @@ function withEmpty(mapped: MappedAccount[]): MappedAccount[] {
   return [...ofAll, ...mapped.filter(({ platform }) => platform !== null)];
 }
 
-/** @param faults undefined: not a form. */
-function accountTable(names: PlatformNames, given: MappedAccount[], faults: Filled['faults'] | undefined): Html {
+/** @param of.faults undefined: not a form. */
+function accountTable(
+  names: PlatformNames,
+  given: MappedAccount[],
+  { faults, banks }: { faults: Filled['faults'] | undefined; banks: AccountNames },
+): Html {
   const rows = given.map((row, index) => ({ row, index }));
   const hidden = (name: string, index: number, value: string | null): Html =>
     html`<input type="hidden" name="${name}_${index}" value="${value ?? ''}">`;
@@ -147,7 +155,12 @@ function accountTable(names: PlatformNames, given: MappedAccount[], faults: Fill
       },
       {
         title: 'Plataforma',
-        cell: ({ row }) => (row.platform === null ? t('todas') : showPlatform(names, row.platform)),
+        cell: ({ row: { platform } }) =>
+          platform === null
+            ? t('todas')
+            : banks.has(platform)
+              ? showAccount(banks, platform)
+              : showPlatform(names, platform),
       },
       ...FIELDS.map((field) => ({
         title: FIELD_WORDS[field],

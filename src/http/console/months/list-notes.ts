@@ -1,19 +1,32 @@
 /** Lists what does not keep a month open, and matters to the person who closes it. */
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
-import { addDays, boundsOfMonth } from '../../../domain/calendar.ts';
+import { addDays, boundsOfMonth, type Day } from '../../../domain/calendar.ts';
 import { countOrders } from '../../../expected/count-orders.ts';
-import { summarizeBank } from '../../../ledger/bank/summarize-bank.ts';
+import { type BankAccount, summarizeBank } from '../../../ledger/bank/summarize-bank.ts';
+import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
 import type { ShownMonth } from '../../../reports/months/list-months.ts';
 import { listReportDays } from '../../../reports/serve/list-report-days.ts';
 import { plural, t } from '../../../texts/translate.ts';
-import { LISTS } from '../balances/describe-stated.ts';
+import { BANK, FEES, LISTS } from '../balances/describe-stated.ts';
 import { BANK_LISTS, describeOpen } from '../bank/describe-bank.ts';
 import { EXPECTED } from '../expected/describe-expected.ts';
-import { formatCount } from '../parts/format.ts';
+import { formatCount, formatDay } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import type { PlatformMonth } from './render-balances.ts';
+
+/** Says whose statements do not reach the end of a month. */
+function notesOfBank(accounts: BankAccount[], to: Day): Html[] {
+  const item = (text: string): Html => html`<li><a href="${BANK.address}">${text}</a></li>`;
+  if (accounts.every(({ lastDay }) => lastDay === null))
+    return [item(t('Nenhum extrato do banco foi importado: nada compara os saques e depósitos do mês.'))];
+  return accounts.flatMap(({ account, name, lastDay }) =>
+    lastDay === null || lastDay >= to
+      ? []
+      : item(t('O extrato de {name} só vai até {day}.', { name: name ?? account, day: formatDay(lastDay) })),
+  );
+}
 
 /** @param rows the month's balances: each platform's should be stated. */
 export async function notesList(context: Context, { month }: ShownMonth, rows: PlatformMonth[]): Promise<Part> {
@@ -23,7 +36,7 @@ export async function notesList(context: Context, { month }: ShownMonth, rows: P
   const stated = new Set(newest.filter(({ at }) => isOfMonth(at)).map(({ platform }) => platform));
   const unstated = rows.filter(({ platform }) => !stated.has(platform)).length;
   const unmade = (await listReportDays(context, { from, to })).filter(({ state }) => state === 'missing').length;
-  const { openLines } = await summarizeBank(limitStatementTime(context.db));
+  const { openLines, accounts } = await summarizeBank(limitStatementTime(context.db));
   const orders = await countOrders(context, { from, to });
   const link = (address: string, text: string): Html => html`<li><a href="${address}">${text}</a></li>`;
   const negative = rows.filter(({ closing }) => closing < 0n).length;
@@ -48,6 +61,9 @@ export async function notesList(context: Context, { month }: ShownMonth, rows: P
       ),
     openLines.count > 0 &&
       html`<li><a href="${BANK_LISTS.lines.address}?state=open">${t('Linhas do extrato em aberto')}</a>: ${describeOpen(openLines)}</li>`,
+    ...notesOfBank(accounts, to),
+    (await listContracts(context.db, 1, undefined)).length === 0 &&
+      link(FEES.address, t('Nenhum contrato de tarifas foi informado: nada compara as tarifas do mês.')),
     unmade > 0 &&
       link(
         `/reports?month=${month}`,

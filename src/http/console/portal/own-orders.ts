@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import { findUnfindable } from '../../../expected/describe-state.ts';
 import type { ExpectedFilters } from '../../../expected/filter-expected.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
-import { expectedPayments, ownOrders, showOwnOrder } from '../../../operations/expected/expected.ts';
+import { expectedPayments, ownOrders, showOwnOrder } from '../../../operations/expected/read-expected.ts';
 import type { ExportFormat } from '../../../reports/serve/export-found.ts';
 import { callerOf, getScope } from '../../access/require-scope.ts';
 import { sendExpected } from '../../api/expected.ts';
