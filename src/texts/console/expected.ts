@@ -81,8 +81,10 @@ export const EXPECTED_EN = {
   'Documento do pedido': 'Document of the order',
   'Os documentos são diferentes: confira se quem pagou pagou este pedido.':
     'The documents differ: check whether who paid did pay this order.',
-  'Não pagos': 'Unpaid',
-  'com pagamento parecido': 'with a payment of equal amount',
+  'Pagamento parecido': 'Payment alike',
+  'há um': 'there is one',
+  'Igual valor, e nada mais: abra cada pedido para compará-lo com o pagamento.':
+    'Of equal amount, and nothing more: open each order to compare it with the payment.',
   'Antes de cobrar: os não pagos de cujo valor há um pagamento que não é de pedido nenhum':
     'Before you ask for payment: the unpaid ones of whose amount there is a payment that is no order’s',
   'Pode ser um destes pedidos': 'It may be one of these orders',

@@ -68,6 +68,8 @@ export const REPORTS_EN = {
     'As on the Summary of each day’s newest revision, in reais. The page of a day has its mismatches.',
   'Os dias do mês, em reais': 'The days of the month, in reais',
   'Nada foi lançado até o fim deste mês.': 'Nothing was posted until the end of this month.',
+  'Sem soma: as revisões dos dias não são do mesmo momento. Faça os relatórios dos dias que mudaram.':
+    'No sum: the revisions of the days are not of one moment. Make the reports of the days that changed.',
   'Escolher {day}': 'Choose {day}',
   'um dia': 'one day',
   '{n} dias': '{n} days',

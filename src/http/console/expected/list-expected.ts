@@ -68,7 +68,7 @@ const query = z.object({
   alike: filterChoice(['true']),
 });
 
-const ALIKE_WORDS = words({ true: 'com pagamento parecido' });
+const ALIKE_WORDS = words({ true: 'há um' });
 
 /** The pages of expected payments. @param reading whose statements are limited in time. */
 export function expectedSection(context: Context, reading: Context): Router {
@@ -104,7 +104,7 @@ function expectedListPages(context: Context): Router {
     sendList(request, response, {
       ...EXPECTED,
       tabs: tabs(EXPECTED.address),
-      lead: html`${await disputes(context)}${actions}${totals(sums, { newestMax, addressOf })}${filter.alike === undefined && alikeLink()}${file}`,
+      lead: html`${await disputes(context)}${actions}${totals(sums, { newestMax, addressOf })}${filter.alike === undefined ? alikeLink() : html`<p class="hint">${t('Igual valor, e nada mais: abra cada pedido para compará-lo com o pagamento.')}</p>`}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
       rows: expectedTable(rows, await findUnfindable(context, rows), names),
       next,
@@ -178,7 +178,7 @@ async function form(context: Context, response: Response, draft: Draft) {
     platformField(draft, await readPlatformWords(context, response)),
     ...dueFields(draft),
     disputedField(draft),
-    filterField(draft, { name: 'alike', label: 'Não pagos', words: ALIKE_WORDS, any: 'Todos' }),
+    filterField(draft, { name: 'alike', label: 'Pagamento parecido', words: ALIKE_WORDS, any: 'Todos' }),
   ];
   return { fields, token: formTokenField(response) };
 }

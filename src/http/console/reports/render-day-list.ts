@@ -84,12 +84,15 @@ function renderUnmade({ ledger, revisions }: ReportDay): Html {
 ${cell(TITLES.closing, withHeld(ledger))}`;
 }
 
-/** The sum of the month, if no day between the first and the last with figures lacks them. */
+/** The sum of the month, if no day between the first and the last with figures lacks them, and each begins as the one before ends. */
 function renderSums(days: ReportDay[]): Html | undefined {
   const found = days.flatMap((day) => (day.figures ? [listFigures(day.figures)] : []));
   const [first, last] = [days.findIndex((day) => day.figures), days.findLastIndex((day) => day.figures)];
   const [start, end] = [found[0], found.at(-1)];
   if (!start || !end || found.length < 2 || last - first + 1 !== found.length) return undefined;
+  // a revision made since one of the day before knows more than that one
+  if (found.some(({ opening }, index) => opening !== (found[index - 1]?.closing ?? opening)))
+    return html`<tfoot role="rowgroup"><tr role="row"><td role="cell" colspan="${COLUMNS.length + 1}"><span class="hint">${t('Sem soma: as revisões dos dias não são do mesmo momento. Faça os relatórios dos dias que mudaram.')}</span></td></tr></tfoot>`;
   const sum = (name: (typeof MOVEMENTS)[number]): bigint => found.reduce((total, one) => total + one[name], 0n);
   const values = [start.opening, ...MOVEMENTS.map(sum), end.closing];
   const bank = found.reduce((total, one) => total + (one.bank ?? 0n), 0n);
