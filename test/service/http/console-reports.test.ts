@@ -290,3 +290,21 @@ test('months follow each other, and what is no month or day is refused', async (
   expect((await viewer.get(`/reports/${addDays(env.today, 3)}`)).text).toContain('Por vir: o dia ainda não começou');
   expect((await viewer.post('/reports', { day: dayBefore(1) })).status).toBe(403);
 });
+
+test('days whose revisions are of different moments are not added up', async () => {
+  const made = Array.from({ length: 10 }, (_, index) => dayBefore(2 + index));
+  const month = dayBefore(6).slice(0, 7);
+  const make = (days: Day[]) =>
+    operator.post(
+      '/reports',
+      days.map((day): [string, string] => ['day', day]),
+    );
+  const read = async () => (await viewer.get(`/reports?month=${month}`)).text;
+  await make(made);
+  expect(await read()).not.toContain('Sem soma');
+  await adjust(dayBefore(5), -333n);
+  await make([dayBefore(5)]);
+  expect(await read()).toContain('Sem soma: as revisões dos dias não são do mesmo momento.');
+  await make(made);
+  expect(await read()).not.toContain('Sem soma');
+});
