@@ -81,6 +81,7 @@ export const EXPECTED_EN = {
   'Documento do pedido': 'Document of the order',
   'Os documentos são diferentes: confira se quem pagou pagou este pedido.':
     'The documents differ: check whether who paid did pay this order.',
+  'devolvido {amount}': 'refunded {amount}',
   'Pagamento parecido': 'Payment alike',
   'há um': 'there is one',
   'Igual valor, e nada mais: abra cada pedido para compará-lo com o pagamento.':

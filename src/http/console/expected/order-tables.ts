@@ -5,8 +5,8 @@ import type { sumExpected } from '../../../expected/filter-expected.ts';
 import type { PresentedExpected } from '../../../expected/list-expected.ts';
 import { t } from '../../../texts/translate.ts';
 import type { Filters } from '../parts/encrypt-filters.ts';
-import { formatCount } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { formatCount, moneyOf } from '../parts/format.ts';
+import { type Html, html, tHtml } from '../parts/html.ts';
 import { type TableColumn, table } from '../parts/page-components.ts';
 import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { OPERATION_CHOICES } from '../parts/words.ts';
@@ -27,9 +27,17 @@ export function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unkno
       ...(rows.some((row) => row.platform !== null) ? [platform] : []),
       { title: 'Vencimento', cell: dueDay },
       { title: 'Estado', cell: (row) => stateBadges(row, unfindable) },
-      ...amountColumns(centsOf),
+      ...amountColumns(centsOf).map((column) =>
+        column.title === 'Pago' ? { ...column, cell: paidCell(column) } : column,
+      ),
     ],
   });
+}
+
+/** What is paid of an order, and how much went back: a refunded one is not as one that was never paid. */
+function paidCell({ cell }: TableColumn<Row>): (row: Row) => Html {
+  return (row) =>
+    html`${cell(row)}${row.refunded !== '0.00' && html`<br><small>${tHtml('devolvido {amount}', { amount: moneyOf(row.refunded) })}</small>`}`;
 }
 
 type Totals = { newestMax: number; addressOf: (path: string, more: Filters) => string };
