@@ -34,7 +34,7 @@ export function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unkno
   });
 }
 
-/** What is paid of an order, and how much went back: a refunded one is not as one that was never paid. */
+/** Shows the paid amount of an order, and how much went back: a refunded one is not as one that was never paid. */
 function paidCell({ cell }: TableColumn<Row>): (row: Row) => Html {
   return (row) =>
     html`${cell(row)}${row.refunded !== '0.00' && html`<br><small>${tHtml('devolvido {amount}', { amount: moneyOf(row.refunded) })}</small>`}`;
