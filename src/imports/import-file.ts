@@ -30,7 +30,7 @@ import { bytesMaxOf, findImportKind, type ImportKindName } from './import-kinds.
 export type ImportedFile = { kind: ImportKindName; bytes: Buffer; answers?: Answers };
 
 /** `rows`: of the file. `changed`: those that changed something; 0 for a file that was imported before. */
-export type ImportOutcome = Pick<Applied, 'bank' | 'decisions' | 'orders'> & {
+export type ImportOutcome = Pick<Applied, 'bank' | 'decisions' | 'orders' | 'accounts'> & {
   kind: ImportKindName;
   sha256: string;
   rows: number;

@@ -6,6 +6,7 @@ import { ConfereError, groupFaults } from '../domain/errors.ts';
 import type { Language } from '../domain/language/language.ts';
 import type { BankImport } from '../ledger/bank/import-bank-file.ts';
 import { BANK_QUESTIONS, type BankQuestion, STATEMENT_QUESTIONS } from '../ledger/bank/statement/statement-faults.ts';
+import type { MappedAccount } from '../ledger/stated/check-accounts.ts';
 import { describeSaid, type MessagesOf, type Said } from '../texts/messages.ts';
 import { refusal } from '../texts/refuse.ts';
 import type { AskedReceipts } from './count-asked.ts';
@@ -100,6 +101,9 @@ export type ImportedOrders = {
   asked: AskedReceipts[];
 };
 
+/** An account of the map that a file changes; null: it has no row. */
+export type ChangedAccount = Record<'before' | 'after', MappedAccount | null>;
+
 /** The result of an import. */
 export type Applied = {
   changed: number;
@@ -108,6 +112,7 @@ export type Applied = {
   leftOut?: LeftOutRow[];
   decisions?: DecidedRow[];
   orders?: ImportedOrders;
+  accounts?: ChangedAccount[];
 };
 
 /** @template Value of a row. */

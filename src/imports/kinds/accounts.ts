@@ -7,7 +7,7 @@ import { foldName } from '../../ledger/stated/platform-names.ts';
 import { textsOf } from '../../texts/reports/texts.ts';
 import { type Column, fold, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
-import type { ImportedRow, ImportFault } from '../import-kind.ts';
+import type { ChangedAccount, ImportedRow, ImportFault } from '../import-kind.ts';
 import { platformColumn } from './shared-columns.ts';
 
 /** The ledger's own limits are checked with the map: these bound a cell. */
@@ -57,13 +57,22 @@ export const ACCOUNTS = defineTable({
     const accounts = rows.map(({ value }) => ({ ...value, platform: numberOf(value) }));
     const faults = await findAccountFaults(inner.db, accounts);
     if (faults.length > 0) return { changed: 0, faults: faults.map((fault) => toFault(fault, rows)) };
-    const before = new Set((await readAccountMap(inner.db)).accounts.map((row) => JSON.stringify(row)));
+    const changes = listChanges((await readAccountMap(inner.db)).accounts, accounts);
     const { changed } = await setAccountMap(inner, { accounts, actor });
-    const isNew = (row: MappedAccount): boolean => !before.has(JSON.stringify(row));
-    // rows that are gone, or in another order, change the map too
-    return { changed: changed ? Math.max(1, accounts.filter(isNew).length) : 0, faults: [] };
+    // rows in another order change the map too
+    const count = Math.max(1, changes.filter(({ after }) => after !== null).length);
+    return { changed: changed ? count : 0, faults: [], accounts: changes };
   },
 });
+
+/** Compares two maps, account by account. */
+function listChanges(before: readonly MappedAccount[], after: readonly MappedAccount[]): ChangedAccount[] {
+  const keyOf = ({ account, platform }: MappedAccount): string => JSON.stringify([account, platform]);
+  const [old, given] = [before, after].map((rows) => new Map(rows.map((row) => [keyOf(row), row])));
+  return [...new Set([...after, ...before].map(keyOf))]
+    .map((key) => ({ before: old?.get(key) ?? null, after: given?.get(key) ?? null }))
+    .filter((one) => JSON.stringify(one.before) !== JSON.stringify(one.after));
+}
 
 /** Returns what finds the number of a bank account by its name, where that is nobody else's; other texts stay as they are. */
 async function readAccountNumbers(db: Reader): Promise<(row: MappedAccount) => string | null> {

@@ -111,6 +111,8 @@ export const EXPECTED_EN = {
   'Pagamentos deste pedido': 'Payments of this order',
   'Nenhum pagamento até agora.': 'No payment so far.',
   'nenhum pagamento é achado': 'no payment is found',
+  'Contas que mudam': 'Accounts that change',
+  'Nenhuma conta muda.': 'No account changes.',
   'Pedidos do arquivo': 'Orders of the file',
   '{operation}: {count}, {amount} ao todo.': '{operation}: {count}, {amount} in total.',
   'As primeiras {n} de {count}.': 'The first {n} of {count}.',

@@ -259,6 +259,13 @@ test('each kind of tables has templates that it reads, in both languages and for
     json: { changed: 1 },
   });
   expect((await readAccountMap(env.context.db)).accounts).toMatchObject([{ account: 'Assets:Bank', code: '1.1.9' }]);
+  // a preview shows what each account gets, and which loses its row
+  const other = Buffer.from('conta;código\nLiabilities:Receipts;3.1\n').toString('base64');
+  const preview = await (await openConsoleSession(env, 'accountant')).post('/balances/imports', {
+    ...{ kind: 'accounts', file: other },
+  });
+  const changed = preview.text.slice(preview.text.indexOf('Contas que mudam'));
+  expect(changed).toMatch(/Recebimentos todas {1,2}3\.1 .*Conta no banco todas 1\.1\.9/);
   const wrong = await run(['accounts', save('wrong.csv', 'conta;código\nAssets:Caixa;1\nAssets:Bank;-1\n')]);
   expect(wrong.err).toContain('row 2, conta: no account of the ledger');
   expect(wrong.err).toContain('row 3, código: must be one line that begins with a letter or a digit');

@@ -46,6 +46,7 @@ import { sendPage, uploadForm } from '../parts/send-page.ts';
 import { csvColumnPages } from './csv-columns.ts';
 import { describeLeftOut, renderFaults } from './describe-faults.ts';
 import { columnsForm, hiddenAnswers, questionForm, readAnswers } from './question-fields.ts';
+import { renderAccounts } from './render-accounts.ts';
 import { renderDecisions } from './render-decisions.ts';
 import { allowField, renderEqual } from './render-equal.ts';
 import { renderOrders } from './render-orders.ts';
@@ -235,7 +236,7 @@ async function sendPreview(
   shown: { draft: Draft; answers: Answers; preview: ImportPreview; lines: Html | undefined; isStale: boolean },
 ): Promise<void> {
   const { draft, answers, preview, lines, isStale } = shown;
-  const { kind, rows, changed, sha256, repeats, equal, basis, bank, leftOut, decisions, orders } = preview;
+  const { kind, rows, changed, sha256, repeats, equal, basis, bank, leftOut, decisions, orders, accounts } = preview;
   const title = t('{name}: confira', { name: t('Importar um arquivo') });
   const nameOf = await nameActors(context, response, [repeats?.by, ...equal.map(({ by }) => by)]);
   const about = facts([
@@ -255,6 +256,6 @@ ${hiddenAnswers(answers)}${allowField(equal)}<div class="actions"><button name="
     isStale &&
     html`<p class="fault" role="alert">${t('Mudou depois da prévia que você viu: confira de novo o que muda.')}</p>`;
   const body = html`${CRUMB()}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${stale}${about}
-${before || html`${bank && renderStatements(bank)}${lines}${decisions && renderDecisions(decisions)}${orders && renderOrders(orders, await readPlatformNames(context, response))}${renderEqual(context, equal, nameOf)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
+${before || html`${bank && renderStatements(bank)}${lines}${decisions && renderDecisions(decisions)}${orders && renderOrders(orders, await readPlatformNames(context, response))}${accounts && renderAccounts(accounts, await readPlatformNames(context, response))}${renderEqual(context, equal, nameOf)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
   sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
 }
