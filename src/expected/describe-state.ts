@@ -18,6 +18,23 @@ export function describeState({ reason_code: code, first_lack: from, last_lack: 
   return code.endsWith('_candidates') ? [days, message('expected.candidates')] : [days];
 }
 
+/**
+ * The reason that an order shows where no payment can be found for it: in the place of a proof that none came, which proves nothing of it.
+ * @param blind as `findUnfindable` returns it.
+ */
+export function withUnfindable(
+  { state, reason_code: code }: { state: string; reason_code: string | null },
+  said: Message[],
+  blind: Message[] = [],
+): { said: Message[]; code: string | null } {
+  const [first] = blind;
+  const isWhole = first !== undefined && (state === 'unpaid' || code === null);
+  return {
+    said: state === 'unpaid' && first ? blind : [...said, ...blind],
+    code: isWhole ? first.name.replace('expected.', '') : code,
+  };
+}
+
 /** Whether facts have something by which a rule finds a payment. */
 export function hasKey({ references, e2e_ids, extra, document, invoice_key }: GivenFacts): boolean {
   return references.length + e2e_ids.length > 0 || (extra ?? document ?? invoice_key) !== null;
@@ -29,19 +46,21 @@ export function hasKey({ references, e2e_ids, extra, document, invoice_key }: Gi
  */
 export async function readStateReason(
   db: Reader,
-  { id, reason_code }: { id: string; reason_code: string | null },
+  { id, state, reason_code }: { id: string; state: string; reason_code: string | null },
 ): Promise<Message[]> {
+  const blind = (await findUnfindable({ db }, [{ id }])).get(id) ?? [];
+  const isBlind = blind.some(({ name }) => name === `expected.${reason_code}`);
   const stored = await db
     .selectFrom('expected_payments')
     .select(['reason_code', 'first_lack', 'last_lack', 'lacks'])
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
   const said = describeState(
-    stored.reason_code === reason_code ? stored : { reason_code, first_lack: null, last_lack: null, lacks: 0 },
+    stored.reason_code === reason_code
+      ? stored
+      : { reason_code: isBlind ? null : reason_code, first_lack: null, last_lack: null, lacks: 0 },
   );
-  const blind = (await findUnfindable({ db }, [{ id }])).get(id) ?? [];
-  // no payment could be found: that all days were proven proves nothing of it
-  return blind.length > 0 && reason_code === 'unpaid' ? blind : [...said, ...blind];
+  return withUnfindable({ state, reason_code }, said, blind).said;
 }
 
 /** Returns by their ids those that have no payment, and nothing by which a rule finds one, or a platform that no transaction shows; each with why. */

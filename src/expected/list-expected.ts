@@ -9,7 +9,8 @@ import { formatAmount } from '../domain/money.ts';
 import type { Operation } from '../domain/statuses.ts';
 import { describeSaid } from '../texts/messages.ts';
 import type { ExpectedState } from './decide/decide-state.ts';
-import { describeState } from './describe-state.ts';
+import { OWED } from './decide/split-amount.ts';
+import { describeState, findUnfindable, withUnfindable } from './describe-state.ts';
 import { type ExpectedFilters, matchFilters } from './filter-expected.ts';
 import { presumeState } from './presume-state.ts';
 import { findOldestUndecided } from './read-expected-metrics.ts';
@@ -43,6 +44,7 @@ export async function listExpected(
   );
   const [matches, candidates] = [await readMatches(db, seqs), await readCandidates(db, seqs)];
   const today = calendar.dayOf(clock.now());
+  const unfindable = await findUnfindable(context, rows);
   return rows.map((row) => {
     const valuesOf = (kind: string) =>
       (keys.get(row.version_seq) ?? []).filter((key) => key.kind === kind).map(({ value }) => value);
@@ -51,6 +53,7 @@ export async function listExpected(
     const stored = { ...row, state: row.state as ExpectedState };
     const decided = Number(row.undecided) === 0;
     const said = presumeState(stored, matched, decided);
+    const reason = withUnfindable(said, describeState(said), unfindable.get(row.id));
     return {
       ...{ seq: row.seq, id: row.id, source: row.source, number: row.number, operation: row.operation as Operation },
       ...{ amount: formatAmount(row.amount_cents), due_day: row.due_day, issued_day: row.issued_day },
@@ -58,7 +61,7 @@ export async function listExpected(
       ...{ references: valuesOf('reference'), e2e_ids: valuesOf('e2e_id'), extra: row.extra, document: row.document },
       ...{ name: row.name, description: row.description, invoice_key: row.invoice_key },
       revised_at: row.revised_at?.toISOString() ?? null,
-      ...{ state: said.state, reason: describeSaid(describeState(said)) || null, reason_code: said.reason_code },
+      ...{ state: said.state, reason: describeSaid(reason.said) || null, reason_code: reason.code },
       ...{ paid: formatAmount(row.settled_cents), refunded: formatAmount(row.returned_cents) },
       ...{ difference: formatAmount(row.settled_cents - row.amount_cents), paid_day: said.paid_day },
       late_days: countLateDays(said, today),
@@ -149,10 +152,10 @@ async function readCandidates(db: Reader, seqs: number[]) {
   );
 }
 
-type Due = { due_day: Day; paid_day: Day | null; is_cancelled: number; amount_cents: bigint; settled_cents: bigint };
+type Due = { due_day: Day; paid_day: Day | null; state: string };
 
 /** Days from the due day until the amount was reached, or until today; 0 where nothing is owed and no day is known. */
 function countLateDays(row: Due, today: Day): number {
-  if (row.paid_day === null && (row.is_cancelled === 1 || row.settled_cents >= row.amount_cents)) return 0;
+  if (row.paid_day === null && !OWED.includes(row.state)) return 0;
   return Math.max(0, countDays(row.due_day, row.paid_day ?? today) - 1);
 }

@@ -93,7 +93,7 @@ const state = z.string().describe('open, paid, underpaid, overpaid, paid_twice, 
 const signedAmount = z.string().regex(/^-?\d+\.\d{2}$/);
 
 export const REASON_CODE_MEANS =
-  'a stable name of the reason; unpaid_candidates and not_proven_candidates: there is a payment that may be its own, so ask for no other yet';
+  'a stable name of the reason; unpaid_candidates and not_proven_candidates: there is a payment that may be its own, so ask for no other yet; unfindable and platform_unseen: no payment can be found for it, so it may be paid';
 
 export const DISPUTED_MEANS = 'as of now: a payment fits this one and others, so it does not count for this one';
 

@@ -56,6 +56,7 @@ export const LABELS_EN = {
   'Por quê': 'Why',
   'Por segundo, no máximo': 'Per second, at most',
   Primeiro: 'First',
+  'próxima tentativa': 'next attempt',
   'Próxima tentativa': 'Next attempt',
   Próxima: 'Next',
   Provado: 'Proven',

@@ -66,8 +66,8 @@ export const PORTAL_EN = {
   'Reabra aquele que ele paga: em segundos conta para esse. Ou devolva o pagamento, ou peça à operação que o case com um deles.':
     'Reopen the one that it pays: within seconds it counts for that one. Or return the payment, or ask the operators to match it with one of them.',
   'Pedidos que disputam o pagamento': 'Orders that compete for the payment',
-  'Cancele um deles (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.':
-    'Cancel one of them (DELETE), or send it with another reference (PUT): within seconds the payment counts for the one that is left.',
+  'Cancele o que não vale (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.':
+    'Cancel the one that is void (DELETE), or send it with another reference (PUT): within seconds the payment counts for the one that is left.',
   'Em comum': 'In common',
   'Pago em': 'Paid on',
   'Como enviar um pedido': 'How to send an order',

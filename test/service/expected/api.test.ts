@@ -177,7 +177,7 @@ describe('an order that was just changed', () => {
     await call('DELETE', at);
     await decideAll(environment.context);
     expect((await call('POST', `/${String(id)}/reopen`, { note: 'by mistake' })).json).toMatchObject({
-      ...{ decided: false, state: 'open', reason: null },
+      ...{ decided: false, state: 'open', reason_code: 'unfindable' },
     });
     const reference = randomUUID();
     await call('PUT', at, { ...FACTS, references: [reference] });
@@ -189,6 +189,25 @@ describe('an order that was just changed', () => {
     await applyObservations(environment.context, [observeNow(environment.context, refunded)]);
     expect((await call('GET', at)).json).toMatchObject({ decided: false, state: 'paid', paid: '10.00' });
   });
+});
+
+it('an order that nothing ties to a payment says so at once, and in the place of a proof', async () => {
+  const put = await call('PUT', `/shop/${nextNumber()}`, FACTS);
+  expect(put.json).toMatchObject({ reason_code: 'unfindable', reason: expect.stringContaining('it may be paid') });
+  const keyed = await call('PUT', `/shop/${nextNumber()}`, { ...FACTS, references: [randomUUID()] });
+  expect(keyed.json).toMatchObject({ reason_code: null, reason: null });
+});
+
+it('a refunded order is not late', async () => {
+  const at = `/shop/${nextNumber()}`;
+  const reference = randomUUID();
+  await call('PUT', at, { ...FACTS, due_day: '2026-11-01', issued_day: '2026-11-01', references: [reference] });
+  expect((await call('GET', at)).json.late_days).toBeGreaterThan(0);
+  const row = { id: randomUUID(), reference, amount: '10.00' };
+  const refunded = makeShownTransaction(['pending@1', 'paid@2', 'refund@3'], { ...row, status: 'refund' });
+  await applyObservations(environment.context, [observeNow(environment.context, refunded)]);
+  await decideAll(environment.context);
+  expect((await call('GET', at)).json).toMatchObject({ state: 'refunded', late_days: 0 });
 });
 
 describe('many at once', () => {

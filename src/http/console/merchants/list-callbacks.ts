@@ -111,8 +111,9 @@ export function deliveryMoment(
   { calendar }: Pick<Context, 'calendar'>,
   row: Pick<PresentedCallback, 'state' | 'delivered_at' | 'waits_for_earlier' | 'next_attempt_at'>,
 ): Html {
+  if (row.state === 'delivered') return moment(calendar, row.delivered_at);
   const planned = row.waits_for_earlier ? null : row.next_attempt_at;
-  return moment(calendar, row.state === 'delivered' ? row.delivered_at : planned);
+  return html`${planned && html`<span class="hint">${t('próxima tentativa')}</span> `}${moment(calendar, planned)}`;
 }
 
 function merchantColumn(merchants: MerchantWords): TableColumn<PresentedCallback> {

@@ -197,6 +197,9 @@ function candidateTable({ candidates }: PresentedExpected): Html | false {
   });
 }
 
+/** Commands shown to end a dispute: one for each order. */
+const COMMANDS_SHOWN_MAX = 5;
+
 /** The orders that compete with this one, and how the merchant ends that. */
 function explainCompeting(
   context: PortalContext,
@@ -210,16 +213,17 @@ function explainCompeting(
       elsewhere === 0 &&
       html`<p class="explain">${t('Nenhum outro pedido serve a este pagamento: a operação decide.')}</p>`
     );
-  const open = [order, ...competing].find((one) => !isCancelled(one));
-  const why = open
+  const rivals = [order, ...competing].filter((one) => !isCancelled(one));
+  const isOpen = rivals.length > 0;
+  const why = isOpen
     ? competing.some(({ shared }) => shared !== null)
       ? t(
           'Estes pedidos têm a mesma referência. Um pagamento com ela não conta para nenhum deles, até que só um a tenha.',
         )
       : t('Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum deles, até que só um sirva.')
     : t('Este pedido e os abaixo estão cancelados e servem ao mesmo pagamento: ele não conta para nenhum.');
-  const end = open
-    ? html`<p>${t('Cancele um deles (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.')}</p><pre>${curl(context, 'DELETE', keyOf(open))}</pre>`
+  const end = isOpen
+    ? html`<p>${t('Cancele o que não vale (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.')}</p>${rivals.slice(0, COMMANDS_SHOWN_MAX).map((one) => html`<pre>${curl(context, 'DELETE', keyOf(one))}</pre>`)}`
     : html`<p>${t('Reabra aquele que ele paga: em segundos conta para esse. Ou devolva o pagamento, ou peça à operação que o case com um deles.')}</p>`;
   return html`<section><h2>${t('Pedidos que disputam o pagamento')}</h2><p class="explain bad">${why}</p>${end}
 ${table({
