@@ -68,6 +68,7 @@ test('a day with transactions that nobody read after its end lacks a complete re
   // a viewer reads the same, without the button
   const shown = await viewer.get(`/reports/${day}`);
   expect(shown.text).toContain('Provisório: falta uma leitura completa');
+  expect((await viewer.get('/reports')).text).toContain('CPF e CNPJ saem mascarados, porque os arquivos circulam');
   expect(shown.html).not.toContain('method="post" action="/reconciliations"');
   // who may start no run reads whom to ask, and where it is started
   expect(shown.html).toMatch(
