@@ -18,21 +18,22 @@ import { platformColumn } from './shared-columns.ts';
 
 /** The limits of the map are checked with it, so that all faults come at once: this bounds a cell. */
 const CELL_CHARS_MAX = 200;
-const EITHER: Titles = {
-  'pt-BR': '; uma linha tem código, categoria ou ambos',
-  en: '; a row has a code, a category or both',
+/** What a row has where it lacks this text. */
+const OTHERWISE: Partial<Record<keyof typeof ACCOUNT_CHARS_MAX, Titles>> = {
+  code: { 'pt-BR': '; sem ele, a categoria', en: '; without it, the category' },
+  category: { 'pt-BR': '; sem ela, o código', en: '; without it, the code' },
 };
 
 /** A text of the map. */
 function column(name: keyof typeof ACCOUNT_CHARS_MAX, pt: string, en: string, example: string): Column<string> {
-  const charsMax = ACCOUNT_CHARS_MAX[name];
-  const either = name === 'code' || name === 'category' ? EITHER : { 'pt-BR': '', en: '' };
+  const max = ACCOUNT_CHARS_MAX[name];
+  const otherwise = OTHERWISE[name] ?? { 'pt-BR': '', en: '' };
   const hint: Titles =
     name === 'history'
-      ? { 'pt-BR': `número de até ${charsMax} algarismos`, en: `number of up to ${charsMax} digits` }
+      ? { 'pt-BR': `número de até ${max} algarismos`, en: `number of up to ${max} digits` }
       : {
-          'pt-BR': `texto de até ${charsMax} caracteres, que começa com letra ou algarismo${either['pt-BR']}`,
-          en: `text of up to ${charsMax} characters, which begins with a letter or a digit${either.en}`,
+          'pt-BR': `até ${max} caracteres, o primeiro letra ou algarismo${otherwise['pt-BR']}`,
+          en: `up to ${max} characters, the first a letter or a digit${otherwise.en}`,
         };
   return { ...textColumn({ titles: { 'pt-BR': pt, en }, charsMax: CELL_CHARS_MAX, example }), hint };
 }
@@ -69,7 +70,7 @@ export const ACCOUNTS = defineTable({
     platform: {
       ...platformColumn({ isRequired: false, example: '' }),
       hint: {
-        'pt-BR': 'o id da plataforma, ou o nome dela; na conta no banco, também o nome ou o número de uma conta',
+        'pt-BR': 'id ou nome da plataforma; na conta no banco, também nome ou número de conta',
         en: 'the id of the platform, or its name; for the bank, also the name or number of a bank account',
       },
     },

@@ -182,8 +182,7 @@ export const PT_BR = {
     parts: 'Planilhas divididas',
     partsText: '{sheet}: {count} partes, porque uma planilha não comporta mais de {max} linhas',
     ...{ redacted: 'Dados pessoais', maskedText: 'Nomes e documentos mascarados, também em textos livres' },
-    redactedText:
-      'Nomes e textos livres por extenso; documentos mascarados, porque o arquivo circula: o console os mostra à contabilidade e à operação',
+    redactedText: 'Nomes e textos por extenso; documentos mascarados (o arquivo circula), não no console',
     unredactedText: 'Documentos por extenso: trate como dado pessoal',
     forgottenText: 'Refeito depois de removidos dados de pessoas a pedido delas: não é o arquivo original',
     ...{ chain: 'Cadeia do razão (posição e SHA-256)', chainNone: 'feito antes de haver a cadeia' },

@@ -232,8 +232,11 @@ test('the page of an order takes any payment by its id or E2E id, and says which
 });
 
 test('a pair is undone in two steps: the preview says what the order becomes, and needs a reason', async () => {
-  await put('undo-1', { due_day: addDays(env.today, 5), references: ['undo-1'] });
-  const paid = makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), reference: 'undo-1' });
+  const platform = randomUUID();
+  // receipts of the platform must be of an order from this day on
+  const days = { due_day: addDays(env.today, 5), issued_day: '2026-11-01' };
+  await put('undo-1', { ...days, platform, references: ['undo-1'] });
+  const paid = makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), platform, reference: 'undo-1' });
   await applyObservations(env.context, [observeNow(env.context, paid)]);
   await decideAll(env.context);
   const [page = ''] = /\/expected\/ep_[^"]+/.exec((await operator.get('/expected?number=undo-1')).html) ?? [];
@@ -246,7 +249,7 @@ test('a pair is undone in two steps: the preview says what the order becomes, an
   });
   const preview = await operator.post(address, { ...given, note });
   expect(preview.text).toMatch(
-    /Deixa de contar para o pedido R\$ 10,00 .*Observação é de outro cliente .*Pago R\$ 10,00 → R\$ 0,00 .*O pedido fica: Em aberto/,
+    /Deixa de contar para o pedido R\$ 10,00 .*Observação é de outro cliente .*Pago R\$ 10,00 → R\$ 0,00 .*O pedido fica: Em aberto . Abre a divergência “Recebimento sem pedido”/,
   );
   await decideAll(env.context);
   expect((await operator.get(page)).text).toContain(paid.id.slice(0, 8));

@@ -247,11 +247,9 @@ test('the template of the chart of accounts says the limits of each column', asy
   const how = Object.fromEntries(help?.rows.map(([column, text]) => [column?.value, text?.value]) ?? []);
   expect(how).toMatchObject({
     conta: expect.stringContaining('como está no modelo (obrigatória)'),
-    código: expect.stringMatching(
-      /até 40 caracteres, que começa com letra ou algarismo; uma linha tem código, categoria/,
-    ),
+    código: expect.stringMatching(/até 40 caracteres, o primeiro letra ou algarismo; sem ele, a categoria/),
     categoria: expect.stringMatching(/até 100 caracteres/),
-    'centro de custo': expect.stringMatching(/até 60 caracteres, que começa com letra ou algarismo \(pode/),
+    'centro de custo': expect.stringMatching(/até 60 caracteres, o primeiro letra ou algarismo \(pode/),
     histórico: 'número de até 10 algarismos (pode ficar vazia)',
   });
 });

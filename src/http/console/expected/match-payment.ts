@@ -93,18 +93,21 @@ async function previewPair(
   { given, order: { id }, response }: Asked,
 ): Promise<Html> {
   const since = context.clock.now();
-  const shown: { before?: PresentedExpected; after?: PresentedExpected; ended: string[] } = { ended: [] };
+  const shown: { before?: PresentedExpected; after?: PresentedExpected; begun: string[]; ended: string[] } = {
+    ...{ begun: [], ended: [] },
+  };
   const by = { caller: getCaller(response), id };
-  const { opened } = await previewChange(context, async (inner) => {
+  await previewChange(context, async (inner) => {
     const [order] = await listExpected(inner, 1, undefined, { id });
     if (!order) throw refuse('expected_unknown');
     await change.change(inner, given, by).catch(asFieldFault);
+    const had = order.matches.map((one) => one.transaction_id);
     await decideOne(inner, order.seq);
     const [after = order] = await listExpected(inner, 1, undefined, { id });
-    const scopes = [id, ...[...order.matches, ...after.matches].map((one) => one.transaction_id)];
-    Object.assign(shown, { before: order, after, ended: await listEnded(inner, since, scopes) });
+    const scopes = [id, ...had, ...after.matches.map((one) => one.transaction_id)];
+    Object.assign(shown, { before: order, after, ...(await listMoved(inner, since, scopes)) });
   });
-  const { before, after, ended } = shown;
+  const { before, after, begun, ended } = shown;
   if (!before || !after) throw refuse('expected_unknown');
   const isUndo = change === unmatchOne;
   const payments = await readOrderPayments(context, response, [before, after]);
@@ -113,10 +116,8 @@ async function previewPair(
     : after.matches.slice(-1);
   const counted = [made, ...more].reduce((cents, one) => cents + (parseSum(one?.amount ?? '') ?? 0n), 0n);
   const payment = payments.get(made?.transaction_id ?? '');
-  const scopes = new Set([id, ...payments.keys()]);
   const titles = (kinds: string[]): string =>
     kinds.map((kind) => `“${describeCode(MISMATCH_TITLES, kind)}”`).join(', ');
-  const begun = opened.filter(({ scope }) => scopes.has(scope)).map(({ kind }) => kind);
   return html`${facts([
     ['Pagamento', made && transactionLink(made.transaction_id)],
     [isUndo ? 'Deixa de contar para o pedido' : 'Conta para o pedido', money(counted)],
@@ -136,16 +137,19 @@ function asFieldFault(error: unknown): never {
   throw error;
 }
 
-/** The kinds of the mismatches of these that were resolved since. */
-async function listEnded({ db }: Context, since: Date, scopes: string[]): Promise<string[]> {
+/** The kinds of the mismatches of these that began since, also those of before anything was expected, and that ended. */
+async function listMoved({ db }: Context, since: Date, scopes: string[]) {
   const rows = await db
     .selectFrom('mismatches')
-    .select('kind')
+    .select(['kind', 'state'])
     .where('kind', 'in', [...OF_EXPECTED_PAYMENTS, 'receipt_unidentified'])
     .where('scope', 'in', scopes)
-    .where('resolved_at', '>=', since)
+    .where((eb) => eb.or([eb('resolved_at', '>=', since), eb('opened_at', '>=', since)]))
     .execute();
-  return rows.map(({ kind }) => kind);
+  const [ended = [], begun = []] = [true, false].map((isEnd) =>
+    rows.filter(({ state }) => (state === 'resolved') === isEnd).map(({ kind }) => kind),
+  );
+  return { begun, ended };
 }
 
 /** A payment as its page shows it. */

@@ -148,7 +148,8 @@ function matchTable(
       { title: 'Observação', cell: (one) => one.note },
       {
         title: 'Ações',
-        cell: (one) => mayUndo && buttonLink(addressOfMatch(row.id, one.transaction_id, 'unmatch'), t('Desfazer')),
+        cell: (one) =>
+          mayUndo && html`<a href="${addressOfMatch(row.id, one.transaction_id, 'unmatch')}">${t('Desfazer')}</a>`,
       },
     ],
   });
