@@ -18,7 +18,7 @@ import { platformColumn } from './shared-columns.ts';
 
 /** The limits of the map are checked with it, so that all faults come at once: this bounds a cell. */
 const CELL_CHARS_MAX = 200;
-/** What a row has where it lacks this text. */
+/** Text that a row has where it lacks this one. */
 const OTHERWISE: Partial<Record<keyof typeof ACCOUNT_CHARS_MAX, Titles>> = {
   code: { 'pt-BR': '; sem ele, a categoria', en: '; without it, the category' },
   category: { 'pt-BR': '; sem ela, o código', en: '; without it, the code' },
