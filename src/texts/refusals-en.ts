@@ -130,6 +130,8 @@ export const REFUSALS_EN = {
   },
   invalid_request: {
     fields_invalid: 'fields are not as they must be',
+    entries_of_banks_too_many:
+      'more than {n} entries have a bank account until the end of these days: choose another format',
     accounts_unmapped:
       'the account map has no {needs} for {accounts}: give it with confere accounts map, PUT /api/v1/accounts, or in the console',
     form_outdated: 'the form is not one of this page: open it again',

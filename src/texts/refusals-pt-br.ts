@@ -119,6 +119,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   webhook_body_dropped: 'O corpo deste webhook foi apagado: nada resta.',
   webhook_waiting: 'Ele já espera ser processado.',
   fields_invalid: 'Um campo não pôde ser lido.',
+  entries_of_banks_too_many: 'Mais de {n} lançamentos têm conta no banco até o fim deste período: baixe outro formato.',
   accounts_unmapped: 'Faltam contas no plano de contas: {accounts}.',
   form_outdated: 'O formulário não é desta página: abra-a de novo.',
   form_parts_many: 'O formulário tem mais de {n} partes.',

@@ -43,6 +43,9 @@ export const CONSOLE: Record<string, Route> = {
   '/expected/:id/match': {
     ...{ page: ['order-match-form', 'Casar com o pedido'], roles: WRITERS, form: true },
   },
+  '/expected/:id/unmatch': {
+    ...{ page: ['order-unmatch-form', 'Separar do pedido'], roles: WRITERS, form: true },
+  },
   '/expected/new': { page: ['order-form', 'Novo pedido'], roles: WRITERS, form: true },
   '/expected/export': { showsPersons: true },
   '/balances': { page: ['balances', 'Saldos'] },
@@ -125,7 +128,6 @@ export const CONSOLE: Record<string, Route> = {
 /** The roles that may press each button, and send each form in one step. */
 const BUTTONS: Record<string, string> = {
   '/transactions/:id/match': WRITERS,
-  '/expected/:id/unmatch': WRITERS,
   '/expected/:id/reopen': WRITERS,
   '/balances/bank/match': ACCOUNTANTS,
   '/balances/imports/columns': ACCOUNTANTS,

@@ -2,18 +2,41 @@ import type { Reader } from '../../database/reader.ts';
 import { LANGUAGES } from '../../domain/language/language.ts';
 import { findAccountFaults, readAccountMap, setAccountMap } from '../../ledger/stated/account-map.ts';
 import { readBankAccounts } from '../../ledger/stated/bank-accounts.ts';
-import { type AccountFault, BANK, LEDGER_ACCOUNTS, type MappedAccount } from '../../ledger/stated/check-accounts.ts';
+import {
+  ACCOUNT_CHARS_MAX,
+  type AccountFault,
+  BANK,
+  LEDGER_ACCOUNTS,
+  type MappedAccount,
+} from '../../ledger/stated/check-accounts.ts';
 import { foldName } from '../../ledger/stated/platform-names.ts';
 import { textsOf } from '../../texts/reports/texts.ts';
 import { type Column, fold, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
-import type { ChangedAccount, ImportedRow, ImportFault } from '../import-kind.ts';
+import type { ChangedAccount, ImportedRow, ImportFault, Titles } from '../import-kind.ts';
 import { platformColumn } from './shared-columns.ts';
 
-/** The ledger's own limits are checked with the map: these bound a cell. */
+/** The limits of the map are checked with it, so that all faults come at once: this bounds a cell. */
 const CELL_CHARS_MAX = 200;
-const column = (pt: string, en: string, example: string) =>
-  textColumn({ titles: { 'pt-BR': pt, en }, charsMax: CELL_CHARS_MAX, example });
+/** Text that a row has where it lacks this one. */
+const OTHERWISE: Partial<Record<keyof typeof ACCOUNT_CHARS_MAX, Titles>> = {
+  code: { 'pt-BR': '; sem ele, a categoria', en: '; without it, the category' },
+  category: { 'pt-BR': '; sem ela, o código', en: '; without it, the code' },
+};
+
+/** A text of the map. */
+function column(name: keyof typeof ACCOUNT_CHARS_MAX, pt: string, en: string, example: string): Column<string> {
+  const max = ACCOUNT_CHARS_MAX[name];
+  const otherwise = OTHERWISE[name] ?? { 'pt-BR': '', en: '' };
+  const hint: Titles =
+    name === 'history'
+      ? { 'pt-BR': `número de até ${max} algarismos`, en: `number of up to ${max} digits` }
+      : {
+          'pt-BR': `até ${max} caracteres, o primeiro letra ou algarismo${otherwise['pt-BR']}`,
+          en: `up to ${max} characters, the first a letter or a digit${otherwise.en}`,
+        };
+  return { ...textColumn({ titles: { 'pt-BR': pt, en }, charsMax: CELL_CHARS_MAX, example }), hint };
+}
 
 const NAMED = new Map(
   LEDGER_ACCOUNTS.flatMap((account) =>
@@ -23,10 +46,13 @@ const NAMED = new Map(
 
 /** An account of the ledger, by its name in either language or in the ledger. */
 function accountColumn(): Column<string> {
-  const typed = column('conta', 'account', textsOf('pt-BR').accounts['Assets:Provider:Available'] ?? '');
+  const typed = textColumn({
+    ...{ titles: { 'pt-BR': 'conta', en: 'account' }, charsMax: CELL_CHARS_MAX, isRequired: true },
+    example: textsOf('pt-BR').accounts['Assets:Provider:Available'] ?? '',
+  });
   return {
     ...typed,
-    isRequired: true,
+    hint: { 'pt-BR': 'conta do razão, como está no modelo', en: 'account of the ledger, as in the template' },
     parse(cell, context) {
       const parsed = typed.parse(cell, context);
       return 'fault' in parsed ? parsed : { value: NAMED.get(fold(parsed.value)) ?? parsed.value };
@@ -41,11 +67,17 @@ export const ACCOUNTS = defineTable({
   isWholeState: true,
   columns: {
     account: accountColumn(),
-    platform: platformColumn({ isRequired: false, example: '' }),
-    code: column('código', 'code', '1.1.02'),
-    category: column('categoria', 'category', ''),
-    cost_center: column('centro de custo', 'cost center', ''),
-    history: column('histórico', 'history', ''),
+    platform: {
+      ...platformColumn({ isRequired: false, example: '' }),
+      hint: {
+        'pt-BR': 'id ou nome da plataforma; na conta no banco, também nome ou número de conta',
+        en: 'the id of the platform, or its name; for the bank, also the name or number of a bank account',
+      },
+    },
+    code: column('code', 'código', 'code', '1.1.02'),
+    category: column('category', 'categoria', 'category', ''),
+    cost_center: column('cost_center', 'centro de custo', 'cost center', ''),
+    history: column('history', 'histórico', 'history', ''),
   },
   toValue({ account, ...texts }) {
     // a row of the template that is still to be filled in

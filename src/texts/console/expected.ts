@@ -60,6 +60,10 @@ export const EXPECTED_EN = {
   'A mais': 'Too much',
   'Não mais devido': 'No longer owed',
   'Conta para o pedido': 'Counts for the order',
+  'Deixa de contar para o pedido': 'No longer counts for the order',
+  'Separar do pedido': 'Take off the order',
+  'O pagamento deixa de contar para este pedido, e nenhuma regra casa este par de novo. Dá para casá-lo à mão outra vez.':
+    'The payment no longer counts for this order, and no rule matches this pair again. It can be matched by hand again.',
   'Valor do pagamento': 'Amount of the payment',
   'O pedido fica:': 'The order becomes:',
   'Resolve a divergência {titles}.': 'It resolves the mismatch {titles}.',

@@ -183,7 +183,7 @@ export const EN: Texts = {
     parts: 'Sheets in parts',
     partsText: '{sheet}: {count} parts, because one sheet holds no more than {max} rows',
     ...{ redacted: 'Personal data', maskedText: 'Names and documents masked, in free texts too' },
-    redactedText: 'Names and free texts in full; documents masked in this file, not in the console',
+    redactedText: 'Names and texts in full; documents masked (files are passed on), not in the console',
     unredactedText: 'Documents in full: treat as personal data',
     forgottenText: 'Made again after data of people was removed at their request: not the original file',
     chain: 'Chain of the ledger (position and SHA-256)',

@@ -231,6 +231,36 @@ test('the page of an order takes any payment by its id or E2E id, and says which
   expect((await operator.get(page)).text).toContain('Casado à mão, sem observação');
 });
 
+test('a pair is undone in two steps: the preview says what the order becomes, and needs a reason', async () => {
+  const platform = randomUUID();
+  // receipts of the platform must be of an order from this day on
+  const days = { due_day: addDays(env.today, 5), issued_day: '2026-11-01' };
+  await put('undo-1', { ...days, platform, references: ['undo-1'] });
+  const paid = makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), platform, reference: 'undo-1' });
+  await applyObservations(env.context, [observeNow(env.context, paid)]);
+  await decideAll(env.context);
+  const [page = ''] = /\/expected\/ep_[^"]+/.exec((await operator.get('/expected?number=undo-1')).html) ?? [];
+  const address = `${page}/unmatch`;
+  expect((await operator.get(page)).html).toContain(`href="${address}?transaction_id=${paid.id}"`);
+  const [given, note] = [{ transaction_id: paid.id }, 'é de outro cliente'];
+  expect(await operator.post(address, given)).toMatchObject({
+    status: 422,
+    text: expect.stringContaining('Escreva por quê'),
+  });
+  const preview = await operator.post(address, { ...given, note });
+  expect(preview.text).toMatch(
+    /Deixa de contar para o pedido R\$ 10,00 .*Observação é de outro cliente .*Pago R\$ 10,00 → R\$ 0,00 .*O pedido fica: Em aberto . Abre a divergência “Recebimento sem pedido”/,
+  );
+  await decideAll(env.context);
+  expect((await operator.get(page)).text).toContain(paid.id.slice(0, 8));
+  expect((await operator.confirm(address, preview)).to).toBe(`${page}?done=expected_put`);
+  await decideAll(env.context);
+  const after = await operator.get(page);
+  expect(after.html).not.toContain(`${address}?`);
+  expect((await operator.get(address)).text).toContain('Nenhum pagamento até agora');
+  expect((await operator.post(address, { ...given, note })).text).not.toContain('confira');
+});
+
 test('a match is previewed again where the order, or what is left of the payment, changed since; sent twice at once, it is made once', async () => {
   const pageOf = async (number: string): Promise<string> => {
     await put(number, { due_day: addDays(env.today, 5), amount: '50.00' });

@@ -551,6 +551,9 @@ test("the columns of a bank's CSV are mapped once, with a preview, kept for the 
   expect([blank.status, blank.selected]).toEqual([200, [';', '2', ...suggested]]);
   expect(blank.html).toContain('<option value="dd/mm/yyyy" selected>dd/mm/aaaa</option>');
   expect(blank.text).toMatch(/Data mov\. .* 02\/10\/2026 · 02\/10\/2026 · 03\/10\/2026/);
+  const headed = `Cooperativa: 0101;\nConta Corrente: 12345-6;\n${csv(titles, ...rows)}`;
+  const filled = await send({ file: Buffer.from(headed).toString('base64') });
+  expect(filled.html).toMatch(/name="other_account"[^>]*value="\/0101\/12345-6"/);
   const chosen = {
     file,
     account,
@@ -594,6 +597,8 @@ test("the columns of a bank's CSV are mapped once, with a preview, kept for the 
   const first = await send({ ...hiddenFields(named.html), step: 'confirm' });
   expect([first.status, first.text]).toEqual([200, expect.stringContaining('748/0101/12345-6: 2 linhas novas')]);
   // a person maps it again from what is known
+  const next = headed.replace('Extrato', 'Extrato do mês');
+  expect((await send({ file: Buffer.from(next).toString('base64') })).selected[0]).toBe('748/0101/12345-6');
   const again = await send({ file: Buffer.from(csv(other, '02/10/2026;TED;1;1,00;')).toString('base64'), account });
   expect(again.selected).toEqual([account, ';', '2', 'dd/mm/yyyy', 'comma', 'as_written', 'day', 'text', 'in', 'out']);
   const open = await send({ file: Buffer.from('a;"b\n').toString('base64') });

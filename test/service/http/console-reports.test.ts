@@ -68,7 +68,12 @@ test('a day with transactions that nobody read after its end lacks a complete re
   // a viewer reads the same, without the button
   const shown = await viewer.get(`/reports/${day}`);
   expect(shown.text).toContain('Provisório: falta uma leitura completa');
+  expect((await viewer.get('/reports')).text).toContain('CPF e CNPJ saem mascarados, porque os arquivos circulam');
   expect(shown.html).not.toContain('method="post" action="/reconciliations"');
+  // who may start no run reads whom to ask, and where it is started
+  expect(shown.html).toMatch(
+    /Envie este endereço a um operador: <code class="id">https?:\/\/[^<]*\/reconciliations\?from=\d{4}-\d\d-\d\d&amp;to=\d{4}-\d\d-\d\d</,
+  );
 });
 
 test('a day says which revision has a file that a later version rebuilt with another hash', async () => {

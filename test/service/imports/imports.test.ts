@@ -22,6 +22,7 @@ import { formTokenOf, hiddenFields, openConsoleSession } from '../../support/ope
 import { packWorkbook } from '../../support/pack-zip.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/start-serve.ts';
+import { readWorkbook } from '../reports/read-workbook.ts';
 
 const ADDRESS = '/balances/imports';
 const home = closeAfterAll(temporaryDirectory());
@@ -238,6 +239,19 @@ test('each kind of tables takes a platform by its name; a name of none is refuse
   expect(accounts).toMatchObject([{ account: 'Assets:Provider:Held', platform }]);
   expect((await listPlatformNames(env.context.db)).find((one) => one.platform === platform)?.name).toBe('Loja Nova');
   await setPlatformName(env.context, { ...named, name: null });
+});
+
+test('the template of the chart of accounts says the limits of each column', async () => {
+  const { bytes } = await call('/accounts/template.xlsx?locale=pt-BR', undefined, 'viewer');
+  const help = (await readWorkbook(save('accounts-help.xlsx', bytes))).find(({ title }) => title === 'Como preencher');
+  const how = Object.fromEntries(help?.rows.map(([column, text]) => [column?.value, text?.value]) ?? []);
+  expect(how).toMatchObject({
+    conta: expect.stringContaining('como está no modelo (obrigatória)'),
+    código: expect.stringMatching(/até 40 caracteres, o primeiro letra ou algarismo; sem ele, a categoria/),
+    categoria: expect.stringMatching(/até 100 caracteres/),
+    'centro de custo': expect.stringMatching(/até 60 caracteres, o primeiro letra ou algarismo \(pode/),
+    histórico: 'número de até 10 algarismos (pode ficar vazia)',
+  });
 });
 
 test('each kind of tables has templates that it reads, in both languages and formats', async () => {

@@ -8,6 +8,7 @@ import { setAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { setBankAccount } from '../../../src/ledger/stated/bank-accounts.ts';
 import type { MappedAccount } from '../../../src/ledger/stated/check-accounts.ts';
+import { readEntryAccounts } from '../../../src/reports/render/formats/read-entry-accounts.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportRange, type WantedRange } from '../../../src/reports/serve/export-range.ts';
 import { useReport } from '../../../src/reports/serve/use-report.ts';
@@ -418,4 +419,5 @@ test('a posting of the bank names its bank account, and has the code of that acc
       [other, '70,00', false],
     ]);
   }
+  await expect(readEntryAccounts(context.db, `${RANGE.to} 23:59:59`, 0)).rejects.toThrow('more than 0 entries');
 });

@@ -187,7 +187,7 @@ describe('the workbook of a day', () => {
 
   test('Resumo says which personal data its file has, also in one for viewers', async () => {
     const said = (all: ReadSheet[]) => lineOf(sheetOf(all, 'Resumo'), 'Dados pessoais')?.filter(Boolean)[0]?.value;
-    expect(said(sheets)).toBe('Nomes e textos livres por extenso; documentos mascarados neste arquivo, não no console');
+    expect(said(sheets)).toBe('Nomes e textos por extenso; documentos mascarados (o arquivo circula), não no console');
     const masked = await openReport(books.context, { day: DAY, format: 'xlsx', masked: true });
     expect(said(await readWorkbook(masked.file))).toBe('Nomes e documentos mascarados, também em textos livres');
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { suggestColumns } from '../../../src/http/console/imports/suggest-columns.ts';
+import { suggestAccount, suggestColumns } from '../../../src/http/console/imports/suggest-columns.ts';
 
 test('the columns of a bank with an amount in each of two are suggested by their titles', () => {
   const titles = ['Data', 'Descrição', 'Documento', 'Crédito (R$)', 'Débito (R$)', 'Saldo (R$)'];
@@ -24,4 +24,26 @@ test('what titles and rows do not say is left to the person', () => {
     part_2: 'side',
     signs: 'as_written',
   });
+});
+
+test('the account that the lines above the header name is suggested: a known one, else without its bank', () => {
+  const sicredi = [['Extrato', ''], ['Cooperativa:', '0101'], ['Conta Corrente: 12345-6'], ['Período', '01/10/2026']];
+  expect(suggestAccount(sicredi, ['341/1/99999-9', '748/0101/12345-6'])).toEqual({ account: '748/0101/12345-6' });
+  expect(suggestAccount(sicredi, ['748/01010000000123456'])).toEqual({ account: '748/01010000000123456' });
+  // the bank is not in the file: the person writes it
+  expect(suggestAccount(sicredi, [])).toEqual({ other_account: '/0101/12345-6' });
+  expect(suggestAccount([['Agência;', '1234', 'Conta', '56789-0']], [])).toEqual({ other_account: '/1234/56789-0' });
+  // two accounts end so, two numbers, too short a one, and none
+  expect(suggestAccount(sicredi, ['748/1/12345-6', '001/12345-6'])).toEqual({});
+  expect(
+    suggestAccount(
+      [
+        ['Conta', '12345-6'],
+        ['Conta', '65432-1'],
+      ],
+      [],
+    ),
+  ).toEqual({});
+  expect(suggestAccount([['Conta', '12-3']], ['748/12-3'])).toEqual({});
+  expect(suggestAccount([['Conta', 'Maria'], ['1234567']], [])).toEqual({});
 });

@@ -94,8 +94,8 @@ export function orderLink(id: string): Html {
 }
 
 /** The address of the form, filled in with a payment. */
-export function addressOfMatch(order: string, transactionId = ''): string {
-  return `${EXPECTED.address}/${order}/match?${new URLSearchParams({ transaction_id: transactionId }).toString()}`;
+export function addressOfMatch(order: string, transactionId = '', does: 'match' | 'unmatch' = 'match'): string {
+  return `${EXPECTED.address}/${order}/${does}?${new URLSearchParams({ transaction_id: transactionId }).toString()}`;
 }
 
 /** The facts that a source gives. */

@@ -12,7 +12,7 @@ import { listExpected, type PresentedExpected } from '../../../expected/list-exp
 import { describeLeft } from '../../../expected/match-by-hand.ts';
 import { previewChange } from '../../../ledger/read/preview-change.ts';
 import type { GivenOf } from '../../../operations/define-change.ts';
-import { matchOne } from '../../../operations/expected/expected.ts';
+import { matchOne, unmatchOne } from '../../../operations/expected/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { refuse, refuseField } from '../../../texts/refuse.ts';
 import { sayRefusal } from '../../../texts/say-refusal.ts';
@@ -22,8 +22,8 @@ import { createRouter } from '../../create-router.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange, type TwoStepForm } from '../forms/two-step-form.ts';
 import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
-import { type Draft, formatMoneyInput, inputField, noteField } from '../parts/fields.ts';
-import { moment, moneyOf } from '../parts/format.ts';
+import { choiceField, type Draft, formatMoneyInput, inputField, noteField, readNote } from '../parts/fields.ts';
+import { moment, money, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { buttonLink, facts, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
@@ -38,14 +38,13 @@ const ORDERS_COMPARED_MAX = 100;
 const NEAR_DAYS = 30;
 
 const NAMES = ['transaction_id', 'note'];
-type Given = GivenOf<typeof matchOne>;
+type Given = GivenOf<typeof unmatchOne>;
 
-/** The form that matches a payment with an order. */
+/** The forms that match a payment with an order, and undo a pair. */
 export function matchForms(context: Context): Router {
   const router = createRouter();
-  const own = ofChange(matchOne);
   const form: TwoStepForm<Given, Order> = {
-    ...{ ...own, ...ofOrder(context) },
+    ...{ ...ofChange(matchOne), ...ofOrder(context) },
     address: `${EXPECTED.address}/:id/match`,
     title: 'Casar com o pedido',
     lead: 'O pagamento passa a contar para este pedido. Dá para desfazer na página do pedido.',
@@ -58,9 +57,23 @@ ${inputField(draft, { name: 'transaction_id', label: 'Pagamento', hint: 'O id da
     },
     basis: async (inner, order, { transaction_id: payment }) =>
       `${await readBasis(inner, order)} ${await describeLeft(inner.db, payment)}`,
-    preview: (given, order, response) => previewMatch(context, given, order, response),
+    preview: (given, order, response) => previewPair(context, matchOne, { given, order, response }),
   };
-  router.use(serveTwoStepForm(context, form));
+  const undoing: TwoStepForm<Given, Order> = {
+    ...{ ...form, ...ofChange(unmatchOne) },
+    address: `${EXPECTED.address}/:id/unmatch`,
+    title: 'Separar do pedido',
+    lead: 'O pagamento deixa de contar para este pedido, e nenhuma regra casa este par de novo. Dá para casá-lo à mão outra vez.',
+    isOpen: async (order) => order.matches.length > 0,
+    fields: async (draft, { matches, ...order }) =>
+      matches.length === 0
+        ? html`<p>${t('Nenhum pagamento até agora.')}</p>`
+        : html`${describeSums({ ...order, matches })}<div class="fields">
+${choiceField(draft, { name: 'transaction_id', label: 'Pagamento', words: Object.fromEntries(matches.map((one) => [one.transaction_id, `R$ ${formatMoneyInput(parseSum(one.amount) ?? 0n)} · ${one.transaction_id}`])) })}</div>${noteField(draft)}`,
+    read: (draft) => ({ transaction_id: draft.values.transaction_id ?? '', note: readNote(draft) }),
+    preview: (given, order, response) => previewPair(context, unmatchOne, { given, order, response }),
+  };
+  router.use([serveTwoStepForm(context, form), serveTwoStepForm(context, undoing)]);
   return router;
 }
 
@@ -72,37 +85,43 @@ function describeSums(order: PresentedExpected, before?: PresentedExpected): Htm
   return facts([['Pedido', order.number], ...amounts]);
 }
 
-/** Makes the match and decides the order, both rolled back: the preview has the state and mismatches that follow. */
-async function previewMatch(
+type Asked = { given: Given; order: PresentedExpected; response: Response };
+
+/** Makes or undoes the match and decides the order, both rolled back: the preview has the state and mismatches that follow. */
+async function previewPair(
   context: Context,
-  given: Given,
-  { id }: PresentedExpected,
-  response: Response,
+  change: typeof matchOne | typeof unmatchOne,
+  { given, order: { id }, response }: Asked,
 ): Promise<Html> {
   const since = context.clock.now();
-  const shown: { before?: PresentedExpected; after?: PresentedExpected; ended: string[] } = { ended: [] };
+  const shown: { before?: PresentedExpected; after?: PresentedExpected; begun: string[]; ended: string[] } = {
+    ...{ begun: [], ended: [] },
+  };
   const by = { caller: getCaller(response), id };
-  const { opened } = await previewChange(context, async (inner) => {
+  await previewChange(context, async (inner) => {
     const [order] = await listExpected(inner, 1, undefined, { id });
     if (!order) throw refuse('expected_unknown');
-    await matchOne.change(inner, given, by).catch(asFieldFault);
+    await change.change(inner, given, by).catch(asFieldFault);
+    const had = order.matches.map((one) => one.transaction_id);
     await decideOne(inner, order.seq);
     const [after = order] = await listExpected(inner, 1, undefined, { id });
-    const scopes = [id, ...after.matches.map((one) => one.transaction_id)];
-    Object.assign(shown, { before: order, after, ended: await listEnded(inner, since, scopes) });
+    const scopes = [id, ...had, ...after.matches.map((one) => one.transaction_id)];
+    Object.assign(shown, { before: order, after, ...(await listMoved(inner, since, scopes)) });
   });
-  const { before, after, ended } = shown;
+  const { before, after, begun, ended } = shown;
   if (!before || !after) throw refuse('expected_unknown');
-  const payments = await readOrderPayments(context, response, [after]);
-  const made = after.matches.at(-1);
+  const isUndo = change === unmatchOne;
+  const payments = await readOrderPayments(context, response, [before, after]);
+  const [made, ...more] = isUndo
+    ? before.matches.filter((one) => one.transaction_id === given.transaction_id)
+    : after.matches.slice(-1);
+  const counted = [made, ...more].reduce((cents, one) => cents + (parseSum(one?.amount ?? '') ?? 0n), 0n);
   const payment = payments.get(made?.transaction_id ?? '');
-  const scopes = new Set([id, ...payments.keys()]);
   const titles = (kinds: string[]): string =>
     kinds.map((kind) => `“${describeCode(MISMATCH_TITLES, kind)}”`).join(', ');
-  const begun = opened.filter(({ scope }) => scopes.has(scope)).map(({ kind }) => kind);
   return html`${facts([
     ['Pagamento', made && transactionLink(made.transaction_id)],
-    ['Conta para o pedido', moneyOf(made?.amount)],
+    [isUndo ? 'Deixa de contar para o pedido' : 'Conta para o pedido', money(counted)],
     ['Valor do pagamento', moneyOf(payment?.amount)],
     ['Criada em', moment(context.calendar, payment?.created_at)],
     ['Nome', payment?.name],
@@ -125,16 +144,19 @@ function asFieldFault(error: unknown): never {
   throw error;
 }
 
-/** The kinds of the mismatches of these that were resolved since. */
-async function listEnded({ db }: Context, since: Date, scopes: string[]): Promise<string[]> {
+/** The kinds of the mismatches of these that began since, also those of before anything was expected, and that ended. */
+async function listMoved({ db }: Context, since: Date, scopes: string[]) {
   const rows = await db
     .selectFrom('mismatches')
-    .select('kind')
+    .select(['kind', 'state'])
     .where('kind', 'in', [...OF_EXPECTED_PAYMENTS, 'receipt_unidentified'])
     .where('scope', 'in', scopes)
-    .where('resolved_at', '>=', since)
+    .where((eb) => eb.or([eb('resolved_at', '>=', since), eb('opened_at', '>=', since)]))
     .execute();
-  return rows.map(({ kind }) => kind);
+  const [ended = [], begun = []] = [true, false].map((isEnd) =>
+    rows.filter(({ state }) => (state === 'resolved') === isEnd).map(({ kind }) => kind),
+  );
+  return { begun, ended };
 }
 
 /** A payment as its page shows it. */

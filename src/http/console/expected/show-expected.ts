@@ -43,19 +43,14 @@ import {
 import { renderAlike } from './render-alike.ts';
 import { storyTable } from './render-story.ts';
 
-const reader = (fields: string[]) => (request: Request) =>
-  Object.fromEntries(fields.map((name) => [name, readFormField(request, name)]));
-const NOTE = ['note'];
-const PAIR = ['transaction_id', 'note'];
-
 /** The page of one expected payment, and what people do with it. */
 export function expectedPages(context: Context): Router {
   const router = createRouter();
   const to = (id: string): string => `${EXPECTED.address}/${id}`;
+  const read = (request: Request) => ({ note: readFormField(request, 'note') });
   router.use([
-    serveButton(context, unmatchOne, { address: `${EXPECTED.address}/:id/unmatch`, to, read: reader(PAIR) }),
     cancelForm(context),
-    serveButton(context, reopenOne, { address: `${EXPECTED.address}/:id/reopen`, to, read: reader(NOTE) }),
+    serveButton(context, reopenOne, { address: `${EXPECTED.address}/:id/reopen`, to, read }),
   ]);
   router.get(`${EXPECTED.address}/:id`, async (request: Request<{ id: string }>, response) => {
     const { id } = request.params;
@@ -155,10 +150,7 @@ function matchTable(
       {
         title: 'Ações',
         cell: (one) =>
-          mayUndo &&
-          noteForm(response, `${EXPECTED.address}/${row.id}/unmatch`, t('Desfazer'), [
-            ['transaction_id', one.transaction_id],
-          ]),
+          mayUndo && html`<a href="${addressOfMatch(row.id, one.transaction_id, 'unmatch')}">${t('Desfazer')}</a>`,
       },
     ],
   });
@@ -168,14 +160,10 @@ function renderActions(response: Response, row: PresentedExpected): Part {
   const { id } = row;
   if (!hasRole(response, ...cancelOne.roles)) return undefined;
   if (isCancelled(row))
-    return html`<section class="act">${noteForm(response, `${EXPECTED.address}/${id}/reopen`, t('Reabrir'))}</section>`;
+    return html`<section class="act">${postForm(
+      response,
+      `${EXPECTED.address}/${id}/reopen`,
+      html`<input name="note" required maxlength="${NOTE_CHARS_MAX}" aria-label="${t('Por quê')}" placeholder="${t('Por quê')}"> <button class="secondary">${t('Reabrir')}</button>`,
+    )}</section>`;
   return html`<section class="act"><p class="actions">${buttonLink(addressOfMatch(id), t('Casar um pagamento'))} ${buttonLink(`${EXPECTED.address}/${id}/cancel`, t('Cancelar o pedido'))}</p></section>`;
-}
-
-function noteForm(response: Response, address: string, button: string, hidden: [string, string][] = []): Html {
-  return postForm(
-    response,
-    address,
-    html`${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<input name="note" required maxlength="${NOTE_CHARS_MAX}" aria-label="${t('Por quê')}" placeholder="${t('Por quê')}"> <button class="secondary">${button}</button>`,
-  );
 }

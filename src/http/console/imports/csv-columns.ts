@@ -41,7 +41,7 @@ import { sendPage, uploadForm } from '../parts/send-page.ts';
 import { describeLeftOut, renderFaults } from './describe-faults.ts';
 import { ACCOUNT_EXAMPLE, COLUMNS_ADDRESS } from './question-fields.ts';
 import { columnTable, type Head } from './render-columns.ts';
-import { suggestColumns } from './suggest-columns.ts';
+import { suggestAccount, suggestColumns } from './suggest-columns.ts';
 
 const ROWS_SHOWN = 12;
 /** Rows in which the header is searched for. */
@@ -133,11 +133,19 @@ function readHead(text: string, { separator = ';', header = '' }: Values): Head 
 async function fillKnown({ db }: Context, values: Values, { rows, header, titles }: Head): Promise<void> {
   values.header ||= String(header.number);
   if (values.step) return;
+  const textsOf = (of: (number: number) => boolean): string[][] =>
+    rows.filter(({ number }) => of(number)).map(({ cells }) => cells.map((one) => one?.text ?? ''));
+  if (!accountOf(values))
+    Object.assign(
+      values,
+      suggestAccount(
+        textsOf((number) => number < header.number),
+        await listBankAccounts(db),
+      ),
+    );
   const known = (await readBankAccounts(db)).get(values.account ?? '')?.csv;
   if (!known) {
-    const below = rows
-      .filter(({ number }) => number > header.number)
-      .map(({ cells }) => cells.map((one) => one?.text ?? ''));
+    const below = textsOf((number) => number > header.number);
     for (const [name, value] of suggestColumns(titles, below)) values[name] ||= value;
     return;
   }

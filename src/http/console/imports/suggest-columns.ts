@@ -46,3 +46,38 @@ export function suggestColumns(titles: string[], rows: string[][]): Map<string, 
   if (isComma) fields.set('decimals', 'comma');
   return fields.set('signs', 'as_written');
 }
+
+const ACCOUNT_TITLE = /\bconta\b/;
+const BRANCH_TITLE = /\b(?:agencia|cooperativa)\b/;
+const CELLS_MAX = 100;
+const CELL_CHARS_MAX = 120;
+/** Fewer digits may be the end of any account's number. */
+const DIGITS_MIN = 4;
+
+/**
+ * Suggests whose account a bank's CSV is, by the lines above its header: `account`, the one of `known` that ends in the number;
+ * else `other_account`, what the lines say, which lacks the bank. Nothing where they name no number, or two. Pure.
+ */
+export function suggestAccount(above: string[][], known: string[]): Record<string, string> {
+  const cells = above
+    .flatMap((row) => row.flatMap((cell) => cell.split(':', 2)))
+    .map((cell) => cell.slice(0, CELL_CHARS_MAX).trim())
+    .filter(Boolean)
+    .slice(0, CELLS_MAX);
+  const numberAfter = (title: RegExp): string | undefined => {
+    const values = cells.filter(
+      (cell, index) => /^\d[\d. -]*[\dxX]$/.test(cell) && title.test(fold(cells[index - 1] ?? '')),
+    );
+    return new Set(values).size === 1 ? values[0] : undefined;
+  };
+  const [number, branch] = [numberAfter(ACCOUNT_TITLE), numberAfter(BRANCH_TITLE)];
+  const digits = number && digitsOf(number);
+  if (number === undefined || !digits || digits.length < DIGITS_MIN) return {};
+  const [account, ...more] = known.filter((one) => digitsOf(one).endsWith(digits));
+  if (account !== undefined) return more.length === 0 ? { account } : {};
+  return { other_account: `/${branch === undefined ? '' : `${branch}/`}${number}` };
+}
+
+function digitsOf(text: string): string {
+  return text.replaceAll(/[^\dxX]/g, '').replace(/^0+/, '');
+}

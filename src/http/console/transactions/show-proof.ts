@@ -7,7 +7,6 @@ import { daysToRead } from '../../../operations/books/conclude-proof.ts';
 import { type AskedPayment, PAYMENTS_SHOWN_MAX, paymentProof } from '../../../operations/books/payment-proof.ts';
 import { listVerdicts, sayPaymentProof, sayQuestion } from '../../../operations/books/say-payment-proof.ts';
 import type { PaymentProof } from '../../../operations/rows/payment-proof.ts';
-import { startOneRun } from '../../../operations/runs.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
@@ -19,8 +18,9 @@ import { formatCount, formatDay, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, facts, filterForm, idText, technical, transactionLink } from '../parts/page-components.ts';
 import { filterChoice, isFiltered } from '../parts/parse-filters.ts';
-import { formTokenField, hasRole, sendPage } from '../parts/send-page.ts';
+import { formTokenField, sendPage } from '../parts/send-page.ts';
 import { OPERATION_WORDS, SEVERITY_WORDS, STATUS_WORDS } from '../parts/words.ts';
+import { askReading } from '../runs/ask-reading.ts';
 import { explainE2eId, searchSchema } from './read-search.ts';
 import { renderSource } from './render-timeline.ts';
 
@@ -65,8 +65,6 @@ export function proofPages(context: Context): Router {
     const link = (changes: Filters, text: string): Html =>
       html`<p class="act-hint"><a href="${encryptAddress(context, request, PROOF.address, { ...given, ...changes })}">${text}</a></p>`;
     const days = daysToRead(proof);
-    const start = days && `/reconciliations?${new URLSearchParams(days).toString()}`;
-    const mayStart = hasRole(response, ...startOneRun.roles);
     send(
       request,
       response,
@@ -74,7 +72,7 @@ export function proofPages(context: Context): Router {
       masked ? undefined : draft,
       html`${renderProof(context, proof)}
 ${!!proof.other_hours?.length && link({ hour: '' }, t('Ver, a qualquer hora'))}${!!proof.other_names && link({ name: '', hour: '' }, t('Ver, com qualquer nome'))}${proof.other_days.map((one) => link({ day: one, hour: '' }, t('Ver {day}', { day: formatDay(one) })))}
-${start && html`<p class="act-hint">${mayStart ? html`<a href="${start}">${t('Iniciar essa conferência')}</a>` : html`${t('Envie este endereço a um operador:')} <code class="id">${context.config.PUBLIC_URL ?? `${request.protocol}://${request.headers.host}`}${start}</code>`}</p>`}
+${days && askReading(context, response, days)}
 ${canSeePersonalData(response) && link({ masked: masked ? '' : 'true' }, masked ? t('Mostrar os dados pessoais') : t('Mascarar os dados pessoais, para enviar'))}
 <p class="hint act-hint">${t('Imprima a página, ou salve-a em PDF. A API dá o mesmo em JSON: GET /api/v1/transactions/proof.')}</p>`,
     );
