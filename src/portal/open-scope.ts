@@ -10,7 +10,7 @@ import { CHALLENGE_ANSWER, challengeAddress, PRIVATE } from '../callbacks/delive
 import { presentAttempt, presentOwnCallback } from '../callbacks/manage/present-callback.ts';
 import { previewFilter } from '../callbacks/manage/preview-filter.ts';
 import { listAttempts } from '../callbacks/manage/read-callbacks.ts';
-import { countToOldAddress, readDelivery } from '../callbacks/manage/read-delivery.ts';
+import { closedBreaker, countToOldAddress, readDelivery } from '../callbacks/manage/read-delivery.ts';
 import { type FeedPage, readFeed } from '../callbacks/manage/read-feed.ts';
 import { readMessage } from '../callbacks/manage/read-message.ts';
 import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../callbacks/manage/read-own-callbacks.ts';
@@ -110,6 +110,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
         callback: presentOwnCallback(row),
         attempts: attempts.map((one) => presentAttempt(one, { withBody: true })),
         readAddresses: () => readAttemptAddresses(reading.db, merchant, { attempts, row }),
+        closedBreaker: () => closedBreaker(reading.db, row),
         message: await readMessage(reading, row, merchant.format),
       };
     },

@@ -176,6 +176,12 @@ export const MERCHANTS_EN = {
     'Nothing is sent to this merchant: it fetches its events, and can ask for them again from an earlier cursor.',
   'Nada é enviado agora: o lojista não está ativo. Os callbacks ficam retidos até que os envios sejam retomados.':
     'Nothing is sent now: the merchant is not active. Callbacks are held until deliveries are resumed.',
+  'Um teste ou exemplo vai ao endereço de produção: se for aceito, o disjuntor fecha e elas saem.':
+    'A test or example goes to the production address: if it is accepted, the circuit breaker closes and they are sent.',
+  'Com este teste aceito, o disjuntor fechou: os callbacks retidos saem desde então.':
+    'This test was accepted, and closed the circuit breaker: the callbacks that were held are being sent since then.',
+  'Testes e exemplos saem também com os envios retidos. Para tentar outra vez, envie um novo.':
+    'Tests and examples are sent even while callbacks are held. To try again, send a new one.',
   'Nada é enviado agora: o disjuntor está aberto. Um só callback é tentado a cada {every}; os outros seguem quando ele for aceito, ou quando o disjuntor for fechado.':
     'Nothing is sent now: the circuit breaker is open. A single callback is tried every {every}; the others follow once it is accepted, or once the breaker is closed.',
   // the page
