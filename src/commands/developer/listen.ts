@@ -67,7 +67,7 @@ prints a line for each message, with what your address answered:
 Your address checks signatures with the whsec_… that is shown at the start, not with your production secret.
 A message that it refuses is not posted again: run it with --since once more.
 
-The end says on standard error how many it handled and how many were not accepted.
+How many were not accepted is said at the end.
 Exit code 0: ended by Ctrl-C, or with --once all were accepted; 1: with --once one was refused, or the server
 does not answer or refuses the token; 2: a wrong option.`,
     )
@@ -112,9 +112,7 @@ async function listen(options: Options): Promise<void> {
     if (options.once) break;
     await sleep(POLL_MS, undefined, { signal: stop.signal }).catch(() => undefined);
   }
-  process.stderr.write(
-    `${posted} handled, ${refused} not accepted${refused > 0 ? ': run it with --since once more' : ''}\n`,
-  );
+  if (refused > 0) process.stderr.write(`${refused} of ${posted} were not accepted: run it with --since once more\n`);
   process.exitCode = options.once && refused > 0 ? 1 : 0;
 }
 

@@ -41,7 +41,7 @@ export const REPLAY_ORDER = {
 };
 
 /** Why nothing would be sent. */
-/** What a test is, and does besides. */
+/** The summary of both operations that send a test. */
 export const TEST_SUMMARY =
   'Send a signed test. Without a test URL it goes to the production URL: if it is accepted, the circuit breaker closes, and held callbacks are sent';
 export const HOLDS = [

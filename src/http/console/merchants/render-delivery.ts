@@ -71,13 +71,13 @@ export function describeHeld(merchant: PresentedMerchant, { counts: { held, pend
   return html`<p class="hint">${t('Mensagens que saem ao retomar, em ordem, aos poucos: {n}.', { n })}${warnOfTest(merchant) && html` ${warnOfTest(merchant)}`}</p>`;
 }
 
-/** What else a test does to a merchant without a test address whose breaker is open. */
+/** Says what else a test does to a merchant without a test address whose breaker is open. */
 export function warnOfTest({ url, test_url, state, breaker }: PresentedMerchant): Translated | false {
   if (url === null || test_url !== null || state !== 'enabled' || breaker !== 'open') return false;
   return t('Um teste ou exemplo vai ao endereço de produção: se for aceito, o disjuntor fecha e elas saem.');
 }
 
-/** What else a test did when it was accepted. */
+/** Says that a test that was accepted closed the breaker. */
 export function describeClosed(isClosed: boolean): Html | false {
   return (
     isClosed &&
