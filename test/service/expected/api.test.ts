@@ -226,7 +226,7 @@ describe('many at once', () => {
     expect(json.results).toMatchObject([said, said, said]);
   });
 
-  it('a wrong instant is told once', async () => {
+  it('a wrong instant is reported once', async () => {
     const { json } = await call('PUT', `/shop/${nextNumber()}`, { ...FACTS, revised_at: 'soon' });
     expect(json.errors).toEqual({ revised_at: [expect.any(String)] });
   });
