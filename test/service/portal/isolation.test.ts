@@ -391,7 +391,9 @@ test('behind an open breaker, and while paused, a redelivery and a replay say th
   expect(page.text).toContain('o disjuntor está aberto');
   expect(page.text).not.toContain('/redeliver"');
   // a test goes out, and closes the breaker if there is no test address
-  expect((await send('get', '/portal', { cookie })).text).toContain('se for aceito, o disjuntor fecha e elas saem');
+  expect((await send('get', '/portal', { cookie })).text).toContain(
+    'se for aceito, o disjuntor fecha e as mensagens retidas saem',
+  );
   const tested = JSON.parse((await post('test')).text) as { id: string };
   const ofTest = (await send('get', `/portal/callbacks/${tested.id}`, { cookie })).text;
   expect(ofTest).toContain('Testes e exemplos saem também com os envios retidos');

@@ -74,7 +74,9 @@ export function describeHeld(merchant: PresentedMerchant, { counts: { held, pend
 /** Says what else a test does to a merchant without a test address whose breaker is open. */
 export function warnOfTest({ url, test_url, state, breaker }: PresentedMerchant): Translated | false {
   if (url === null || test_url !== null || state !== 'enabled' || breaker !== 'open') return false;
-  return t('Um teste ou exemplo vai ao endereço de produção: se for aceito, o disjuntor fecha e elas saem.');
+  return t(
+    'Um teste ou exemplo vai ao endereço de produção: se for aceito, o disjuntor fecha e as mensagens retidas saem.',
+  );
 }
 
 /** Says that a test that was accepted closed the breaker. */

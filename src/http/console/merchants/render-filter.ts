@@ -65,7 +65,7 @@ export function renderPast(
   const n = formatCount(callbacks);
   const said = complete ? t('{n} callbacks a enfileirar', { n }) : t('mais de {n} callbacks a enfileirar', { n });
   const values = { since: moment(calendar, since), days: PREVIEW_DAYS };
-  return html`${said} <span class="hint">${tHtml('O que falta ao lojista desde {since}, também mudanças de pedidos. Abaixo comparam-se só os filtros, pelos eventos de transações dos últimos {days} dias.', values)}</span>`;
+  return html`${said} <span class="hint">${tHtml('O que falta desde {since}, também mudanças de pedidos. Abaixo comparam-se só os filtros, pelos eventos de transações dos últimos {days} dias.', values)}</span>`;
 }
 
 /** Which of the last events a filter would have matched. @param links whether transactions have a page to link to. */
