@@ -112,7 +112,7 @@ export const expectedFactsSchema = z
       .nullable()
       .default(null),
     revised_at: z.iso
-      .datetime({ offset: true, error: NO_INSTANT })
+      .datetime({ offset: true, error: NO_INSTANT, abort: true })
       .refine((value) => isKeptInstant(new Date(value)), NO_INSTANT)
       .nullable()
       .default(null),

@@ -92,3 +92,25 @@ export async function countCompetingElsewhere(db: Reader, id: string, scope: Ord
     LIMIT ${CANDIDATES_SHOWN_MAX}`.execute(db);
   return rows.length;
 }
+
+/**
+ * Counts the orders that may be a payment that one of these may be, seen or not, by its id: up to 20; of several payments,
+ * the most. An order without a payment in dispute has none.
+ */
+export async function countRivals(db: Reader, ids: readonly string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map();
+  const given = sql.join(ids);
+  // counted by payment: a thousand orders of one reference are a million pairs
+  const { rows } = await sql<{ id: string; rivals: number }>`
+    SELECT head.id, LEAST(${CANDIDATES_SHOWN_MAX}, MAX(IF(head.is_cancelled = 1, counted.total, counted.active) - 1)) AS rivals
+    FROM expected_payments AS head
+    JOIN expected_candidates AS mine ON mine.expected_seq = head.seq AND mine.reason = 'not_unique'
+    JOIN (SELECT transaction_seq, COUNT(*) AS total, SUM(other.is_cancelled = 0) AS active
+      FROM (SELECT DISTINCT transaction_seq FROM expected_payments AS own JOIN expected_candidates
+        ON expected_seq = own.seq WHERE own.id IN (${given}) AND reason = 'not_unique') AS asked
+      JOIN expected_candidates AS found USING (transaction_seq)
+      JOIN expected_payments AS other ON other.seq = found.expected_seq
+      WHERE found.reason = 'not_unique' GROUP BY transaction_seq) AS counted USING (transaction_seq)
+    WHERE head.id IN (${given}) GROUP BY head.id`.execute(db);
+  return new Map(rows.map(({ id, rivals }) => [id, Number(rivals)]));
+}

@@ -6,11 +6,12 @@ import { createSecretKey } from 'node:crypto';
 import { audit, auditParts, auditShown } from '../access/audit.ts';
 import { findMerchantSession } from '../access/sessions.ts';
 import { findMerchantToken, type MerchantCaller } from '../access/tokens.ts';
+import { countBackfill } from '../callbacks/backfill/count-backfill.ts';
 import { CHALLENGE_ANSWER, challengeAddress, PRIVATE } from '../callbacks/deliver/challenge-address.ts';
 import { presentAttempt, presentOwnCallback } from '../callbacks/manage/present-callback.ts';
 import { previewFilter } from '../callbacks/manage/preview-filter.ts';
 import { listAttempts } from '../callbacks/manage/read-callbacks.ts';
-import { countToOldAddress, readDelivery } from '../callbacks/manage/read-delivery.ts';
+import { closedBreaker, countToOldAddress, readDelivery } from '../callbacks/manage/read-delivery.ts';
 import { type FeedPage, readFeed } from '../callbacks/manage/read-feed.ts';
 import { readMessage } from '../callbacks/manage/read-message.ts';
 import { findOwnCallback, listOwnCallbacks, type OwnCallbackQuery } from '../callbacks/manage/read-own-callbacks.ts';
@@ -32,7 +33,7 @@ import { listManifestDays } from '../manifests/list-manifest-days.ts';
 import { readManifest, readManifestIds } from '../manifests/read-manifests.ts';
 import { checkFilter } from '../merchants/check-filter.ts';
 import { countRequest } from '../merchants/count-request.ts';
-import { completeFilter, type FilterInput, parseFilter } from '../merchants/match-filter.ts';
+import { completeFilter, type FilterInput, isWithin, parseFilter } from '../merchants/match-filter.ts';
 import { type MerchantRow, selectMerchants } from '../merchants/read-merchants.ts';
 import { deriveTestKey, formatSecret, readCredentials, readOlderUntil, testOlderUntil } from '../merchants/secrets.ts';
 import { refuseField } from '../texts/refuse.ts';
@@ -47,6 +48,9 @@ import {
 import { readAttemptAddresses } from './attempt-addresses.ts';
 import { listChanges, type OwnChanges } from './own-changes.ts';
 import { type OwnAction, readOwnHistory } from './read-own-history.ts';
+
+/** How long a preview counts what a wider filter would send. */
+const PAST_MS_MAX = 3_000;
 
 export type MerchantScope = ReturnType<typeof openScope>;
 /** The process, as the portal's routes and pages see it beside the scope of a request: no database. */
@@ -110,6 +114,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
         callback: presentOwnCallback(row),
         attempts: attempts.map((one) => presentAttempt(one, { withBody: true })),
         readAddresses: () => readAttemptAddresses(reading.db, merchant, { attempts, row }),
+        closedBreaker: () => closedBreaker(reading.db, row),
         message: await readMessage(reading, row, merchant.format),
       };
     },
@@ -180,13 +185,20 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
     findFirstFailed: () => findFirstFailed(reading.db, seq),
     /** Counts what a replay would send. */
     previewReplay: (range: OwnRange) => previewReplay(reading, { ...range, merchant: merchant.id }),
-    /** Which of the last events that operators let it receive a filter of its own would match, and what that changes. */
-    previewFilter(filter: FilterInput) {
+    /**
+     * Which of the last events that operators let it receive a filter of its own would match, and what that changes; `past`:
+     * what would be sent of past events, null if it is no wider.
+     */
+    async previewFilter(filter: FilterInput) {
       checkFilter(filter);
       countRequest(context, 'preview', merchant.id);
       const allowed = { filter: parseFilter(merchant.filter), since: merchant.events_since };
-      const before = [parseFilter(merchant.own_filter ?? '{}')];
-      return previewFilter(context, [completeFilter(filter)], { before, allowed });
+      const [own, before] = [completeFilter(filter), parseFilter(merchant.own_filter ?? '{}')];
+      const wanted = { filters: [allowed.filter, own], eventsSince: allowed.since, countMsMax: PAST_MS_MAX };
+      // `transactions` counts those of others too
+      const count = isWithin(own, before) ? undefined : await countBackfill(context, merchant, wanted);
+      const past = count ? { callbacks: count.callbacks, complete: count.complete } : null;
+      return { ...(await previewFilter(context, [own], { before: [before], allowed })), past };
     },
   };
 }

@@ -1,11 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
 import { HOUR_MS } from '../../domain/calendar.ts';
 import { findOldAddress, OLD_ADDRESS_MS } from '../../merchants/old-address.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
-import { IS_NO_TEST, IS_TEST } from '../health/callback-sources.ts';
+import { IS_NO_TEST, IS_TEST, TEST_SOURCE } from '../health/callback-sources.ts';
 import { boundCount, type Count, UNDELIVERED, type Undelivered } from '../health/count-undelivered.ts';
-import { WAITS_FOR_EARLIER } from './read-callbacks.ts';
+import { type CallbackRow, WAITS_FOR_EARLIER } from './read-callbacks.ts';
 import { type AttemptSlot, sampleAttempts, summarizeAttempts } from './sample-attempts.ts';
 
 export const HOURS_SHOWN = 24;
@@ -198,4 +199,14 @@ async function readNextAttempt({ db }: Context, merchant: MerchantRow): Promise<
     .limit(1)
     .executeTakeFirst();
   return row?.next_attempt_at ?? undefined;
+}
+
+/** Whether a merchant's circuit breaker closed when this test was accepted. */
+export async function closedBreaker(
+  db: Reader,
+  { source, delivered_at, merchant_id }: Pick<CallbackRow, 'source' | 'delivered_at' | 'merchant_id'>,
+): Promise<boolean> {
+  if (source !== TEST_SOURCE || delivered_at === null) return false;
+  const closed = db.selectFrom('audit').select('seq').where('target', '=', merchant_id).where('at', '=', delivered_at);
+  return (await closed.where('action', '=', 'merchant.breaker_closed').executeTakeFirst()) !== undefined;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
+import type { WallTime } from '../../domain/calendar.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import { checkFilter } from '../../merchants/check-filter.ts';
 import { countRequest } from '../../merchants/count-request.ts';
@@ -46,7 +47,8 @@ export function describeParts({ from, to }: Pick<ReplayRequest, 'from' | 'to'>):
 
 /** A part of a replay: how many callbacks, which of a dry run, and the number of its last row; undefined in the last part. */
 export type ReplayedPart = { count: number; rows: readonly ReplayedRow[]; last?: number | undefined };
-type ReplayedRow = { type: string; created_at: Date; webhook_id: string };
+/** `at_wall`: of its event, on the provider's clock. */
+type ReplayedRow = { type: string; created_at: Date; at_wall: WallTime | null; webhook_id: string };
 
 /** A replay before it is made: how many callbacks, of each type too, and the first and the last one. */
 export type ReplayPreview = { count: number; types: Map<string, number>; ends: readonly ReplayedRow[] };

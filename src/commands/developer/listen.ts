@@ -67,6 +67,7 @@ prints a line for each message, with what your address answered:
 Your address checks signatures with the whsec_… that is shown at the start, not with your production secret.
 A message that it refuses is not posted again: run it with --since once more.
 
+How many were not accepted is said at the end.
 Exit code 0: ended by Ctrl-C, or with --once all were accepted; 1: with --once one was refused, or the server
 does not answer or refuses the token; 2: a wrong option.`,
     )
@@ -93,13 +94,14 @@ async function listen(options: Options): Promise<void> {
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
   if (!options.secret) process.stderr.write(`the events are signed with ${secret}\n`);
-  let refused = 0;
+  let [posted, refused] = [0, 0];
   for (let after = '0'; !stop.signal.aborted; ) {
     const page = await readPage(feed, { token, after, since });
     for (const event of page.events) {
       if (stop.signal.aborted) break;
       if (types && !types.includes(event.type)) continue;
       const { isAccepted, says } = await postEvent(sending, event);
+      posted++;
       if (!isAccepted) refused++;
       process.stdout.write(`${event.timestamp}  ${event.type}  ${event.id}  ${says}\n`);
     }
@@ -110,6 +112,7 @@ async function listen(options: Options): Promise<void> {
     if (options.once) break;
     await sleep(POLL_MS, undefined, { signal: stop.signal }).catch(() => undefined);
   }
+  if (refused > 0) process.stderr.write(`${refused} of ${posted} were not accepted: run it with --since once more\n`);
   process.exitCode = options.once && refused > 0 ? 1 : 0;
 }
 

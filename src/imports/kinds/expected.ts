@@ -43,6 +43,9 @@ export const COMPUTED = {
   surplus: { 'pt-BR': 'pago a mais', en: 'paid in excess' },
   not_owed: { 'pt-BR': 'não mais devido', en: 'no longer owed' },
   platform_name: { 'pt-BR': 'nome da plataforma', en: 'platform name' },
+  disputed: { 'pt-BR': 'em disputa', en: 'disputed' },
+  disputed_by: { 'pt-BR': 'disputa por', en: 'disputed by' },
+  rivals: { 'pt-BR': 'outros pedidos na disputa', en: 'other orders in dispute' },
 } as const;
 
 /** The title of `matched_to` in files of earlier versions. */

@@ -28,7 +28,7 @@ export const putMany = defineChange({
   summary: 'Expect up to 1,000 payments, each by itself, with source and number beside the fields of PUT',
   input: z.strictObject({
     expected_payments: z
-      .array(z.record(z.string(), z.unknown(), 'must be an expected payment'), 'must be a list')
+      .array(z.unknown().meta({ type: 'object' }), 'must be a list')
       .min(1, 'must have at least one')
       .max(EXPECTED_MAX, `must have at most ${EXPECTED_MAX}`),
   }),
@@ -60,13 +60,14 @@ export const putMany = defineChange({
   },
 });
 
-type Given = Record<string, unknown>;
+const rowSchema = z.record(z.string(), z.unknown(), 'must be an expected payment');
 
 function parseRow(
-  { source, number, ...facts }: Given,
+  row: unknown,
   { caller, repeated }: { caller: Caller; repeated: Set<string> },
 ): Arrival | ConfereError {
   try {
+    const { source, number, ...facts } = parseInput(row, rowSchema);
     const key = parseInput({ source, number }, expectedKeySchema);
     requireSource(caller, key.source);
     if (repeated.has(nameOf(key))) return refuseFields([faultOf('number', 'expected_repeated')]);
@@ -78,13 +79,14 @@ function parseRow(
 }
 
 /** Keys that come twice: which row is meant is unknown, so all of them are refused. */
-function listRepeated(rows: Given[]): Set<string> {
+function listRepeated(rows: unknown[]): Set<string> {
   const groups = Map.groupBy(rows, nameOf);
   return new Set([...groups].flatMap(([name, group]) => (group.length > 1 ? [name] : [])));
 }
 
 /** Also of what is no key: its row is refused for that. */
-function nameOf({ source, number }: Given): string {
+function nameOf(row: unknown): string {
+  const { source, number } = Object(row);
   return JSON.stringify([source, number]);
 }
 

@@ -6,6 +6,7 @@ import { parseSum } from '../../domain/money.ts';
 import { splitAmount } from '../../expected/decide/split-amount.ts';
 import type { ExpectedFilters } from '../../expected/filter-expected.ts';
 import type { PresentedExpected } from '../../expected/list-expected.ts';
+import { countRivals } from '../../expected/read-competing.ts';
 import {
   COMPUTED,
   DECIDED_IN_PAGES,
@@ -37,12 +38,20 @@ const TYPES: Partial<Record<string, keyof typeof WIDTHS>> = {
     surplus: 'money',
     not_owed: 'money',
   },
-  ...{ due_day: 'day', issued_day: 'day', valid_until: 'day', paid_day: 'day', late_days: 'count' },
+  ...{ due_day: 'day', issued_day: 'day', valid_until: 'day', paid_day: 'day', late_days: 'count', rivals: 'count' },
 };
 const WORDS = {
   'pt-BR': { title: 'Pedidos', note: 'Os {max} mais novos, no máximo: o CSV tem todos. Relógio do provedor ({zone}).' },
   en: { title: 'Orders', note: 'The newest {max} at most: the CSV has all. Provider clock ({zone}).' },
 } as const;
+
+const RULE_WORDS: Record<string, Record<Language, string>> = {
+  reference: { 'pt-BR': 'referência', en: 'reference' },
+  e2e_id: { 'pt-BR': 'id E2E', en: 'E2E id' },
+  invoice: { 'pt-BR': 'nota fiscal', en: 'invoice' },
+  extra: { 'pt-BR': 'extra', en: 'extra' },
+  document: { 'pt-BR': 'documento e valor', en: 'document and amount' },
+};
 
 const text = (value: string | null): Cell => ({ text: value });
 const money = (value: string): Cell => ({ cents: parseSum(value) ?? null });
@@ -50,10 +59,13 @@ const split = ({ state, amount, paid }: { state: string; amount: string; paid: s
   splitAmount({ state, amountCents: parseSum(amount) ?? 0n, settledCents: parseSum(paid) ?? 0n });
 const list = (values: readonly string[]): Cell => text(joinCell(values));
 
-type Exported = Omit<PresentedExpected, 'operation' | 'state' | 'decided'> & {
+type Exported = Omit<PresentedExpected, 'operation' | 'state' | 'decided' | 'disputed'> & {
   operation: string;
   state: string;
   decided: string;
+  disputed: string;
+  disputed_by: string[];
+  rivals: number;
   platform_name: string | null;
 } & ReturnType<typeof split>;
 
@@ -90,6 +102,9 @@ const FOUND: Record<keyof typeof COMPUTED, (row: Exported) => Cell> = {
   surplus: (row) => ({ cents: row.surplusCents }),
   not_owed: (row) => ({ cents: row.notOwedCents }),
   platform_name: (row) => text(row.platform_name),
+  disputed: (row) => text(row.disputed),
+  disputed_by: (row) => list(row.disputed_by),
+  rivals: (row) => ({ count: row.rivals }),
 };
 
 /** A reason in words; days that are not proven stand in no column. */
@@ -97,6 +112,10 @@ function sayReason(code: string, language: Language): string {
   return code.startsWith('not_proven')
     ? textsOf(language).orderStates.not_proven
     : describeSaid([{ name: `expected.${code}`, values: {} }], language);
+}
+
+function sayWhether(is: string, language: Language): string {
+  return textsOf(language).evidence[is === 'true' ? 'yes' : 'no'];
 }
 
 type Wanted = { filter: ExpectedFilters; caller: Caller; via?: 'console' | 'portal' };
@@ -112,7 +131,9 @@ async function openExport(context: Context, wanted: Wanted) {
     ...row,
     operation: ORDER_OPERATIONS[row.operation === 'cashout' ? 'cashout' : 'cashin'][language],
     state: describeCode(textsOf(language).orderStates, row.state),
-    decided: textsOf(language).evidence[row.decided === 'true' ? 'yes' : 'no'],
+    decided: sayWhether(row.decided, language),
+    disputed: sayWhether(row.disputed, language),
+    disputed_by: row.disputed_by.map((rule) => RULE_WORDS[rule]?.[language] ?? rule),
     reason_code: row.reason_code && sayReason(row.reason_code, language),
     matched_to: row.matched_to && formatWallTime(calendar.toWallTime(new Date(row.matched_to)), language),
   });
@@ -134,9 +155,18 @@ async function openExport(context: Context, wanted: Wanted) {
     for (let count = 0; count < rowsMax; count += PAGE_ROWS) {
       const page = { limit: Math.min(PAGE_ROWS, rowsMax - count), after };
       const { rows, next } = await readList(context, expectedPayments, { ...wanted, page });
+      const rivals = await countRivals(
+        context.db,
+        rows.flatMap(({ id, disputed }) => (disputed ? [id] : [])),
+      );
       yield rows.map((row) => {
-        const name = names.get(row.platform ?? '') ?? null;
-        const given = { ...row, ...split(row), decided: String(row.decided), platform_name: name };
+        const disputes = row.candidates.filter(({ reason }) => reason === 'not_unique');
+        const given = {
+          ...{ ...row, ...split(row), decided: String(row.decided), disputed: String(row.disputed) },
+          platform_name: names.get(row.platform ?? '') ?? null,
+          disputed_by: [...new Set(disputes.map(({ rule }) => rule))],
+          rivals: rivals.get(row.id) ?? 0,
+        };
         return wanted.via ? inWords(given) : given;
       });
       if (next === undefined) return;

@@ -41,6 +41,9 @@ export const REPLAY_ORDER = {
 };
 
 /** Why nothing would be sent. */
+/** The summary of both operations that send a test. */
+export const TEST_SUMMARY =
+  'Send a signed test. Without a test URL it goes to the production URL: if it is accepted, the circuit breaker closes, and held callbacks are sent';
 export const HOLDS = [
   ...(['merchant_fetches', 'merchant_not_enabled', 'merchant_breaker_open', 'restore_unconfirmed'] as const),
 ] satisfies Reason[];

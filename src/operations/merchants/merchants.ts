@@ -32,6 +32,7 @@ import { filterInput, parsedInstant, text } from '../fields.ts';
 import { presentMerchantTo } from '../mask-texts.ts';
 import { callback } from '../rows/callbacks.ts';
 import { backfillCount, merchant, newMerchant, rotatedMerchant } from '../rows/merchants.ts';
+import { TEST_SUMMARY } from './callbacks.ts';
 
 const { nameCharsMax, emailCharsMax, rateMax } = MERCHANT_LIMITS;
 const NO_NAME = describe('name_length', { n: nameCharsMax });
@@ -204,7 +205,7 @@ export const testMerchant = defineChange({
   name: 'merchants.test',
   audit: 'merchant.tested',
   route: 'POST /merchants/{id}/test',
-  summary: 'Send it a signed test',
+  summary: TEST_SUMMARY,
   answers: accepted('Queued', callback),
   change: (inner, _given, { id }) => sendTest(inner, id),
   answer: async (_context, row) => presentCallback(row),

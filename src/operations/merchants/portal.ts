@@ -16,7 +16,7 @@ import { accepted, ok } from '../describe-operation.ts';
 import { ownFilterInput } from '../fields.ts';
 import { addressChange, checkedAddress, ownMerchant, rotatedSecret } from '../rows/merchants.ts';
 import { ownCallback, ownFilterPreview } from '../rows/portal.ts';
-import { HOLDS, REPLAY_ORDER, replayRange } from './callbacks.ts';
+import { HOLDS, REPLAY_ORDER, replayRange, TEST_SUMMARY } from './callbacks.ts';
 import { EXAMPLE_TYPES } from './message-types.ts';
 
 function scopeOf({ scope }: By): MerchantScope {
@@ -123,7 +123,7 @@ export const testOwn = defineOwnChange({
   name: 'portal.test',
   audit: 'merchant.tested',
   route: 'POST /portal/test',
-  summary: 'Get a signed test',
+  summary: TEST_SUMMARY,
   answers: accepted('Queued', ownCallback),
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).sendTest(),
   target: (_made, by) => auditObject(by, { types: [TEST_TYPE] }),

@@ -110,6 +110,10 @@ export const ownFilterPreview = component('OwnFilterPreview', {
   unseen: valuesByList.describe('values of the filter that none of these events has, such as a misspelt status'),
   seen: valuesByList.describe('of those lists, values that the events have'),
   before: z.object({ matched: z.int(), gained: z.int(), lost: z.int() }).describe('by the filter of now'),
+  past: z
+    .object({ callbacks: z.int(), complete: z.boolean().describe('false: there are more') })
+    .nullable()
+    .describe('callbacks of past events that would be sent, since events_since; null: it accepts no more than now'),
   examples: z.array(
     z.object({
       transaction_id: z.string(),

@@ -176,6 +176,12 @@ export const MERCHANTS_EN = {
     'Nothing is sent to this merchant: it fetches its events, and can ask for them again from an earlier cursor.',
   'Nada é enviado agora: o lojista não está ativo. Os callbacks ficam retidos até que os envios sejam retomados.':
     'Nothing is sent now: the merchant is not active. Callbacks are held until deliveries are resumed.',
+  'Um teste ou exemplo vai ao endereço de produção: se for aceito, o disjuntor fecha e as mensagens retidas saem.':
+    'A test or example goes to the production address: if it is accepted, the circuit breaker closes and what is held is sent.',
+  'Com este teste aceito, o disjuntor fechou: os callbacks retidos saem desde então.':
+    'This test was accepted, and closed the circuit breaker: the callbacks that were held are being sent since then.',
+  'Testes e exemplos saem também com os envios retidos. Para tentar outra vez, envie um novo.':
+    'Tests and examples are sent even while callbacks are held. To try again, send a new one.',
   'Nada é enviado agora: o disjuntor está aberto. Um só callback é tentado a cada {every}; os outros seguem quando ele for aceito, ou quando o disjuntor for fechado.':
     'Nothing is sent now: the circuit breaker is open. A single callback is tried every {every}; the others follow once it is accepted, or once the breaker is closed.',
   // the page
@@ -185,8 +191,8 @@ export const MERCHANTS_EN = {
   'Última busca': 'Last fetch',
   'Desativado porque': 'Disabled because',
   'Eventos anteriores': 'Past events',
-  'O que falta ao lojista desde {since}, também mudanças de pedidos. Abaixo comparam-se só os filtros, pelos eventos de transações dos últimos {days} dias.':
-    'What the merchant lacks since {since}, changes of orders too. Below, only the filters are compared, by the events of transactions of the last {days} days.',
+  'O que falta desde {since}, também mudanças de pedidos. Abaixo comparam-se só os filtros, pelos eventos de transações dos últimos {days} dias.':
+    'What is missing since {since}, changes of orders too. Below, only the filters are compared, by the events of transactions of the last {days} days.',
   '{n} callbacks a enfileirar': '{n} callbacks to enqueue',
   'mais de {n} callbacks a enfileirar': 'more than {n} callbacks to enqueue',
   '{state}: {callbacks} callbacks de {transactions} transações':

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { MerchantOutage } from '../../../src/callbacks/deliver/deliver.ts';
 import { PROBE_EVERY_MS } from '../../../src/callbacks/health/merchant-health.ts';
 import { readCallbackMetrics } from '../../../src/callbacks/health/read-callback-metrics.ts';
-import { readDelivery } from '../../../src/callbacks/manage/read-delivery.ts';
+import { closedBreaker, readDelivery } from '../../../src/callbacks/manage/read-delivery.ts';
 import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
 import { setMerchantState } from '../../../src/merchants/change-merchants.ts';
 import { setOwnState } from '../../../src/merchants/change-own.ts';
@@ -148,6 +148,28 @@ test('an open breaker holds callbacks; one probe is sent, and its success lets a
     ['merchant.breaker_closed', 'confere', null],
     ['merchant.breaker_opened', 'confere', null],
   ]);
+});
+
+test('a test to the production URL that is accepted closes the breaker, and is said to have', async () => {
+  await using env = await openCallbackEnvironment();
+  await using shop = await openMerchantServer();
+  const { merchant } = await env.addMerchant(shop.url);
+  const since = ago(env, HOUR_MS);
+  const open = { failures: 12, failing_since: since, breaker_opened_at: since };
+  await env.context.db.updateTable('merchants').set(open).where('id', '=', merchant.id).execute();
+  const first = await sendTest(env.context, merchant.id);
+  await env.deliver();
+  const closedBy = async ({ webhook_id: id }: { webhook_id: string }) => {
+    await env.advanceUntil('the test', async () => (await statesOf(env)).every((state) => state === 'delivered'));
+    const row = await env.context.db
+      .selectFrom('callbacks')
+      .select(['source', 'delivered_at'])
+      .where('webhook_id', '=', id)
+      .executeTakeFirstOrThrow();
+    return closedBreaker(env.context.db, { ...row, merchant_id: merchant.id });
+  };
+  expect(await closedBy(first)).toBe(true);
+  expect(await closedBy(await sendTest(env.context, merchant.id))).toBe(false);
 });
 
 test('a merchant that closes its breaker gets what was held, and has failed for as long as before until it accepts one', async () => {

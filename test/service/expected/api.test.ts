@@ -238,6 +238,18 @@ describe('many at once', () => {
     expect(results[4]?.errors).toEqual({ amount: [expect.any(String)] });
   });
 
+  it('a row that is no object is refused alone', async () => {
+    const { status, json } = await call('POST', '', { expected_payments: [null, ['x'], 1] });
+    expect(status).toBe(200);
+    const said = { status: 422, errors: { body: ['must be an expected payment'] } };
+    expect(json.results).toMatchObject([said, said, said]);
+  });
+
+  it('a wrong instant is reported once', async () => {
+    const { json } = await call('PUT', `/shop/${nextNumber()}`, { ...FACTS, revised_at: 'soon' });
+    expect(json.errors).toEqual({ revised_at: [expect.any(String)] });
+  });
+
   it('are refused if one of two rows of a key is wrong: which one is meant is unknown', async () => {
     const [one, other] = [
       { ...FACTS, source: 'shop', number: nextNumber() },

@@ -92,7 +92,7 @@ test('the preview of a merchant says how many past events it would be sent', asy
   expect(wider.text).toContain(`Eventos anteriores ${count} callbacks a enfileirar`);
   // the comparison below is of other events
   expect(wider.text).toMatch(
-    /a enfileirar O que falta ao lojista desde .*, também mudanças de pedidos\. Abaixo comparam-se só os filtros/,
+    /a enfileirar O que falta desde .*, também mudanças de pedidos\. Abaixo comparam-se só os filtros/,
   );
   const narrower = await admin.post(`/merchants/${merchant.merchant.id}/edit`, {
     ...typed,

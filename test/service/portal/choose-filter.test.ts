@@ -61,11 +61,18 @@ test('a wider filter brings the past events that it lacks, and one more waits un
   await choose(shop, { statuses: ['refund'] });
   await env.applyTransaction(['pending', 'paid'], { platform: OURS });
   expect(await shop.typesOf()).toEqual([]);
+  const preview = async (filter: FilterInput) => (await (await shop.scope()).previewFilter(filter)).past;
+  expect(await preview({ statuses: ['paid', 'refund'] })).toEqual({ callbacks: 1, complete: true });
+  expect(await preview({ statuses: ['refund'] })).toBeNull();
   await choose(shop, { statuses: ['paid', 'refund'] });
   await expect(choose(shop, {})).rejects.toThrow('past events of an earlier change are still being sent');
   await choose(shop, { statuses: ['paid'] });
   await runBackfills(env.context);
   expect(await shop.typesOf()).toEqual(['ours pix.cashin.paid']);
+  // what was sent under a filter of before is not sent again
+  await choose(shop, { statuses: ['refund'] });
+  await runBackfills(env.context);
+  expect(await preview({ statuses: ['paid', 'refund'] })).toEqual({ callbacks: 0, complete: true });
   await choose(shop, {});
   await runBackfills(env.context);
   expect((await shop.typesOf()).sort()).toEqual(['ours pix.cashin.paid', 'ours pix.cashin.pending']);

@@ -390,6 +390,14 @@ test('behind an open breaker, and while paused, a redelivery and a replay say th
   const page = await send('get', `/portal/callbacks/${a.webhookId}`, { cookie });
   expect(page.text).toContain('o disjuntor está aberto');
   expect(page.text).not.toContain('/redeliver"');
+  // a test goes out, and closes the breaker if there is no test address
+  expect((await send('get', '/portal', { cookie })).text).toContain(
+    'se for aceito, o disjuntor fecha e as mensagens retidas saem',
+  );
+  const tested = JSON.parse((await post('test')).text) as { id: string };
+  const ofTest = (await send('get', `/portal/callbacks/${tested.id}`, { cookie })).text;
+  expect(ofTest).toContain('Testes e exemplos saem também com os envios retidos');
+  expect(ofTest).not.toContain('Nada é enviado agora');
   const typed = { ...form, from: '2020-01-01T00:00', to: '2030-01-01T00:00', states: 'all' };
   expect((await send('post', '/portal/replay', { cookie, form: typed })).status).toBe(422);
   const health = JSON.parse((await send('get', '/api/v1/portal/health', { token: a.token })).text) as object;

@@ -86,9 +86,11 @@ it('says in words which orders are paid, and when, by state and reference, with 
   const file = (await ana?.get('/portal/orders.csv?state=paid'))?.text ?? '';
   const today = env.today.split('-').reverse().join('/');
   expect(file.trim().split('\r\n')).toEqual([
-    expect.stringMatching(/^origem;.*;pago em;falta;pago a mais;não mais devido$/),
     expect.stringMatching(
-      new RegExp(`^ana;a-paid;a receber;10,00;${today};${today};.*;Pago;.*;sim;.*;20/11/2026;0,00;0,00;0,00$`),
+      /^origem;.*;pago em;falta;pago a mais;não mais devido;em disputa;disputa por;outros pedidos na disputa$/,
+    ),
+    expect.stringMatching(
+      new RegExp(`^ana;a-paid;a receber;10,00;${today};${today};.*;Pago;.*;sim;.*;20/11/2026;0,00;0,00;0,00;não;;0$`),
     ),
   ]);
   const { detail } = await readRow(env.context.db, 'audit', ['detail'], { action: 'expected.show', target: id });
@@ -125,6 +127,8 @@ it('names the orders with which one shares a reference, what became of the payme
     [...list.matchAll(/>(a-\w+)<\/a>[\s\S]*?<span class="badge is-disputed">em disputa/g)].map(([, one]) => one),
   ).toEqual(['a-second', 'a-first']);
   expect((await ana?.get('/portal/orders?disputed=true', 'en'))?.text).toContain('>disputed<');
+  const csv = (await ana?.get('/portal/orders.csv?disputed=true'))?.text ?? '';
+  expect(csv.split('\r\n').filter((line) => line.endsWith(';sim;referência;1'))).toHaveLength(2);
 });
 
 it('names the cancelled orders that a payment of a cancelled one fits, and what ends it', async () => {
@@ -156,9 +160,13 @@ it('says how many orders of other sources fit the payment too, and what to ask t
   const payment = await payOne(env.context, { platform: 'ana', reference: 'ref-elsewhere', amount: '10.00' });
   await decideAll(env.context);
   const page = (await ana?.get(`/portal/orders/${id}`))?.text ?? '';
-  expect(page).toMatch(/Um pedido de outra origem, que você não vê,[\s\S]*case o pagamento \S+ com o pedido a-elsewhere/);
+  expect(page).toMatch(
+    /Um pedido de outra origem, que você não vê,[\s\S]*case o pagamento \S+ com o pedido a-elsewhere/,
+  );
   expect(page).toContain(`pagamento ${payment.id} com`);
   expect(page).not.toMatch(/o-secret|office/);
+  const csv = (await ana?.get('/portal/orders.csv?disputed=true&number=a-elsewhere'))?.text ?? '';
+  expect(csv).toMatch(/a-elsewhere;[^\n]*;sim;referência;1\r\n$/);
 });
 
 it('says in an order’s history why a match was withdrawn, and which orders that one sees have its reference', async () => {

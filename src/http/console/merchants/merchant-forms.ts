@@ -1,7 +1,6 @@
 import type { Response, Router } from 'express';
-import { type BackfillCount, countBackfill } from '../../../callbacks/backfill/count-backfill.ts';
+import { countBackfill } from '../../../callbacks/backfill/count-backfill.ts';
 import { previewFilter } from '../../../callbacks/manage/preview-filter.ts';
-import { PREVIEW_DAYS } from '../../../callbacks/manage/read-previewed-events.ts';
 import type { Context } from '../../../context.ts';
 import { listPlatforms } from '../../../ledger/read/list-platforms.ts';
 import { filtersOf, isWithin, parseFilter } from '../../../merchants/match-filter.ts';
@@ -15,12 +14,12 @@ import { getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange, type TwoStepForm } from '../forms/two-step-form.ts';
-import { formatCount, moment } from '../parts/format.ts';
+import { moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { buttonLink, facts, idText, table } from '../parts/page-components.ts';
 import { labelPlatform, type PlatformNames, readNamesInFull } from '../parts/read-platform-names.ts';
 import { MERCHANT_FIELDS, type MerchantInput, merchantFields, readMerchant, toDraftValues } from './merchant-fields.ts';
-import { renderFilter, renderFilterPreview } from './render-filter.ts';
+import { renderFilter, renderFilterPreview, renderPast } from './render-filter.ts';
 import { describeRequest, describeRequestInput } from './request-fields.ts';
 
 /** With more platforms, the form lists none: their ids are typed. */
@@ -102,21 +101,7 @@ async function previewOf(
   const options = { filters: [filter, own], eventsSince, countMsMax: COUNT_MS_MAX };
   const past = isWider && (await countBackfill(context, item, options));
   const preview = await previewFilter(context, [filter, own], { before: item && filtersOf(item) });
-  return html`${past && facts([['Eventos anteriores', html`${describePast(past)} <span class="hint">${sayPast(context, eventsSince)}</span>`]])}${renderFilterPreview(preview)}`;
-}
-
-/** The preview below compares filters alone, not since when: without this the two seem to contradict each other. */
-function sayPast({ calendar }: Context, since: Date): Html {
-  const values = { since: moment(calendar, since), days: PREVIEW_DAYS };
-  return tHtml(
-    'O que falta ao lojista desde {since}, também mudanças de pedidos. Abaixo comparam-se só os filtros, pelos eventos de transações dos últimos {days} dias.',
-    values,
-  );
-}
-
-function describePast({ callbacks, complete }: BackfillCount): string {
-  const n = formatCount(callbacks);
-  return complete ? t('{n} callbacks a enfileirar', { n }) : t('mais de {n} callbacks a enfileirar', { n });
+  return html`${past && facts([['Eventos anteriores', renderPast(context, past, eventsSince)]])}${renderFilterPreview(preview)}`;
 }
 
 function describe(

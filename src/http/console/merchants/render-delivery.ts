@@ -1,3 +1,4 @@
+import { TEST_SOURCE } from '../../../callbacks/health/callback-sources.ts';
 import { UNDELIVERED, type Undelivered } from '../../../callbacks/health/count-undelivered.ts';
 import { PROBE_EVERY_MS } from '../../../callbacks/health/merchant-health.ts';
 import { type Delivery, type FailedAttempt, OLDER_MAX } from '../../../callbacks/manage/read-delivery.ts';
@@ -6,7 +7,7 @@ import type { Context } from '../../../context.ts';
 import type { PresentedMerchant } from '../../../merchants/present-merchant.ts';
 import { isMailed } from '../../../portal/address-changes.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { t, words } from '../../../texts/translate.ts';
+import { type Translated, t, words } from '../../../texts/translate.ts';
 import { placeHourOf } from '../charts/place-slots.ts';
 import { renderAttemptChart } from '../charts/render-attempt-chart.ts';
 import { formatAge, formatBounded, formatCount, formatDuration, moment } from '../parts/format.ts';
@@ -67,14 +68,32 @@ export function describeOutcome(status: number | null, errorClass: string | null
 export function describeHeld(merchant: PresentedMerchant, { counts: { held, pending } }: Delivery): Html | false {
   if (merchant.url === null || (merchant.state === 'enabled' && merchant.breaker !== 'open')) return false;
   const n = formatBounded({ n: held.n + pending.n, isMore: held.isMore || pending.isMore });
-  return html`<p class="hint">${t('Mensagens que saem ao retomar, em ordem, aos poucos: {n}.', { n })}</p>`;
+  return html`<p class="hint">${t('Mensagens que saem ao retomar, em ordem, aos poucos: {n}.', { n })}${warnOfTest(merchant) && html` ${warnOfTest(merchant)}`}</p>`;
+}
+
+/** Says what else a test does to a merchant without a test address whose breaker is open. */
+export function warnOfTest({ url, test_url, state, breaker }: PresentedMerchant): Translated | false {
+  if (url === null || test_url !== null || state !== 'enabled' || breaker !== 'open') return false;
+  return t(
+    'Um teste ou exemplo vai ao endereço de produção: se for aceito, o disjuntor fecha e as mensagens retidas saem.',
+  );
+}
+
+/** Says that a test that was accepted closed the breaker. */
+export function describeClosed(isClosed: boolean): Html | false {
+  return (
+    isClosed &&
+    html`<p class="explain">${t('Com este teste aceito, o disjuntor fechou: os callbacks retidos saem desde então.')}</p>`
+  );
 }
 
 /** In place of a form that would send nothing now: why. */
-export function describeHold(hold: Hold): Html {
+export function describeHold(hold: Hold, source: string): Html {
   const every = formatDuration(PROBE_EVERY_MS / 1000);
   if (hold === 'fetches')
     return html`<p>${t('Nada é enviado a este lojista: ele busca os seus eventos, e pode pedi-los de novo a partir de um cursor anterior.')}</p>`;
+  if (source === TEST_SOURCE)
+    return html`<p>${t('Testes e exemplos saem também com os envios retidos. Para tentar outra vez, envie um novo.')}</p>`;
   if (hold === 'state')
     return html`<p>${t('Nada é enviado agora: o lojista não está ativo. Os callbacks ficam retidos até que os envios sejam retomados.')}</p>`;
   return html`<p>${t('Nada é enviado agora: o disjuntor está aberto. Um só callback é tentado a cada {every}; os outros seguem quando ele for aceito, ou quando o disjuntor for fechado.', { every })}</p>`;

@@ -1,9 +1,11 @@
+import type { BackfillCount } from '../../../callbacks/backfill/count-backfill.ts';
 import type { FilterPreview } from '../../../callbacks/manage/preview-filter.ts';
 import { PREVIEW_DAYS } from '../../../callbacks/manage/read-previewed-events.ts';
+import type { Context } from '../../../context.ts';
 import type { FilterSummary, MerchantFilter } from '../../../merchants/match-filter.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t, words } from '../../../texts/translate.ts';
-import { formatCount, formatWallTime, money, shortId } from '../parts/format.ts';
+import { formatCount, formatWallTime, moment, money, shortId } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table, transactionLink } from '../parts/page-components.ts';
 import { labelPlatform, type PlatformNames } from '../parts/read-platform-names.ts';
@@ -49,6 +51,21 @@ export function describeSummary(filter: FilterSummary): string {
     return `${FILTER_WORDS[name] ?? name}: ${said}`;
   });
   return set.length === 0 ? t('tudo') : set.join('; ');
+}
+
+/**
+ * How many callbacks of past events a wider filter sends. The preview below compares filters alone, not since when: without
+ * this the two seem to contradict each other.
+ */
+export function renderPast(
+  { calendar }: Pick<Context, 'calendar'>,
+  { callbacks, complete }: Pick<BackfillCount, 'callbacks' | 'complete'>,
+  since: Date,
+): Html {
+  const n = formatCount(callbacks);
+  const said = complete ? t('{n} callbacks a enfileirar', { n }) : t('mais de {n} callbacks a enfileirar', { n });
+  const values = { since: moment(calendar, since), days: PREVIEW_DAYS };
+  return html`${said} <span class="hint">${tHtml('O que falta desde {since}, também mudanças de pedidos. Abaixo comparam-se só os filtros, pelos eventos de transações dos últimos {days} dias.', values)}</span>`;
 }
 
 /** Which of the last events a filter would have matched. @param links whether transactions have a page to link to. */

@@ -17,7 +17,7 @@ import { t, words } from '../../../texts/translate.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange } from '../forms/two-step-form.ts';
 import { choiceField, type Draft, inputField, parseWall } from '../parts/fields.ts';
-import { formatCount, moment } from '../parts/format.ts';
+import { formatCount, formatWallTime, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts, idText } from '../parts/page-components.ts';
 import { ofMerchant } from './merchant-forms.ts';
@@ -66,7 +66,7 @@ export function replayParts<Item>(
       if (counted === 0) throw refuseField('states', 'replay_empty');
       const byType = [...types].sort(([a], [b]) => compareText(a, b));
       const describeOne = (one: ReplayPreview['ends'][number]) =>
-        html`${moment(context.calendar, one.created_at)} <code>${one.type}</code> ${idText(one.webhook_id)}`;
+        html`${range.by === 'event' && one.at_wall !== null ? formatWallTime(one.at_wall) : moment(context.calendar, one.created_at)} <code>${one.type}</code> ${idText(one.webhook_id)}`;
       return facts([
         ['Lojista', merchant.name],
         ['Período em que', BY[range.by ?? 'created']],

@@ -1,6 +1,7 @@
 import type { Request, Router } from 'express';
 import { TEST_SOURCE } from '../../../callbacks/health/callback-sources.ts';
 import { findCallback } from '../../../callbacks/manage/read-callbacks.ts';
+import { closedBreaker } from '../../../callbacks/manage/read-delivery.ts';
 import { readMessage } from '../../../callbacks/manage/read-message.ts';
 import { findHold } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
@@ -19,7 +20,7 @@ import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { CALLBACK_STATE_WORDS, STATUS_WORDS } from '../parts/words.ts';
 import { merchantLink, readMerchantWords } from './list-merchants.ts';
 import { renderAttempts } from './render-attempts.ts';
-import { describeHold } from './render-delivery.ts';
+import { describeClosed, describeHold } from './render-delivery.ts';
 import { renderMessage } from './render-message.ts';
 
 /** A person waits for the outcome of a test. */
@@ -37,7 +38,7 @@ export function callbackPages(context: Context): Router {
     const merchant = await selectMerchants(context.db).where('id', '=', callback.merchant_id).executeTakeFirst();
     const hold = merchant && findHold(merchant);
     const again = hold
-      ? describeHold(hold)
+      ? describeHold(hold, row.source)
       : postForm(
           response,
           `/callbacks/${callback.id}/redeliver`,
@@ -45,7 +46,7 @@ export function callbackPages(context: Context): Router {
         );
     const body = html`<p class="crumb"><a href="/callbacks">${t('Callbacks')}</a></p>
 <div class="head"><h1><code>${callback.type}</code></h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
-<p class="sub">${idText(callback.webhook_id)}</p>
+<p class="sub">${idText(callback.webhook_id)}</p>${describeClosed(await closedBreaker(context.db, row))}
 ${hasRole(response, ...redeliverCallback.roles) && html`<section class="act bare" aria-label="${t('Entregar')}">${again}</section>`}
 <section><h2>${t('Fatos')}</h2>${facts([
       ['Lojista', merchantLink(await readMerchantWords(context, response), callback.merchant_id)],

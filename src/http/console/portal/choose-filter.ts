@@ -2,10 +2,11 @@ import type { Router } from 'express';
 import { completeFilter, parseFilter } from '../../../merchants/match-filter.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { chooseOwnFilter } from '../../../operations/merchants/portal.ts';
+import type { PortalContext } from '../../../portal/open-scope.ts';
 import { t } from '../../../texts/translate.ts';
 import { ofChange } from '../forms/two-step-form.ts';
 import { FILTER_FIELDS, filterFields, readFilter, toFilterValues } from '../merchants/merchant-fields.ts';
-import { renderFilter, renderFilterPreview } from '../merchants/render-filter.ts';
+import { renderFilter, renderFilterPreview, renderPast } from '../merchants/render-filter.ts';
 import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import type { CreatePortalForm } from './portal-form.ts';
@@ -21,7 +22,7 @@ export function sayOrderMessages({ filter }: Pick<MerchantRow, 'filter'>): Html 
  * The form of the filter that the merchant chooses itself, within what operators allow. Its preview counts none but the
  * events that they let it receive.
  */
-export function filterForm(form: CreatePortalForm): Router {
+export function filterForm(context: Pick<PortalContext, 'calendar'>, form: CreatePortalForm): Router {
   return form({
     ...ofChange(chooseOwnFilter),
     address: '/portal/filter',
@@ -36,11 +37,16 @@ export function filterForm(form: CreatePortalForm): Router {
 <h2>${t('O que você escolheu receber')}</h2>${filterFields(draft, platforms)}`;
     },
     read: (draft) => ({ filter: readFilter(draft), dry_run: false }),
-    preview: async ({ filter }, scope) =>
-      html`${facts([
-        ['O que a operação envia', renderFilter(parseFilter(scope.merchant.filter))],
+    async preview({ filter }, scope) {
+      const { past, ...preview } = await scope.previewFilter(filter);
+      const { merchant } = scope;
+      return html`${facts([
+        ['Hoje', renderFilter(parseFilter(merchant.own_filter ?? '{}'))],
+        ['O que a operação envia', renderFilter(parseFilter(merchant.filter))],
         ['O que você escolheu receber', renderFilter(completeFilter(filter))],
-      ])}${renderFilterPreview(await scope.previewFilter(filter), false)}`,
+        ['Eventos anteriores', past && renderPast(context, past, merchant.events_since)],
+      ])}${renderFilterPreview(preview, false)}`;
+    },
     done: 'filter_chosen',
   });
 }

@@ -70,7 +70,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
   router.use([
     portalLogout(context),
     homePage(context),
-    filterForm(form),
+    filterForm(context, form),
     replayForm(context, form),
     rotateForm(context, form),
     addressForm(context, form),

@@ -2,6 +2,7 @@ import type { Request, Response, Router } from 'express';
 import { toProviderBody } from '../../../callbacks/render/provider-body.ts';
 import { type Example, REPEATED_MAX, sendsInvented } from '../../../callbacks/render/render-examples.ts';
 import { CHALLENGE_TYPE, EXPECTED_TYPE, MANIFEST_TYPE, TEST_TYPE } from '../../../callbacks/render/renderable.ts';
+import { presentMerchant } from '../../../merchants/present-merchant.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { EXAMPLE_TYPES, MESSAGE_TYPES } from '../../../operations/merchants/message-types.ts';
 import { sendExamples } from '../../../operations/merchants/portal.ts';
@@ -12,6 +13,7 @@ import { createRouter } from '../../create-router.ts';
 import { describeWhole } from '../../openapi/build-document.ts';
 import { CALLBACK_MESSAGES } from '../../openapi/callback-messages.ts';
 import { ofChange } from '../forms/two-step-form.ts';
+import { warnOfTest } from '../merchants/render-delivery.ts';
 import { choiceField } from '../parts/fields.ts';
 import { formatCount, shortId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
@@ -84,7 +86,7 @@ export function exampleForm(form: CreatePortalForm): Router {
       return html`${facts([
         ['Mensagens', types.length === 1 ? html`<code>${types[0]}</code>` : String(types.length)],
         ['Destino', describeTarget(merchant)],
-      ])}${isProduction && html`<p class="explain">${t('Sem um endereço de teste, exemplos chegam ao sistema que trata pagamentos.')}</p>`}`;
+      ])}${isProduction && html`<p class="explain">${t('Sem um endereço de teste, exemplos chegam ao sistema que trata pagamentos.')} ${warnOfTest(presentMerchant(merchant))}</p>`}`;
     },
     list: CALLBACKS,
     landing: ({ types = EXAMPLE_TYPES }) => `tests=only&n=${types.length}`,

@@ -7,7 +7,7 @@ import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { typeCell } from '../merchants/list-callbacks.ts';
 import { renderAttempts } from '../merchants/render-attempts.ts';
-import { describeHold } from '../merchants/render-delivery.ts';
+import { describeClosed, describeHold } from '../merchants/render-delivery.ts';
 import { renderMessage } from '../merchants/render-message.ts';
 import { moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
@@ -24,7 +24,7 @@ export function ownCallbackPage({ calendar }: PortalContext): Router {
   const router = createRouter();
   router.get('/portal/callbacks/:id', async (request: Request<{ id: string }>, response) => {
     const scope = getScope(response);
-    const { callback, attempts, readAddresses, message } = await scope.showCallback(request.params.id);
+    const { callback, attempts, readAddresses, closedBreaker, message } = await scope.showCallback(request.params.id);
     const again = postForm(
       response,
       `${CALLBACKS.address}/${callback.id}/redeliver`,
@@ -36,8 +36,8 @@ export function ownCallbackPage({ calendar }: PortalContext): Router {
     const body = html`<p class="crumb"><a href="${CALLBACKS.address}">${t('Callbacks')}</a></p>
 <div class="head"><h1>${typeCell(callback)}</h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
 <p class="sub">${idText(callback.id)}</p>
-${waits}
-<section class="act bare" aria-label="${t('Entregar')}">${scope.hold ? describeHold(scope.hold) : again}</section>
+${waits}${describeClosed(await closedBreaker())}
+<section class="act bare" aria-label="${t('Entregar')}">${scope.hold ? describeHold(scope.hold, callback.source) : again}</section>
 <section><h2>${t('Fatos')}</h2>${facts([
       ['Transação', callback.transaction_id && idText(callback.transaction_id)],
       ['Pedido', callback.expected_payment_id && idText(callback.expected_payment_id)],
