@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { OPERATIONS } from '../domain/statuses.ts';
-import type { PresentedExpected } from '../expected/list-expected.ts';
+import type { PresentedExpected } from '../expected/read/list-expected.ts';
 import { COMMAND } from '../operations/define-change.ts';
 import { cancelOne, matchOne, putOne, reopenOne, unmatchOne } from '../operations/expected/expected.ts';
 import { renderExpectedCsv } from '../operations/expected/export-expected.ts';

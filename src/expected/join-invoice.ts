@@ -8,7 +8,7 @@ import { NFE_SOURCE } from './decide/facts.ts';
 import type { GivenFacts } from './expected-fields.ts';
 import { idOf } from './expected-id.ts';
 import { type PutOutcome, putExpected } from './put-expected.ts';
-import { readFacts } from './read-facts.ts';
+import { readFacts } from './read/read-facts.ts';
 
 type NamedInvoice = { key: string; facts: Pick<GivenFacts, 'references'> };
 

@@ -16,7 +16,7 @@ import { createKeyedExtraHash, findForgotten } from '../privacy/redact-forgotten
 import type { KeyRule } from './decide/facts.ts';
 import type { GivenFacts } from './expected-fields.ts';
 import { type ExpectedKey, hashKey, idOf } from './expected-id.ts';
-import { readFacts, type StoredFacts } from './read-facts.ts';
+import { readFacts, type StoredFacts } from './read/read-facts.ts';
 
 /**
  * `authorizations`: the codes (cAut) by which an NF-e names its payments; its importer alone knows them. `statedHash`: of what the source

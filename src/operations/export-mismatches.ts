@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { listPlatformNames } from '../database/shared/list-platform-names.ts';
 import { readOrderKeys } from '../database/shared/read-parties.ts';
 import type { Language } from '../domain/language/language.ts';
-import { nameOrder } from '../expected/read-story.ts';
+import { nameOrder } from '../expected/read/read-story.ts';
 import { readCases } from '../imports/decisions/read-cases.ts';
 import { renderCases, type ShownCase } from '../imports/decisions/render-cases.ts';
 import { DECISIONS_MAX } from '../imports/kinds/decisions.ts';

@@ -36,7 +36,7 @@ const INNER: Record<string, string[]> = {
   'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],
   'src/reconciliation': ['windows', 'numbers', 'watches', 'runs'],
   'src/reports': ['xlsx', 'plan', 'read', 'orders', 'render', 'readback', 'revisions', 'serve', 'months'],
-  'src/expected': ['decide', 'follow'],
+  'src/expected': ['decide', 'follow', 'read'],
   'src/operations': ['rows', 'figures', 'books', 'expected', 'merchants', 'access'],
   'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'mcp', 'console'],
   'src/http/console': [

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Context } from '../../context.ts';
 import { boundsOfMonth, isMonth, type Month } from '../../domain/calendar.ts';
 import { wrongUse } from '../../domain/errors.ts';
-import { countOrders } from '../../expected/count-orders.ts';
+import { countOrders } from '../../expected/read/count-orders.ts';
 import { closeOneMonth, months, presentWithOrders, reopenOneMonth } from '../../operations/books/months.ts';
 import { COMMAND, makeChange } from '../../operations/define-change.ts';
 import { readMonth } from '../../reports/months/list-months.ts';

@@ -2,7 +2,7 @@
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { matchExpected } from '../../expected/match-by-hand.ts';
-import { type Partner, readPartners } from '../../expected/read-partners.ts';
+import { type Partner, readPartners } from '../../expected/read/read-partners.ts';
 import { resolveMismatchByHand } from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../../reconciliation/windows/accept-surplus.ts';
 import { refuse } from '../../texts/refuse.ts';

@@ -1,7 +1,7 @@
 /** Mismatches that a person decides in a workbook: with the candidates that they show, and a hash of all that they show. */
 import { createHmac } from 'node:crypto';
 import type { Context } from '../../context.ts';
-import { type Partner, readPartners } from '../../expected/read-partners.ts';
+import { type Partner, readPartners } from '../../expected/read/read-partners.ts';
 import { listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
 
 export type Case = { mismatch: PresentedMismatch; candidates: Partner[]; hash: string };

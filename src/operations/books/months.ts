@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { maySeePersons } from '../../access/roles.ts';
 import type { Context } from '../../context.ts';
 import { boundsOfMonth, isMonth, type Month } from '../../domain/calendar.ts';
-import { countOrders } from '../../expected/count-orders.ts';
+import { countOrders } from '../../expected/read/count-orders.ts';
 import { closeMonth } from '../../reports/months/close-month.ts';
 import {
   listMonths,

@@ -12,7 +12,7 @@ import { maskAccount } from '../../domain/person/mask-person.ts';
 import { WORD_CHARS_MAX, WORD_CHARS_MIN } from '../../domain/person/split-words.ts';
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
-import { listOrdersOf } from '../../expected/read-story.ts';
+import { listOrdersOf } from '../../expected/read/read-story.ts';
 import { areWords, SEARCH_CHARS_MAX, SEARCH_WORDS_MAX } from '../../ledger/read/classify-search.ts';
 import { describeTransaction, maskEntries } from '../../ledger/read/describe-transaction.ts';
 import {

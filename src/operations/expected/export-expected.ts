@@ -4,9 +4,9 @@ import type { Context } from '../../context.ts';
 import { formatWallTime, type Language } from '../../domain/language/language.ts';
 import { parseSum } from '../../domain/money.ts';
 import { splitAmount } from '../../expected/decide/split-amount.ts';
-import type { ExpectedFilters } from '../../expected/filter-expected.ts';
-import type { PresentedExpected } from '../../expected/list-expected.ts';
-import { countRivals } from '../../expected/read-competing.ts';
+import type { ExpectedFilters } from '../../expected/read/filter-expected.ts';
+import type { PresentedExpected } from '../../expected/read/list-expected.ts';
+import { countRivals } from '../../expected/read/read-competing.ts';
 import {
   COMPUTED,
   DECIDED_IN_PAGES,

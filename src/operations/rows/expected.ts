@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DISPUTED_MEANS, REASON_CODE_MEANS } from '../../callbacks/render/event-schema.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
-import { ALIKE_REASONS } from '../../expected/read-alike.ts';
+import { ALIKE_REASONS } from '../../expected/read/read-alike.ts';
 import { amount, component, day, instant, nullableInstant, nullableText } from './row-fields.ts';
 
 const rule = z.string().describe('person, reference, e2e_id, invoice, extra or document');

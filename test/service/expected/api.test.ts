@@ -4,8 +4,8 @@ import { up as decideSharedKeysAgain } from '../../../migrations/0137-decide-sha
 import { createToken } from '../../../src/access/tokens.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
-import { listExpected } from '../../../src/expected/list-expected.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
+import { listExpected } from '../../../src/expected/read/list-expected.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createApp } from '../../../src/http/create-app.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';

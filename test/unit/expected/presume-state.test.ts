@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ExpectedState } from '../../../src/expected/decide/decide-state.ts';
-import { presumeState } from '../../../src/expected/presume-state.ts';
+import { presumeState } from '../../../src/expected/read/presume-state.ts';
 
 const order = (state: ExpectedState, amount_cents: bigint, settled_cents: bigint, more: object = {}) => ({
   ...{ state, amount_cents, settled_cents, returned_cents: 0n, parts_settled: 2, is_cancelled: 0, shares_key: 0 },

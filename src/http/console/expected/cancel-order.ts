@@ -2,7 +2,7 @@ import type { Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { chooseState } from '../../../expected/decide/decide-state.ts';
-import { listExpected, type PresentedExpected } from '../../../expected/list-expected.ts';
+import { listExpected, type PresentedExpected } from '../../../expected/read/list-expected.ts';
 import { cancelOne } from '../../../operations/expected/expected.ts';
 import { oneExpected } from '../../../operations/expected/read-expected.ts';
 import { t } from '../../../texts/translate.ts';

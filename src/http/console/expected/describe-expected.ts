@@ -6,7 +6,7 @@ import { parseSum } from '../../../domain/money.ts';
 import { maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';
 import type { ExpectedState } from '../../../expected/decide/decide-state.ts';
 import { splitAmount } from '../../../expected/decide/split-amount.ts';
-import type { PresentedExpected } from '../../../expected/list-expected.ts';
+import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
 import type { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { matchOne } from '../../../operations/expected/expected.ts';
 import { describeCode } from '../../../texts/fill.ts';

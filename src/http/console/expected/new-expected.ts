@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import { issuedDayOf } from '../../../domain/calendar.ts';
 import { formatAmount } from '../../../domain/money.ts';
 import { expectedFactsSchema, expectedKeySchema } from '../../../expected/expected-fields.ts';
-import { listExpected, type PresentedExpected } from '../../../expected/list-expected.ts';
+import { listExpected, type PresentedExpected } from '../../../expected/read/list-expected.ts';
 import { countUnseenPlatforms, findPlatformIds } from '../../../imports/find-platforms.ts';
 import { makeChange } from '../../../operations/define-change.ts';
 import { putOne } from '../../../operations/expected/expected.ts';

@@ -1,8 +1,8 @@
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { splitAmount } from '../../../expected/decide/split-amount.ts';
-import type { sumExpected } from '../../../expected/filter-expected.ts';
-import type { PresentedExpected } from '../../../expected/list-expected.ts';
+import type { sumExpected } from '../../../expected/read/filter-expected.ts';
+import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
 import { t } from '../../../texts/translate.ts';
 import type { Filters } from '../parts/encrypt-filters.ts';
 import { formatCount, moneyOf } from '../parts/format.ts';

@@ -1,4 +1,4 @@
-import type { Alike } from '../../../expected/read-alike.ts';
+import type { Alike } from '../../../expected/read/read-alike.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
 import { formatDay, moneyOf } from '../parts/format.ts';

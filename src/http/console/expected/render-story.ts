@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import type { StoryStep } from '../../../expected/read-story.ts';
+import type { StoryStep } from '../../../expected/read/read-story.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { formatDay, moment, moneyOf } from '../parts/format.ts';

@@ -2,7 +2,7 @@
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addDays, boundsOfMonth, type Day } from '../../../domain/calendar.ts';
-import { countOrders } from '../../../expected/count-orders.ts';
+import { countOrders } from '../../../expected/read/count-orders.ts';
 import { type BankAccount, summarizeBank } from '../../../ledger/bank/summarize-bank.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';

@@ -3,7 +3,7 @@ import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
 import { provesDay } from '../../../domain/late-days.ts';
-import { countStates, type StateCounts, usesOrders } from '../../../expected/count-orders.ts';
+import { countStates, type StateCounts, usesOrders } from '../../../expected/read/count-orders.ts';
 import { readProvenWindows } from '../../../reconciliation/numbers/read-coverage.ts';
 import { t } from '../../../texts/translate.ts';
 

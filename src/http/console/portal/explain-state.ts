@@ -1,4 +1,4 @@
-import type { PresentedExpected } from '../../../expected/list-expected.ts';
+import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { words } from '../../../texts/translate.ts';

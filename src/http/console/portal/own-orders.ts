@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
-import { findUnfindable } from '../../../expected/describe-state.ts';
-import type { ExpectedFilters } from '../../../expected/filter-expected.ts';
-import type { PresentedExpected } from '../../../expected/list-expected.ts';
+import { findUnfindable } from '../../../expected/read/describe-state.ts';
+import type { ExpectedFilters } from '../../../expected/read/filter-expected.ts';
+import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
 import { expectedPayments, ownOrders, showOwnOrder } from '../../../operations/expected/read-expected.ts';
 import type { ExportFormat } from '../../../reports/serve/export-found.ts';
 import { callerOf, getScope } from '../../access/require-scope.ts';

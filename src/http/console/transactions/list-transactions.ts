@@ -4,7 +4,7 @@ import { limitReads } from '../../../database/limit-statement-time.ts';
 import { append } from '../../../domain/lists.ts';
 import { parseSum } from '../../../domain/money.ts';
 import type { Operation } from '../../../domain/statuses.ts';
-import { listExpected } from '../../../expected/list-expected.ts';
+import { listExpected } from '../../../expected/read/list-expected.ts';
 import { readSearchTotal, type SearchTotal, sumByOutcome } from '../../../ledger/read/read-search-total.ts';
 import { isTooWide, SEARCH_MS_MAX, searchTransactions } from '../../../ledger/read/search-transactions.ts';
 import { readFound } from '../../../operations/books/transactions.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { readCounted } from '../callbacks/render/read-counted.ts';
-import type { Reader } from '../database/reader.ts';
-import { maskNumber, selectOrderKeys } from '../database/shared/read-parties.ts';
-import { formatAmount } from '../domain/money.ts';
-import type { ExpectedState } from './decide/decide-state.ts';
-import { type KeyRule, keysOf } from './decide/facts.ts';
-import type { ExpectedKey } from './expected-id.ts';
+import { readCounted } from '../../callbacks/render/read-counted.ts';
+import type { Reader } from '../../database/reader.ts';
+import { maskNumber, selectOrderKeys } from '../../database/shared/read-parties.ts';
+import { formatAmount } from '../../domain/money.ts';
+import type { ExpectedState } from '../decide/decide-state.ts';
+import { type KeyRule, keysOf } from '../decide/facts.ts';
+import type { ExpectedKey } from '../expected-id.ts';
 import { CANDIDATES_SHOWN_MAX } from './list-expected.ts';
 import type { OrderScope } from './mask-expected.ts';
 

@@ -4,17 +4,17 @@
  */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Context } from '../context.ts';
-import type { Reader } from '../database/reader.ts';
-import { maskNumber, readParties } from '../database/shared/read-parties.ts';
-import { addDays } from '../domain/calendar.ts';
-import { formatAmount } from '../domain/money.ts';
-import { maskText } from '../domain/person/mask-person.ts';
-import { windowOf } from './decide/decide-matches.ts';
-import type { ExpectedKey } from './expected-id.ts';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import { maskNumber, readParties } from '../../database/shared/read-parties.ts';
+import { addDays } from '../../domain/calendar.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { maskText } from '../../domain/person/mask-person.ts';
+import { windowOf } from '../decide/decide-matches.ts';
+import type { ExpectedKey } from '../expected-id.ts';
+import { type LoadedPayment, readPayments } from '../follow/read-payments.ts';
+import { readScopes, sees } from '../follow/read-scopes.ts';
 import { countsForNone } from './filter-expected.ts';
-import { type LoadedPayment, readPayments } from './follow/read-payments.ts';
-import { readScopes, sees } from './follow/read-scopes.ts';
 import type { PresentedExpected } from './list-expected.ts';
 import type { OrderScope } from './mask-expected.ts';
 

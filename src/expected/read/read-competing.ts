@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { Reader } from '../database/reader.ts';
-import { maskNumber } from '../database/shared/read-parties.ts';
-import { groupValues } from '../domain/lists.ts';
-import type { Party } from '../domain/person/mask-person.ts';
-import type { ExpectedState } from './decide/decide-state.ts';
+import type { Reader } from '../../database/reader.ts';
+import { maskNumber } from '../../database/shared/read-parties.ts';
+import { groupValues } from '../../domain/lists.ts';
+import type { Party } from '../../domain/person/mask-person.ts';
+import type { ExpectedState } from '../decide/decide-state.ts';
 import { CANDIDATES_SHOWN_MAX } from './list-expected.ts';
 import type { OrderScope } from './mask-expected.ts';
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Reader } from '../database/reader.ts';
-import { groupValues } from '../domain/lists.ts';
+import type { Reader } from '../../database/reader.ts';
+import { groupValues } from '../../domain/lists.ts';
 import { CANDIDATES_SHOWN_MAX } from './list-expected.ts';
 
 /** A payment of an expected payment, or the other way round: one that it may be, or with which a person matched it. */

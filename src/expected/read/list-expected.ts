@@ -1,19 +1,19 @@
 import { sql } from 'kysely';
-import { readCounted } from '../callbacks/render/read-counted.ts';
-import { readExpectedKeys } from '../callbacks/render/read-expected-keys.ts';
-import type { Context } from '../context.ts';
-import type { Reader } from '../database/reader.ts';
-import { countDays, type Day } from '../domain/calendar.ts';
-import { groupValues } from '../domain/lists.ts';
-import { formatAmount } from '../domain/money.ts';
-import type { Operation } from '../domain/statuses.ts';
-import { describeSaid } from '../texts/messages.ts';
-import type { ExpectedState } from './decide/decide-state.ts';
-import { OWED } from './decide/split-amount.ts';
+import { readCounted } from '../../callbacks/render/read-counted.ts';
+import { readExpectedKeys } from '../../callbacks/render/read-expected-keys.ts';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import { countDays, type Day } from '../../domain/calendar.ts';
+import { groupValues } from '../../domain/lists.ts';
+import { formatAmount } from '../../domain/money.ts';
+import type { Operation } from '../../domain/statuses.ts';
+import { describeSaid } from '../../texts/messages.ts';
+import type { ExpectedState } from '../decide/decide-state.ts';
+import { OWED } from '../decide/split-amount.ts';
+import { findOldestUndecided } from '../read-expected-metrics.ts';
 import { describeState, findUnfindable, withUnfindable } from './describe-state.ts';
 import { type ExpectedFilters, matchFilters } from './filter-expected.ts';
 import { presumeState } from './presume-state.ts';
-import { findOldestUndecided } from './read-expected-metrics.ts';
 
 /** Candidates of one expected payment, or of one payment. */
 export const CANDIDATES_SHOWN_MAX = 20;

@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
-import type { Reader } from '../database/reader.ts';
-import type { Day } from '../domain/calendar.ts';
-import type { Operation } from '../domain/statuses.ts';
-import { EXPECTED_STATES, type ExpectedState } from './decide/decide-state.ts';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
+import type { Operation } from '../../domain/statuses.ts';
+import { EXPECTED_STATES, type ExpectedState } from '../decide/decide-state.ts';
 import { sumExpected } from './filter-expected.ts';
 
 /** `undecided`: with candidates that nobody undid, about which a person may decide. */

@@ -1,5 +1,5 @@
-import { type Caller, seesPersons } from '../access/tokens.ts';
-import { maskNote } from '../domain/person/mask-mismatch.ts';
+import { type Caller, seesPersons } from '../../access/tokens.ts';
+import { maskNote } from '../../domain/person/mask-mismatch.ts';
 import {
   maskDocument,
   maskE2eId,
@@ -7,7 +7,7 @@ import {
   maskPlatform,
   maskText,
   type Party,
-} from '../domain/person/mask-person.ts';
+} from '../../domain/person/mask-person.ts';
 import type { ExpectedFilters } from './filter-expected.ts';
 import type { PresentedExpected } from './list-expected.ts';
 

@@ -1,14 +1,14 @@
 /** The filters of expected payments, and the sums of what they find. */
 import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Context } from '../context.ts';
-import { hashDocument, indexName, rangeOf } from '../database/keys/index-person.ts';
-import { matchesPlatform } from '../database/shared/matches-platform.ts';
-import type { Database } from '../database/tables.ts';
-import type { Day } from '../domain/calendar.ts';
-import { normalizeDocument } from '../domain/person/fold-person.ts';
-import type { Operation } from '../domain/statuses.ts';
-import { WINDOW_DAYS_AFTER_DUE } from './decide/decide-matches.ts';
-import type { ExpectedState } from './decide/decide-state.ts';
+import type { Context } from '../../context.ts';
+import { hashDocument, indexName, rangeOf } from '../../database/keys/index-person.ts';
+import { matchesPlatform } from '../../database/shared/matches-platform.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Day } from '../../domain/calendar.ts';
+import { normalizeDocument } from '../../domain/person/fold-person.ts';
+import type { Operation } from '../../domain/statuses.ts';
+import { WINDOW_DAYS_AFTER_DUE } from '../decide/decide-matches.ts';
+import type { ExpectedState } from '../decide/decide-state.ts';
 
 export type ExpectedFilters = {
   state?: ExpectedState | undefined;

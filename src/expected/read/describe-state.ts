@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
-import type { Reader } from '../database/reader.ts';
-import type { Day } from '../domain/calendar.ts';
-import type { Message } from '../domain/errors.ts';
-import { message } from '../texts/messages.ts';
-import type { GivenFacts } from './expected-fields.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
+import type { Message } from '../../domain/errors.ts';
+import { message } from '../../texts/messages.ts';
+import type { GivenFacts } from '../expected-fields.ts';
 
 type Row = { reason_code: string | null; first_lack: Day | null; last_lack: Day | null; lacks: number };
 

@@ -1,7 +1,7 @@
-import { readExpectedKeys } from '../callbacks/render/read-expected-keys.ts';
-import type { Reader } from '../database/reader.ts';
-import type { Operation } from '../domain/statuses.ts';
-import type { GivenFacts } from './expected-fields.ts';
+import { readExpectedKeys } from '../../callbacks/render/read-expected-keys.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Operation } from '../../domain/statuses.ts';
+import type { GivenFacts } from '../expected-fields.ts';
 
 /** `authorizations`: the codes (cAut) by which NF-es name their payments. */
 export type StoredFacts = { facts: GivenFacts; authorizations: string[] };

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
-import type { Database } from '../database/tables.ts';
-import { chooseState, type ExpectedState, nameReason } from './decide/decide-state.ts';
-import { KEY_RULES } from './decide/facts.ts';
+import type { Database } from '../../database/tables.ts';
+import { chooseState, type ExpectedState, nameReason } from '../decide/decide-state.ts';
+import { KEY_RULES } from '../decide/facts.ts';
 
 type Amounts = 'is_cancelled' | 'amount_cents' | 'settled_cents' | 'returned_cents' | 'parts_settled' | 'paid_day';
 type Lacks = 'reason_code' | 'first_lack' | 'last_lack';
