@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely';
 import { SYSTEM_ACTOR } from '../access/audit.ts';
+import type { REPLAYED_BY } from '../callbacks/manage/replay.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Stop } from '../merchants/change-merchants.ts';
 import type { FilterSummary } from '../merchants/match-filter.ts';
@@ -192,8 +193,14 @@ export function readNoted(detail: string | null): string[] {
 }
 
 function readRange(detail: string | null) {
-  const given = parseDetail(detail) as { from: string; to: string } | null;
-  return given && { from: given.from, to: given.to };
+  const given = parseDetail(detail) as {
+    from: string;
+    to: string;
+    by?: (typeof REPLAYED_BY)[number];
+    tests?: 'only';
+  } | null;
+  // before 0.3.0 it said neither
+  return given && { from: given.from, to: given.to, by: given.by ?? 'created', tests: given.tests === 'only' };
 }
 
 type FilterChange = { before: FilterSummary; after: FilterSummary };

@@ -40,9 +40,14 @@ export type ReplayRequest = {
 };
 
 /** Returns what the audit says of each part of one replay, by its count: the parts share an id. */
-export function describeParts({ from, to }: Pick<ReplayRequest, 'from' | 'to'>): (count: number) => string {
+export function describeParts({
+  from,
+  to,
+  by,
+  tests,
+}: Pick<ReplayRequest, 'from' | 'to' | 'by' | 'tests'>): (count: number) => string {
   const id = randomUUID();
-  return (count) => JSON.stringify({ from, to, count, replay: id });
+  return (count) => JSON.stringify({ from, to, by, tests, count, replay: id });
 }
 
 /** A part of a replay: how many callbacks, which of a dry run, and the number of its last row; undefined in the last part. */

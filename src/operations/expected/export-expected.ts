@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { formatWallTime, type Language } from '../../domain/language/language.ts';
 import { parseSum } from '../../domain/money.ts';
 import { splitAmount } from '../../expected/decide/split-amount.ts';
-import type { ExpectedFilters } from '../../expected/read/filter-expected.ts';
+import { type ExpectedFilters, sumExpected } from '../../expected/read/filter-expected.ts';
 import type { PresentedExpected } from '../../expected/read/list-expected.ts';
 import { countRivals } from '../../expected/read/read-competing.ts';
 import {
@@ -200,9 +200,13 @@ export async function writeExpectedWorkbook(
   const { title, note } = WORDS[context.config.REPORT_LOCALE];
   const max = formatLocalCount(EXPORT_ROWS_MAX, rendering.texts);
   const sheet = { title, note: fill(note, { max, zone: context.calendar.zone }), rendering, signal };
+  const { sources } = wanted.caller;
+  const sums = await sumExpected(context, { ...wanted.filter, ...(sources && { sources }) }, EXPORT_ROWS_MAX);
+  // what is received and what is paid make no sum
+  const isSummed = new Set(sums.map(({ operation }) => operation)).size === 1;
   const typed = columns.map((column) => {
     const type = TYPES[column.name] ?? 'text';
-    return { ...column, type, width: WIDTHS[type] };
+    return { ...column, type, width: WIDTHS[type], ...(type === 'money' && isSummed && { totals: true as const }) };
   });
   await writeSheet(context, { ...sheet, columns: typed, pages: readPages(EXPORT_ROWS_MAX) }, use);
 }

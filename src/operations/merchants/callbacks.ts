@@ -95,7 +95,7 @@ export const replayCallbacks = defineChange({
   async after(context, made, { merchant, from, to, ...range }, { caller, via }) {
     if (made === undefined) return undefined;
     // a range may be long: each part is its own transaction
-    const detailOf = describeParts({ from, to });
+    const detailOf = describeParts({ from, to, by: range.by });
     const inParts = auditParts(context, (count) => {
       const detail = [...(via ? [via] : []), detailOf(count)].join(' ');
       return { actor: caller.id, action: 'callbacks.replayed', target: merchant, detail };

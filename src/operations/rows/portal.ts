@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { OLDER_MAX } from '../../callbacks/manage/read-delivery.ts';
+import { REPLAYED_BY } from '../../callbacks/manage/replay.ts';
 import { STOPS } from '../../merchants/change-merchants.ts';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
 import { ADDRESS_KINDS } from '../../portal/address-changes.ts';
@@ -43,7 +44,10 @@ export const ownChange = component('OwnChange', {
   addresses: z
     .array(z.object({ kind: z.string(), value: nullableText, old_value: nullableText }))
     .describe('that operators changed, with values for a week'),
-  range: z.object({ from: instant, to: instant }).nullable().describe('that was sent again'),
+  range: z
+    .object({ from: instant, to: instant, by: z.enum(REPLAYED_BY), tests: z.boolean() })
+    .nullable()
+    .describe('that was sent again; by: the time that from and to are; tests: tests and examples alone'),
   old_value: nullableText,
   filter: z
     .object({ before: filterSummary, after: filterSummary })

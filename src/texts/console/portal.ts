@@ -54,6 +54,8 @@ export const PORTAL_EN = {
     'An order of another source, which you do not see, fits the same payment. It counts for none, until only one fits.',
   '{n} pedidos de outras origens, que você não vê, servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.':
     '{n} orders of other sources, which you do not see, fit the same payment. It counts for none, until only one fits.',
+  'só testes e exemplos': 'tests and examples alone',
+  'pela data do evento': 'by the time of the event',
   'Disputa com outra origem': 'In dispute with another source',
   'Peça à operação que case o pagamento {payment} com o pedido {number}, se é dele; ou envie o pedido com outra referência (PUT).':
     'Ask the operators to match payment {payment} with order {number}, if it is its own; or send the order with another reference (PUT).',

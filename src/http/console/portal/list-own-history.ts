@@ -103,7 +103,8 @@ function describeRange(
   if (names.length > 0)
     return html`<code>${names.join(', ')}</code>${addresses.map((one) => html`<br>${describeCode(ADDRESS_WORDS, one.kind)} <span class="id">${one.old_value ?? EMPTY_VALUE} → ${one.value ?? EMPTY_VALUE}</span>`)}`;
   if (range === null) return undefined;
-  return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}: ${plural(count ?? 0, '1 callback', '{n} callbacks')}`;
+  const chosen = range.tests ? t('só testes e exemplos') : range.by === 'event' && t('pela data do evento');
+  return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}${chosen && html` (${chosen})`}: ${plural(count ?? 0, '1 callback', '{n} callbacks')}`;
 }
 
 const SECRET_WORDS: Record<string, string> = words({
