@@ -88,7 +88,7 @@ test('totals keep the filters of the page, and so do their links and the file', 
   const back = await previewImport(env.context, { kind: 'expected', bytes, answers: {} }, { allowEqual: false });
   expect(back).toMatchObject({ rows: 1, changed: 0 });
   expect(lines[1]).toContain('shop;keep-1;a receber;10,00;');
-  expect(lines[1]).toMatch(/;Em aberto;.*;(?:sim|não);\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d;;10,00;0,00;0,00;$/);
+  expect(lines[1]).toMatch(/;Em aberto;.*;(?:sim|não);\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d;;10,00;0,00;0,00;;não;;0$/);
   expect(lines).toHaveLength(3);
   const [sheet = ''] = [...html.matchAll(/href="(\/expected\/export[^"]*format=xlsx[^"]*)"/g)].map(([, one]) => one);
   const book = await operator.download(unescapeHtml(sheet));
@@ -106,6 +106,7 @@ test('totals keep the filters of the page, and so do their links and the file', 
     ],
   ]);
   expect(rest).toHaveLength(1);
+  expect(rest[0]?.[3]).toMatchObject({ kind: 'number', text: '10.00' });
   const viewer = await openConsoleSession(env, 'viewer');
   const masked = await viewer.download('/expected/export?number=keep-1');
   expect(masked.bytes.toString()).not.toContain('Ana Prado');
@@ -430,7 +431,7 @@ test('the list names platforms, and says how late an order is', async () => {
   expect(page.text).not.toContain('cada dia foi conferido por inteiro');
   expect(page.html).toContain('/transactions?operation=cashin&amp;status=paid&amp;amount_from=10%2C00');
   const { bytes } = await operator.download('/expected/export?number=late-1');
-  expect(bytes.toString().split('\r\n')[1]).toMatch(/;10,00;0,00;0,00;Loja Oeste$/);
+  expect(bytes.toString().split('\r\n')[1]).toMatch(/;10,00;0,00;0,00;Loja Oeste;não;;0$/);
 });
 
 test('the preview of orders says which receipts must be of an order from then on', async () => {
