@@ -130,7 +130,7 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Transl
   const elsewhere =
     hours.length > 0 && t('Neste dia há assim ({asked}), em outra hora: {hours}.', { asked, hours: hours.join('; ') });
   // a payment that was found leaves no question about older ones
-  const isAnswered = list.conclusion === 'has' && older.conclusion === 'unknown';
+  const isAnswered = list.conclusion === 'has' && older.conclusion !== 'has';
   const ofOlder = isAnswered ? [] : sayOlder(proof, since, spell);
   const wanted = daysToRead(proof);
   const toConclude =

@@ -45,13 +45,13 @@ const WORDS = {
   en: { title: 'Orders', note: 'The newest {max} at most: the CSV has all. Provider clock ({zone}).' },
 } as const;
 
-const RULE_WORDS: Record<string, Record<Language, string>> = {
-  reference: { 'pt-BR': 'referência', en: 'reference' },
-  e2e_id: { 'pt-BR': 'id E2E', en: 'E2E id' },
-  invoice: { 'pt-BR': 'nota fiscal', en: 'invoice' },
-  extra: { 'pt-BR': 'extra', en: 'extra' },
-  document: { 'pt-BR': 'documento e valor', en: 'document and amount' },
-};
+const RULE_WORDS = new Map<string, Record<Language, string>>([
+  ['reference', { 'pt-BR': 'referência', en: 'reference' }],
+  ['e2e_id', { 'pt-BR': 'id E2E', en: 'E2E id' }],
+  ['invoice', { 'pt-BR': 'nota fiscal', en: 'invoice' }],
+  ['extra', { 'pt-BR': 'extra', en: 'extra' }],
+  ['document', { 'pt-BR': 'documento e valor', en: 'document and amount' }],
+]);
 
 const text = (value: string | null): Cell => ({ text: value });
 const money = (value: string): Cell => ({ cents: parseSum(value) ?? null });
@@ -133,7 +133,7 @@ async function openExport(context: Context, wanted: Wanted) {
     state: describeCode(textsOf(language).orderStates, row.state),
     decided: sayWhether(row.decided, language),
     disputed: sayWhether(row.disputed, language),
-    disputed_by: row.disputed_by.map((rule) => RULE_WORDS[rule]?.[language] ?? rule),
+    disputed_by: row.disputed_by.map((rule) => RULE_WORDS.get(rule)?.[language] ?? rule),
     reason_code: row.reason_code && sayReason(row.reason_code, language),
     matched_to: row.matched_to && formatWallTime(calendar.toWallTime(new Date(row.matched_to)), language),
   });

@@ -79,6 +79,7 @@ export const MONTHS_EN = {
     'The books of {platform} are still being posted from their opening balance.',
   'Nenhum extrato do banco foi importado: nada compara os saques e depósitos do mês.':
     'No bank statement was imported: nothing compares the month’s withdrawals and deposits.',
+  'criada em {day}': 'created on {day}',
   'O extrato de {name} só vai até {day}.': 'The statement of {name} only goes to {day}.',
   'Nenhum contrato de tarifas foi informado: nada compara as tarifas do mês.':
     'No contract of fees is stated: nothing compares the month’s fees.',

@@ -17,10 +17,10 @@ export const OVERVIEW_EN = {
   'O saldo informado da plataforma {platform} difere do razão em {amount}':
     'The stated balance of platform {platform} differs from the ledger by {amount}',
   'Ver os saldos': 'See the balances',
-  '; {n} é crítica, e só uma crítica impede fechar um mês':
-    '; {n} is critical, and only a critical one keeps a month open',
-  '; {n} são críticas, e só as críticas impedem fechar um mês':
-    '; {n} are critical, and only critical ones keep a month open',
+  '; {n} é crítica: das divergências, só uma crítica impede fechar um mês':
+    '; {n} is critical: of mismatches, only a critical one keeps a month open',
+  '; {n} são críticas: das divergências, só as críticas impedem fechar um mês':
+    '; {n} are critical: of mismatches, only critical ones keep a month open',
   'A cadeia e os saldos dos livros conferem (verificados {age})':
     'Chain and balances of the books agree (checked {age})',
   '{n} divergência em aberto ao todo': '{n} open mismatch in all',

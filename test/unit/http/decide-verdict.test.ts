@@ -90,7 +90,7 @@ const REASONS: [
     'an open mismatch',
     'wrong',
     { openMismatches: { count: 1, cents: 500n, critical: 1, broken: 0, checkedAt: minutesAgo(10) } },
-    '1 divergência em aberto ao todo, R$ 5,00 em jogo; 1 é crítica, e só uma crítica impede fechar um mês. A cadeia e os saldos dos livros conferem (verificados há 10 min)',
+    '1 divergência em aberto ao todo, R$ 5,00 em jogo; 1 é crítica: das divergências, só uma crítica impede fechar um mês. A cadeia e os saldos dos livros conferem (verificados há 10 min)',
     { kind: 'link', path: '/mismatches' },
   ],
   [

@@ -1,7 +1,7 @@
 /** Explains why a month can't be closed or reopened: a sentence, with a link to the page that ends it. */
 import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
-import type { Calendar, Month } from '../../../domain/calendar.ts';
+import { type Calendar, type Month, monthOf } from '../../../domain/calendar.ts';
 import { linkBlockers, linkRefusal, type Refusal } from '../../../reports/months/refusal.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
@@ -27,7 +27,7 @@ export async function readRefused(context: Pick<Context, 'db'>, refusals: Refusa
 
 async function readTransactions(db: Reader, refusals: MismatchOpen[]) {
   const ids = refusals.flatMap(({ transactionId }) => transactionId ?? []);
-  const select = db.selectFrom('transactions').select(['id', 'amount_cents', 'platform']);
+  const select = db.selectFrom('transactions').select(['id', 'amount_cents', 'platform', 'created_wall']);
   const rows = ids.length === 0 ? [] : await select.where('id', 'in', ids).execute();
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -60,9 +60,10 @@ function explainMismatches(of: Explaining, alike: Refusal[]): Part {
 function describePayment({ transactions, showPlatform }: Explaining, refusal: Refusal): Html | undefined {
   if (refusal.code !== 'mismatch_open') return undefined;
   const found = transactions.get(refusal.transactionId ?? '');
+  const created = found?.created_wall.slice(0, 10);
   return (
     found &&
-    html`${formatDay(refusal.day)} · ${money(found.amount_cents)}${found.platform && html` · ${showPlatform(found.platform)}`}`
+    html`${formatDay(refusal.day)}${created !== undefined && monthOf(created) !== monthOf(refusal.day) && ` (${t('criada em {day}', { day: formatDay(created) })})`} · ${money(found.amount_cents)}${found.platform && html` · ${showPlatform(found.platform)}`}`
   );
 }
 

@@ -21,11 +21,14 @@ function notesOfBank(accounts: BankAccount[], to: Day): Html[] {
   const item = (text: string): Html => html`<li><a href="${BANK.address}">${text}</a></li>`;
   if (accounts.every(({ lastDay }) => lastDay === null))
     return [item(t('Nenhum extrato do banco foi importado: nada compara os saques e depósitos do mês.'))];
-  return accounts.flatMap(({ account, name, lastDay }) =>
-    lastDay === null || lastDay >= to
-      ? []
-      : item(t('O extrato de {name} só vai até {day}.', { name: name ?? account, day: formatDay(lastDay) })),
-  );
+  return accounts.flatMap(({ account, name, lastDay, balance }) => {
+    if (lastDay === null) return [];
+    // a balance stands for the days without a movement before it
+    const day = balance && balance.day > lastDay ? balance.day : lastDay;
+    return day < to
+      ? item(t('O extrato de {name} só vai até {day}.', { name: name ?? account, day: formatDay(day) }))
+      : [];
+  });
 }
 
 /** @param rows the month's balances: each platform's should be stated. */

@@ -8,8 +8,8 @@ export function describeBooks(
 ): string {
   const urgent = plural(
     critical,
-    '; {n} é crítica, e só uma crítica impede fechar um mês',
-    '; {n} são críticas, e só as críticas impedem fechar um mês',
+    '; {n} é crítica: das divergências, só uma crítica impede fechar um mês',
+    '; {n} são críticas: das divergências, só as críticas impedem fechar um mês',
   );
   if (broken > 0 || !checkedAt) return urgent;
   return `${urgent}. ${t('A cadeia e os saldos dos livros conferem (verificados {age})', { age: formatAge(checkedAt, now) })}`;
