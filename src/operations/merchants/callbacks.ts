@@ -40,10 +40,11 @@ export const REPLAY_ORDER = {
   fault: { path: ['to'], error: 'must be after from' },
 };
 
-/** Why nothing would be sent. */
 /** The summary of both operations that send a test. */
 export const TEST_SUMMARY =
   'Send a signed test. Without a test URL it goes to the production URL: if it is accepted, the circuit breaker closes, and held callbacks are sent';
+
+/** Why nothing would be sent. */
 export const HOLDS = [
   ...(['merchant_fetches', 'merchant_not_enabled', 'merchant_breaker_open', 'restore_unconfirmed'] as const),
 ] satisfies Reason[];
