@@ -49,7 +49,7 @@ export function mismatchesCommand(program: Command): void {
   const workbook = group
     .command('export')
     .description('write the open ones to be decided as a workbook, up to 500: confere import decisions takes it back');
-  const readFilter = addFilters(workbook, { filters: decisionFilters });
+  const readFilter = addFilters(workbook, { filters: decisionFilters }, { transaction: 'transaction_id' });
   workbook
     .requiredOption('--out <file>', 'where to write it')
     .option('--json', 'print one JSON object')

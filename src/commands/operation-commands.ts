@@ -106,12 +106,9 @@ export function changeCommand<Given, Made, Body = Record<string, unknown>, Answe
   }
 }
 
-type FilterTexts = {
+type ListForm<Row> = {
   /** The field of an option that is called otherwise. */
   fields?: Record<string, string>;
-};
-
-type ListForm<Row> = FilterTexts & {
   /** Default: `list`. */
   name?: string;
   description: string;
@@ -133,7 +130,7 @@ export function listCommand<Row extends { seq: number }, Filter>(
 ): void {
   const { name = 'list', max = PAGE_ITEMS_MAX } = form;
   const command = parent.command(name).description(form.description);
-  const readFilter = addFilters(command, list, form);
+  const readFilter = addFilters(command, list, form.fields);
   if (!form.isWhole) command.option('--limit <count>', `rows at most, up to ${max}`, String(PAGE_ITEMS_DEFAULT));
   command.option('--json', 'print one JSON object');
   command.action(async ({ limit: text, json, ...options }: Options & { limit?: string; json?: boolean }) => {
@@ -158,7 +155,7 @@ export function listCommand<Row extends { seq: number }, Filter>(
 export function addFilters<Row extends { seq: number }, Filter>(
   command: Command,
   { filters }: Pick<List<Row, Filter>, 'filters'>,
-  { fields = {} }: FilterTexts = {},
+  fields: Record<string, string> = {},
 ): (given: Options) => Filter {
   for (const [field, schema] of Object.entries(filters?.shape ?? {})) {
     const takes = (text: string): boolean => schema.safeParse(text).success;

@@ -43,6 +43,9 @@ export type ExpectedFilters = {
   alike?: 'true' | undefined;
 };
 
+/** States of an order that no payment counts for. */
+export const PAYABLE: readonly string[] = ['open', 'unpaid', 'not_proven'] satisfies ExpectedState[];
+
 type Heads = ExpressionBuilder<Database & { head: Database['expected_payments'] }, 'head'>;
 
 /** The condition that an expected payment is one that the filters find. */
@@ -73,7 +76,7 @@ export function matchFilters(
   if (filters.merchantSeq !== undefined)
     terms.push(eb.or([eb('head.merchant_seq', 'is', null), eb('head.merchant_seq', '=', filters.merchantSeq)]));
   if (platform !== undefined) terms.push(matchesPlatform('head.platform', platform));
-  if (filters.payable || filters.alike) terms.push(eb('head.state', 'in', ['open', 'unpaid', 'not_proven']));
+  if (filters.payable || filters.alike) terms.push(eb('head.state', 'in', PAYABLE));
   if (due_from !== undefined) terms.push(eb('head.due_day', '>=', due_from));
   if (due_to !== undefined) terms.push(eb('head.due_day', '<=', due_to));
   if (from !== undefined) terms.push(eb('head.created_day', '>=', from));

@@ -14,7 +14,7 @@ import { windowOf } from '../decide/decide-matches.ts';
 import type { ExpectedKey } from '../expected-id.ts';
 import { type LoadedPayment, readPayments } from '../follow/read-payments.ts';
 import { readScopes, sees } from '../follow/read-scopes.ts';
-import { countsForNone } from './filter-expected.ts';
+import { countsForNone, PAYABLE } from './filter-expected.ts';
 import type { PresentedExpected } from './list-expected.ts';
 import type { OrderScope } from './mask-expected.ts';
 
@@ -47,7 +47,7 @@ export async function readAlike(
   scope: OrderScope,
 ): Promise<Alike[]> {
   const order = await readOrder(db, id);
-  if (!['open', 'not_proven', 'unpaid'].includes(order.state)) return [];
+  if (!PAYABLE.includes(order.state)) return [];
   const merchants = [order.merchant_seq, scope.merchantSeq ?? null];
   const scopes = await readScopes(
     db,

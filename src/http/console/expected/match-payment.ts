@@ -23,7 +23,7 @@ import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { ofChange, type TwoStepForm } from '../forms/two-step-form.ts';
 import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
 import { choiceField, type Draft, formatMoneyInput, inputField, noteField, readNote } from '../parts/fields.ts';
-import { moment, money, moneyOf } from '../parts/format.ts';
+import { formatMoney, moment, money, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { buttonLink, facts, table, transactionLink } from '../parts/page-components.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
@@ -69,7 +69,7 @@ ${inputField(draft, { name: 'transaction_id', label: 'Pagamento', hint: 'O id da
       matches.length === 0
         ? html`<p>${t('Nenhum pagamento até agora.')}</p>`
         : html`${describeSums({ ...order, matches })}<div class="fields">
-${choiceField(draft, { name: 'transaction_id', label: 'Pagamento', words: Object.fromEntries(matches.map((one) => [one.transaction_id, `R$ ${formatMoneyInput(parseSum(one.amount) ?? 0n)} · ${one.transaction_id}`])) })}</div>${noteField(draft)}`,
+${choiceField(draft, { name: 'transaction_id', label: 'Pagamento', words: Object.fromEntries(matches.map((one) => [one.transaction_id, `${formatMoney(parseSum(one.amount) ?? 0n)} · ${one.transaction_id}`])) })}</div>${noteField(draft)}`,
     read: (draft) => ({ transaction_id: draft.values.transaction_id ?? '', note: readNote(draft) }),
     preview: (given, order, response) => previewPair(context, unmatchOne, { given, order, response }),
   };
