@@ -4,7 +4,7 @@
  * another contract, or other charges.
  *
  * A step of the watch compares the days of which the ledger learnt since, at most every ten minutes, and those of contracts that
- * were stated or taken back, at once. Its cursor is a setting; its row is the lock of a comparison.
+ * were stated or taken back, at once, a week a transaction. Its cursor is a setting; its row is the lock of a comparison.
  */
 import { sql, type Transaction } from 'kysely';
 import { SYSTEM_ACTOR } from '../../access/audit.ts';
@@ -24,8 +24,10 @@ import { type Span, sumDifferences } from './read-fees.ts';
 
 const SETTING = 'compared_charges';
 const EVERY_MS = 10 * MINUTE_MS;
-/** Days of one transaction, and of one step of the watch. */
+/** Days of one transaction. */
 const DAYS_MAX = 7;
+/** A step of the watch begins no transaction after it: the steps behind it wait meanwhile. */
+const STEP_MS_MAX = 10_000;
 /** Mismatches of before this kind that one step ends. */
 const ENDED_MAX = 200;
 
@@ -33,9 +35,16 @@ type Stated = Pick<CommissionContract, 'id' | 'from' | 'to'>;
 /** `due`: days that are still to be compared, for rows up to these numbers. */
 type Cursor = { entrySeq: number; eventSeq: number; at: string; contracts: Stated[]; due: Span | null };
 
-/** Compares the days that may have changed since the step before, at most seven of them. */
+/** Compares the days that may have changed since the step before. What time does not suffice for is left to the next step. */
 export async function compareNewCharges(context: Context): Promise<void> {
   await endOlderKind(context);
+  const { clock, signal } = context;
+  const until = clock.now().getTime() + STEP_MS_MAX;
+  while ((await compareNextDays(context)) && !signal.aborted && clock.now().getTime() < until);
+}
+
+/** @returns whether days are left. */
+async function compareNextDays(context: Context): Promise<boolean> {
   const { db, calendar, clock } = context;
   const now = clock.now();
   const stored = await readSetting(db, SETTING);
@@ -44,7 +53,8 @@ export async function compareNewCharges(context: Context): Promise<void> {
   const changed = listChanged(known?.contracts ?? [], contracts);
   const isQuiet = changed.length === 0 && !known?.due;
   // a contract that is in force has charges to compare; without one, nothing was ever raised
-  if (isQuiet && (contracts.length === 0 || (known && now.getTime() - Date.parse(known.at) < EVERY_MS))) return;
+  if (isQuiet && (contracts.length === 0 || (known && now.getTime() - Date.parse(known.at) < EVERY_MS)))
+    return false;
   const { entrySeq, eventSeq } = await sealNow(context);
   const learnt = known && contracts.length > 0 ? await readLearnt(db, known) : [];
   const today = calendar.dayOf(now);
@@ -58,6 +68,7 @@ export async function compareNewCharges(context: Context): Promise<void> {
     .set({ value: Buffer.from(JSON.stringify(cursor)) })
     .where('name', '=', SETTING)
     .execute();
+  return rest !== null;
 }
 
 /** The days whose charges are still to be compared: until then, `commission_not_agreed` may be raised for each. */

@@ -105,6 +105,7 @@ test('a contract that is stated or taken back is compared at once, also for past
   const id = await state({ platform: 'own', fixedCents: 5n });
   const { context } = environment;
   await compareNewCharges(context);
+  expect(await findUncompared(context)).toBeUndefined();
   expect(await read('own')).toMatchObject([{ state: 'open', actual: { payments: 1, difference: '1.04' } }]);
   await state({ platform: 'own', fixedCents: 109n });
   await compareNewCharges(context);
