@@ -1,4 +1,5 @@
 import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { listCandidates, listLineNames } from './decide-matches.ts';
 import { parseNumbered } from './pick-match.ts';
@@ -13,6 +14,8 @@ export type LineFilters = {
   account?: string | undefined;
   /** One line, `bl_12`. */
   id?: string | undefined;
+  /** Lines of exactly this amount, until this day. */
+  amount?: { cents: bigint; until: Day } | undefined;
 };
 
 /** Candidates that a line lists. */
@@ -52,7 +55,7 @@ export async function listBankLines(db: Reader, limit: number, before: number | 
   }));
 }
 
-function selectLines(db: Reader, { state, account, id }: LineFilters) {
+function selectLines(db: Reader, { state, account, id, amount }: LineFilters) {
   let query = db
     .selectFrom('bank_lines')
     .innerJoin('bank_line_texts', 'bank_line_texts.line_seq', 'bank_lines.seq')
@@ -72,6 +75,8 @@ function selectLines(db: Reader, { state, account, id }: LineFilters) {
     query = query.where('bank_matches.seq', 'is not', null).where('bank_matches.entry_seq', 'is', null);
   if (account !== undefined) query = query.where('bank_lines.account', '=', account);
   if (id !== undefined) query = query.where('bank_lines.seq', '=', parseNumbered('bl', id));
+  if (amount)
+    query = query.where('bank_lines.amount_cents', '=', amount.cents).where('bank_lines.day', '<=', amount.until);
   return query;
 }
 

@@ -146,6 +146,9 @@ export const PAGES_EN = {
     'On platform {platform}, the provider’s dashboard had {amount} more than the ledger at {at}.',
   'Lançar um ajuste de {amount}': 'Enter an adjustment of {amount}',
   'Informar outro saldo': 'State another balance',
+  'O extrato do banco tem uma linha em aberto deste valor, em {day}.':
+    'The bank’s statement has an open line of this amount, on {day}.',
+  'Se é este dinheiro, lance-o por ela': 'If it is this money, enter it by that line',
   // a reconciliation
   'Espera por um worker livre.': 'It waits for a free worker.',
   'Está lendo a lista do provedor.': 'It is reading the provider’s list.',

@@ -3,6 +3,7 @@ import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { lastDayBefore } from '../../../domain/calendar.ts';
 import { parseSum } from '../../../domain/money.ts';
+import { listBankLines } from '../../../ledger/bank/list-bank-lines.ts';
 import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts';
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
 import { MISMATCH_NOTE_CHARS_MAX } from '../../../mismatches/resolve-mismatch-by-hand.ts';
@@ -14,9 +15,10 @@ import { refuse, refuseField } from '../../../texts/refuse.ts';
 import { t } from '../../../texts/translate.ts';
 import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
+import { BANK_LISTS } from '../bank/describe-bank.ts';
 import { previewOf } from '../forms/two-step-form.ts';
 import { formatMoneyInput, labelled } from '../parts/fields.ts';
-import { moment, money } from '../parts/format.ts';
+import { formatDay, moment, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { buttonLink } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
@@ -168,7 +170,8 @@ ${await renderPreview(context, preview)}
 
 /**
  * Offers the adjustment that would explain a `balance_differs`, on the last day that began before its instant. Before the
- * opening nothing is adjusted: then the opening is what differs.
+ * opening nothing is adjusted: then the opening is what differs. A line of the bank's statement that is open with this amount may
+ * be the very money: its own form makes the adjustment and the pair at once.
  */
 export async function offerAdjustment(
   context: Context,
@@ -199,6 +202,9 @@ export async function offerAdjustment(
   const amount = formatMoneyInput(cents < 0n ? -cents : cents);
   const search = new URLSearchParams({ platform, day, direction, amount });
   const restate = new URLSearchParams({ platform });
+  const mayAdjust = hasRole(response, ...addAdjustment.roles);
+  const open = { state: 'open', amount: { cents: -cents, until: day } } as const;
+  const [line] = mayAdjust ? await listBankLines(context.db, 1, undefined, open) : [];
   return html`<section class="act"><h2>${t('O ajuste que a explicaria')}</h2><p>${tHtml(cents < 0n ? 'Na plataforma {platform}, o painel do provedor tinha {amount} a menos que o razão em {at}.' : 'Na plataforma {platform}, o painel do provedor tinha {amount} a mais que o razão em {at}.', values)}</p>
-${hasRole(response, ...addAdjustment.roles) && html`<p class="actions">${buttonLink(`/balances/adjustments/new?${search.toString()}`, tHtml('Lançar um ajuste de {amount}', { amount: money(cents) }))}<a href="/balances/statements/new?${restate.toString()}">${t('Informar outro saldo')}</a></p>`}</section>`;
+${line && html`<p class="explain">${t('O extrato do banco tem uma linha em aberto deste valor, em {day}.', { day: formatDay(line.day) })} <a href="${`${BANK_LISTS.lines.address}/${line.id}/match`}">${t('Se é este dinheiro, lance-o por ela')}</a></p>`}${mayAdjust && html`<p class="actions">${buttonLink(`/balances/adjustments/new?${search.toString()}`, tHtml('Lançar um ajuste de {amount}', { amount: money(cents) }))}<a href="/balances/statements/new?${restate.toString()}">${t('Informar outro saldo')}</a></p>`}</section>`;
 }
