@@ -44,6 +44,14 @@ test.each([
   expect(explainDay(day).sentence).toBe(sentence);
 });
 
+test('only the sentence of a day that is complete in the usual way is said once for many', () => {
+  const isUsual = (...given: Parameters<typeof dayOf>) => explainDay(dayOf(...given)).isUsual === true;
+  expect(isUsual('closed', {}, 'closed')).toBe(true);
+  expect(isUsual('closed', { isReadWhole: false }, 'closed')).toBe(false);
+  expect(isUsual('closed')).toBe(false);
+  expect(isUsual('revised', { revisedBy: 2 }, 'closed')).toBe(false);
+});
+
 test('a day names what ends its state', () => {
   const action = (...given: Parameters<typeof dayOf>) => explainDay(dayOf(...given)).action;
   const run = { kind: 'run', from: '2026-08-17', to: '2026-11-02' };

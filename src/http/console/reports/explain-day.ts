@@ -22,7 +22,8 @@ export type DayAction =
   | { kind: 'make'; text: string }
   | { kind: 'run'; text: string; from: Day; to: Day }
   | { kind: 'link'; text: string; path: string };
-type Explained = { sentence: string; action?: DayAction };
+/** `isUsual`: the sentence is that of any complete day, so that a list says it once. */
+type Explained = { sentence: string; action?: DayAction; isUsual?: boolean };
 
 /** Where a revision of an earlier version stores no figures yet. */
 export const sayNoFigures = (): string =>
@@ -107,7 +108,8 @@ function explainClosed({ state, revisedBy, isReadWhole, revisions }: ReportDay, 
       : t('Completo: ele e os {late} dias antes dele foram lidos ou contados depois do seu fim.', { late: LATE }),
     ...(isReadWhole ? [] : [t('O próprio dia foi provado por contagem.')]),
   ];
-  if (revisions[0]?.state === 'closed') return { sentence: sentences.join(' ') };
+  if (revisions[0]?.state === 'closed')
+    return { sentence: sentences.join(' '), isUsual: state === 'closed' && isReadWhole };
   const late = t('A revisão {revision} ainda não o diz: a próxima dirá.', { revision: newest });
   return { sentence: [...sentences, late].join(' '), action: makeNext(newest) };
 }

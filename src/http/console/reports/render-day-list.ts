@@ -25,15 +25,16 @@ const COLUMNS = Object.keys(TITLES) as Column[];
 const MOVEMENTS = ['receipts', 'commissions', 'payments', 'refundsMade', 'refundsReceived', 'adjustments'] as const;
 
 /**
- * The days as rows: the figures of each newest revision, and below them the day's state in one sentence. Those who make
- * reports choose days.
+ * The days as rows: the figures of each newest revision, and below them the day's state in one sentence; that of a usual day
+ * stands above the rows. Those who make reports choose days.
  * @param query of the links to the days' pages.
  */
 export function renderDayList(response: Response, days: ReportDay[], { query }: { query: string }): Html {
   if (days.length === 0) return html`<p class="empty">${t('Nada foi lançado até o fim deste mês.')}</p>`;
   const mayMake = hasRole(response, ...makeOneReport.roles);
   const heads = COLUMNS.map((name) => TITLES[name]);
-  const list = html`<div class="sheet"><table role="table" class="ledger"><caption class="unseen">${t('Os dias do mês, em reais')}</caption>
+  const usual = days.map(explainDay).find(({ isUsual }) => isUsual);
+  const list = html`${usual && html`<p class="hint">${usual.sentence}</p>`}<div class="sheet"><table role="table" class="ledger"><caption class="unseen">${t('Os dias do mês, em reais')}</caption>
 <thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">${t('Dia')}</th>${heads.map(
     (title) => html`<th role="columnheader" scope="col" class="end">${title}</th>`,
   )}</tr></thead>
@@ -51,15 +52,15 @@ function renderDay(day: ReportDay, { mayMake, query }: { mayMake: boolean; query
   const { day: date, state, revisions } = day;
   const figures = day.figures && listFigures(day.figures);
   const newest = revisions[0]?.revision;
+  const { sentence, isUsual = false } = explainDay(day);
+  const isExplained = !isUsual || !figures;
   const label = t('Escolher {day}', { day: formatDay(date) });
   const chosen = mayMake && html`<input type="checkbox" name="day" value="${date}" aria-label="${label}">`;
-  return html`<tbody role="rowgroup"><tr role="row"><th role="rowheader" scope="row" rowspan="2">${chosen}<span>${dayLink(date, query)}${
+  return html`<tbody role="rowgroup"><tr role="row"><th role="rowheader" scope="row" rowspan="${isExplained ? 2 : 1}">${chosen}<span>${dayLink(date, query)}${
     newest !== undefined && html` <span class="hint">${`r${newest}`}</span>`
   }<br>${badge(DAY_STATE_WORDS, state)}</span></th>
 ${figures ? COLUMNS.map((name) => cell(TITLES[name], figureOf(figures, name))) : renderUnmade(day)}</tr>
-<tr role="row" class="why"><td role="cell" colspan="${COLUMNS.length}">${explainDay(day).sentence}${
-    !figures && html` ${revisions.length > 0 && sayNoFigures()} ${t('O saldo é o do razão agora.')}`
-  }</td></tr></tbody>`;
+${isExplained && html`<tr role="row" class="why"><td role="cell" colspan="${COLUMNS.length}">${sentence}${!figures && html` ${revisions.length > 0 && sayNoFigures()} ${t('O saldo é o do razão agora.')}`}</td></tr>`}</tbody>`;
 }
 
 function figureOf(figures: ListedFigures, name: Column): Part {
