@@ -177,7 +177,10 @@ export async function buildSearch(
   }
   if (unnamed)
     select = select
-      .where('transactions.e2e_id', 'is', null)
+      .where(
+        sql<boolean>`(transactions.e2e_id IS NULL OR (transactions.e2e_id <> ${unnamed.e2eId}
+          AND LOWER(CONVERT(transactions.e2e_id USING utf8mb4)) = ${unnamed.e2eId.toLowerCase()}))`,
+      )
       .where('transactions.operation', '=', 'cashin')
       .where(wasPaidWithin(unnamed));
   if (hasBoth) select = select.where(matchesPlatform('transactions.platform', NO_PLATFORM));

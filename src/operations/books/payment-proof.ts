@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Caller, seesPersons } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { listPlatformNames, type NamedPlatform } from '../../database/shared/list-platform-names.ts';
-import { addDays, type Day } from '../../domain/calendar.ts';
+import { addDays, type Day, HOUR_MS } from '../../domain/calendar.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
 import { LATE_DAYS } from '../../domain/late-days.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
@@ -14,7 +14,7 @@ import { findNamed } from '../../ledger/read/find-named.ts';
 import { isTooWide, searchTransactions } from '../../ledger/read/search-transactions.ts';
 import type { SearchTerms, TransactionQuery } from '../../ledger/read/transaction-query.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
-import { readListProof } from '../../reports/serve/read-list-proof.ts';
+import { hasEntrySince, readListProof } from '../../reports/serve/read-list-proof.ts';
 import { readHead } from '../../seal/read-seals.ts';
 import { runInLanguage } from '../../texts/language.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
@@ -89,7 +89,9 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const { day: from, hour = null, amount = null, name = null, e2e_id = null } = asked;
   await authorizeSearch(context, caller, asked);
   const terms = { e2eId: asked.e2e_id, amountCents: parseAmount(amount ?? '') };
-  const named = from ?? context.calendar.dayOf(parseE2eId(e2e_id)?.minute ?? context.clock.now());
+  // an end-to-end id is of its own minute, whatever day is given beside it
+  const minute = parseE2eId(e2e_id)?.minute;
+  const named = minute === undefined && from ? from : context.calendar.dayOf(minute ?? context.clock.now());
   const span = spanOf(named, asked.hour);
   const compare = async ({ happened }: Span) =>
     asked.name === undefined ? undefined : await findNamed(context.db, { ...terms, name: asked.name, happened });
@@ -99,19 +101,25 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const query = { ...terms, seqs: byName?.seqs, ...(e2e_id === null ? span : {}), ...PAGE };
   const reading = readFound(context, query, { caller, named: asked, target, via });
   const { rows, next } = await reading.catch(throwNarrower);
-  // the list that answers is of the day on which the end-to-end id finds it
-  const list = await readListProof(context, (e2e_id !== null && rows[0] && dayOf(rows[0])) || named);
+  // the list that answers is of the day on which the end-to-end id finds it, else of the last one that may have it
+  const last = minute && context.calendar.dayOf(new Date(minute.getTime() + HOUR_MS));
+  const list = await readListProof(context, (e2e_id !== null && rows[0] && dayOf(rows[0])) || (last ?? named));
   const names = await listPlatformNames(context.db);
   const reader = masked === 'true' ? ({ id: caller.id, role: 'viewer' } as const) : caller;
   const payments = await Promise.all(rows.map(({ id }) => readPayment(context, reader, id, list.day, names)));
   const own = payments.filter((one) => !one.is_older);
   const readUntil = list.whole?.finished_at;
-  const isLate = own.some((one) => readUntil && new Date(one.first_seen_at) > readUntil);
-  const doubt = list.doubt ?? (payments.some(isUnlisted) ? 'not_listed' : isLate ? 'late_entry' : null);
-  const unnamed = payments.length === 0 ? await listWithoutE2eId(context, terms, named) : [];
-  const isHidden = unnamed.length > 0 || (payments.length === 0 && byName?.isAnyHidden === true);
-  const lacks: Reason = byName?.isWhole === false ? 'names_left' : isHidden ? 'rows_hidden' : null;
   const isAbsent = payments.length === 0;
+  // an absence is doubted by any row that the reading did not have
+  const isLate =
+    readUntil &&
+    (isAbsent
+      ? await hasEntrySince(context.db, list.day, readUntil)
+      : own.some((one) => new Date(one.first_seen_at) > readUntil));
+  const doubt = list.doubt ?? (payments.some(isUnlisted) ? 'not_listed' : isLate ? 'late_entry' : null);
+  const unnamed = isAbsent ? await listWithoutE2eId(context, terms, named) : [];
+  const isHidden = unnamed.length > 0 || (isAbsent && byName?.isAnyHidden === true);
+  const lacks: Reason = byName?.isWhole === false ? 'names_left' : isHidden ? 'rows_hidden' : null;
   const charges = isAbsent ? await listDoubted(context, list, terms.amountCents) : undefined;
   const beside = isAbsent && e2e_id === null ? [addDays(named, -1), addDays(named, 1)] : [];
   const found = await Promise.all(beside.map(async (of) => search(context, await searchDay(of))));
@@ -153,18 +161,17 @@ function throwNarrower(error: unknown): never {
 const dayOf = ({ created_at }: { created_at: string }): Day => created_at.slice(0, 10);
 
 /**
- * Lists the cashins without an end-to-end id that may be the one asked for by its own: of its amount, if given, and paid on the
- * day that the id itself names, or within the hour after it.
+ * Lists the cashins that may be the one asked for by an end-to-end id, and have none, or the same in other case: of the amount,
+ * if given, and paid on the day that the id itself names, or within the hour after it.
  */
 async function listWithoutE2eId(context: Context, { e2eId, ...terms }: SearchTerms, named: Day) {
   if (e2eId === undefined) return [];
   const parsed = parseE2eId(e2eId);
-  const day = context.calendar.dayOf(parsed?.minute ?? context.calendar.startOfDay(named));
-  const from = addDays(day, -LATE_DAYS);
+  const from = addDays(named, -LATE_DAYS);
   // the id of a refund names the day of the refund
-  const first = parsed?.of === 'refund' ? from : day;
-  const paidWithoutE2eId = { from: `${first} 00:00:00`, end: `${addDays(day, 1)} 01:00:00` };
-  const to = addDays(day, 1);
+  const first = parsed?.of === 'refund' ? from : named;
+  const to = addDays(named, 1);
+  const paidWithoutE2eId = { from: `${first} 00:00:00`, end: `${to} 01:00:00`, e2eId };
   const found = await search(context, { ...terms, from, to, paidWithoutE2eId });
   return found.map((one) => ({ id: one.id, amount: formatAmount(one.amountCents), day: one.createdWall.slice(0, 10) }));
 }

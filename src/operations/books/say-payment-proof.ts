@@ -19,7 +19,7 @@ const REASONS = words<NonNullable<PaymentProof['list']['reason']>>({
   time_zone: 'o fuso horário do provedor está em dúvida, e com ele o dia de cada pagamento',
   rows_refused: 'ela tem linhas que o Confere não conseguiu ler',
   names_left: 'ela tem mais nomes do que os que se comparam; escreva também o valor, a hora ou o id E2E',
-  rows_hidden: 'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este',
+  rows_hidden: 'ela tem pagamentos sem nome, sem id E2E ou com outras maiúsculas nele, e um deles pode ser este',
 });
 
 const CONCLUSIONS = words<Exclude<PaymentProof['conclusion'], 'has'>>({ none: 'Não tem', unknown: 'Não se sabe' });
