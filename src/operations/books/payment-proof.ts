@@ -181,7 +181,7 @@ async function listHours(context: Context, query: Terms, of: Day): Promise<numbe
   const hours = new Set<number>();
   for (const { id, createdWall } of await search(context, query)) {
     const events = (await describeTransaction(context.db, context.calendar, id))?.events ?? [];
-    const paid = events.find(({ status, at }) => status === 'paid' && at.startsWith(of));
+    const paid = events.find(({ status, at, in_force }) => status === 'paid' && in_force && at.startsWith(of));
     hours.add(Number((paid?.at ?? createdWall).slice(11, 13)));
   }
   return [...hours].sort((a, b) => a - b);
@@ -199,7 +199,8 @@ async function readPayment(context: Context, reader: Caller, id: string, listDay
   if (!timeline) throw refuse('transaction_unknown');
   const shown = presentTransactionTo(context, reader, timeline.transaction);
   const webhook = (await listWebhooks(context.db, { transactionId: id, limit: WEBHOOKS_READ_MAX })).at(-1);
-  const paid = timeline.events.findLast(({ status }) => status === 'paid');
+  const lastOf = (wanted: string) => timeline.events.findLast(({ status, in_force }) => in_force && status === wanted);
+  const paid = lastOf('paid');
   const named = names.find(({ platform }) => platform === timeline.transaction.platform);
   const [first_seen_at = ''] = timeline.events.map((event) => event.seen_at).sort();
   const unresolved = { transactionId: id, state: 'unresolved', limit: MISMATCHES_SHOWN_MAX };
@@ -207,8 +208,7 @@ async function readPayment(context: Context, reader: Caller, id: string, listDay
   return {
     ...{ ...shown, is_older: dayOf(shown) < listDay, first_seen_at, outcome: decideOutcome(shown) },
     platform_name: named ? presentPlatformName(reader, named).name : null,
-    refunded_at:
-      shown.status === 'refund' ? (timeline.events.findLast(({ status }) => status === 'refund')?.at ?? null) : null,
+    refunded_at: shown.status === 'refund' ? (lastOf('refund')?.at ?? null) : null,
     paid: paid ? { at: paid.at, seen_at: paid.seen_at, source: paid.source } : null,
     webhook: webhook ? { id: webhook.id, received_at: webhook.received_at } : null,
     mismatches: mismatches.map((one) => ({

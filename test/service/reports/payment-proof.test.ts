@@ -256,6 +256,18 @@ it('a payment of an older charge is of the day on which it was paid', async () =
   expect(proof.payments).toMatchObject([{ id: older.id, is_older: true }]);
   expect(proof.headline.en).toMatch(/: Created before\. Refunded on [^;]+$/);
   expect(ids((await ask({ day: addDays(day, 1), amount: '77.01' })).proof)).toEqual([]);
+  // its status came before its history, and was taken for that of another day
+  const id = '0f0e0d0c-0000-4000-8000-0000000000ab';
+  const [supposed, paid] = [addDays(day, -3), { status: 'paid', date_created: `${day} 10:00:00` }];
+  const known = [{ status: 'in_analysis', date_created: `${supposed} 09:00:00` }];
+  const moved = of(id, `${addDays(day, -5)} 09:00:00`, { amount: '77.02', status: 'in_analysis', events: known });
+  await apply(moved);
+  await apply({ ...moved, status: 'paid', events: [] });
+  expect(ids((await ask({ day: supposed, amount: '77.02' })).proof)).toEqual([id]);
+  await apply({ ...moved, status: 'paid', events: [paid, ...known] });
+  for (const name of [{}, { name: 'prado' }])
+    expect(ids((await ask({ day: supposed, amount: '77.02', ...name })).proof)).toEqual([]);
+  expect((await prove({ amount: '77.02' })).payments).toMatchObject([{ id, is_older: true }]);
 });
 
 it('by an end-to-end id only incoming payments of its own day, without one, are in doubt, and they are named', async () => {
