@@ -33,7 +33,7 @@ type Given = { titles: Titles; example: string; isRequired?: boolean; isWhole?: 
  * A number whose digits a spreadsheet dropped when it was saved: `4,51070E+11`, `1E+05`, `451,1e+9`. It always has the sign, which a
  * code such as `12E5` lacks.
  */
-const SCIENTIFIC = /^[+-]?\d{1,3}(?:[.,]\d{1,20})?E[+-]\d{1,3}$/i;
+export const SCIENTIFIC = /^[+-]?\d{1,3}(?:[.,]\d{1,20})?E[+-]\d{1,3}$/i;
 /** A double keeps decimals of up to 15 digits. */
 const EXACT_DIGITS = 15;
 

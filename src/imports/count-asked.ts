@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
+import { inForce } from '../database/shared/in-force.ts';
 import { DAY_MAX, type Day, issuedDayOf } from '../domain/calendar.ts';
 import { NO_PLATFORM } from '../domain/platform.ts';
 import type { Operation } from '../domain/statuses.ts';
@@ -42,7 +43,7 @@ async function countReceipts(
   { named, from, until }: { named: string | null; from: Day; until: Day },
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM (
-      SELECT transaction_seq FROM events WHERE status = 'paid' AND at_wall >= ${`${from} 00:00:00`} AND at_wall < ${`${until} 00:00:00`}
+      SELECT transaction_seq FROM events WHERE status = 'paid' AND ${inForce('events')} = 1 AND at_wall >= ${`${from} 00:00:00`} AND at_wall < ${`${until} 00:00:00`}
       ORDER BY at_wall DESC LIMIT ${sql.lit(RECEIPTS_READ_MAX)}
     ) AS paid
     INNER JOIN transactions ON transactions.seq = paid.transaction_seq

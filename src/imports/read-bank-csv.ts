@@ -143,12 +143,16 @@ function readCents(textOf: (part: CsvPart) => string, csv: BankCsv): Read {
   const written = parseWrittenAmount(text, csv.decimals);
   if (text === '' || !written) return text === '' ? undefined : UNREADABLE;
   const { cents, isSigned } = written;
-  if (!csv.parts.includes('side')) return csv.signs === 'reversed' ? -cents : cents;
+  // D and C say the same at every bank
+  if (csv.signs === 'reversed') return LETTER.test(text) ? UNREADABLE : -cents;
+  if (!csv.parts.includes('side')) return cents;
   const side = SIDES.get(fold(textOf('side')));
   const isOther = isSigned && cents !== 0n && cents < 0n !== (side === 'out');
   if (side === undefined || isOther) return UNREADABLE;
   return side === 'out' ? -abs(cents) : abs(cents);
 }
+
+const LETTER = /[CD]/i;
 
 /** Money out may have a sign or none; a column that is not used may hold zero. */
 function readPair(moneyIn: Read, moneyOut: Read): Read {

@@ -4,7 +4,7 @@ import { type SheetRow, UnreadableFileError } from './row.ts';
 /** A file that people import has ten. */
 const FIELDS_MAX = 1_000;
 /** The characters that a cell of Excel may have. */
-const FIELD_CHARS_MAX = 32_767;
+export const FIELD_CHARS_MAX = 32_767;
 
 /**
  * Parses a CSV. A field in quotes may hold separators, quotes in pairs, and ends of lines.

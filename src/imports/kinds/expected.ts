@@ -8,9 +8,10 @@ import { expectedFactsSchema, expectedKeySchema, KEYS_MAX, NUMBER_CHARS_MAX } fr
 import { type Arrival, isChange, type PutOutcome, putExpected } from '../../expected/put-expected.ts';
 import { hasKey } from '../../expected/read/describe-state.ts';
 import { isFormula } from '../../reports/render/formats/write-csv.ts';
+import { FIELD_CHARS_MAX } from '../../spreadsheet/parse-csv.ts';
 import { describeSaid, message, saidOfRule } from '../../texts/messages.ts';
 import { refuse } from '../../texts/refuse.ts';
-import { choiceColumn, dayColumn, moneyColumn, shownColumn, textColumn } from '../columns.ts';
+import { choiceColumn, dayColumn, moneyColumn, SCIENTIFIC, shownColumn, textColumn } from '../columns.ts';
 import { countAsked } from '../count-asked.ts';
 import { defineTable } from '../define-table.ts';
 import { countUnseenPlatforms } from '../find-platforms.ts';
@@ -22,8 +23,6 @@ import { platformColumn } from './shared-columns.ts';
 const ROWS_SHOWN = 20;
 /** Rows that are stored together. */
 const BATCH = 1_000;
-/** Bounds a cell; each field has its own limits. */
-const CELL_CHARS_MAX = 8_000;
 /** Between the texts of a cell that may have several. */
 const SEPARATOR = '|';
 /** The columns of the export that Confere computes: `operations/export-expected.ts`. */
@@ -61,7 +60,7 @@ export const ORDER_OPERATIONS = {
 } as const;
 
 const column = (pt: string, en: string, example: string) =>
-  textColumn({ titles: { 'pt-BR': pt, en }, charsMax: CELL_CHARS_MAX, example });
+  textColumn({ titles: { 'pt-BR': pt, en }, charsMax: FIELD_CHARS_MAX, example });
 const day = (pt: string, en: string, example: string) => dayColumn({ titles: { 'pt-BR': pt, en }, example });
 
 /** A rule of a field, as its faults say it. */
@@ -184,11 +183,11 @@ const GUARDED = /^'+/;
 
 /**
  * Writes a text so that it is the same when the file comes back: with one more apostrophe, where it would lose its own; as a string in
- * JSON, where a cell would lose what nobody sees of it, such as a blank at its end.
+ * JSON, where a cell would lose what nobody sees of it, such as a blank at its end, or would pass for a number that lost digits.
  */
 export function guard(text: string): string {
-  const isSeen = text === text.trim() && text === showUnseen(text);
-  if (!isSeen || readJsonText(text) !== undefined) return writeJsonText(text);
+  const isPlain = text === text.trim() && text === showUnseen(text) && !SCIENTIFIC.test(text);
+  if (!isPlain || readJsonText(text) !== undefined) return writeJsonText(text);
   return unguard(text) === text ? text : `'${text}`;
 }
 

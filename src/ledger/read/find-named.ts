@@ -1,6 +1,7 @@
 /** Transactions of a day by words of their name, which are read in batches: a name that is missing must be seen too. */
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
+import { inForce } from '../../database/shared/in-force.ts';
 import { TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
 import { splitList } from '../../domain/lists.ts';
 import { foldName } from '../../domain/person/fold-person.ts';
@@ -67,6 +68,7 @@ function selectSeqs(db: Reader, { amountCents, e2eId, happened }: Omit<Terms, 'n
     .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
     .select('transactions.seq')
     .where('events.status', '=', 'paid')
+    .where(inForce('events'), '=', 1)
     .where('events.at_wall', '>=', from)
     .where('events.at_wall', '<', end)
     .where(isOfAmount)

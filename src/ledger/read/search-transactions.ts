@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Keys } from '../../database/keys/settings.ts';
 import { READ_TIMEOUT_MS } from '../../database/limit-statement-time.ts';
 import type { Reader } from '../../database/reader.ts';
+import { inForce } from '../../database/shared/in-force.ts';
 import { matchesPlatform } from '../../database/shared/matches-platform.ts';
 import {
   selectTransactions,
@@ -175,11 +176,12 @@ export async function buildSearch(
     const created = sql<boolean>`transactions.created_wall >= ${from} AND transactions.created_wall < ${end}`;
     select = select.where(sql<boolean>`(${created} OR ${wasPaidWithin({ from, end })})`);
   }
-  if (unnamed)
-    select = select
-      .where('transactions.e2e_id', 'is', null)
-      .where('transactions.operation', '=', 'cashin')
-      .where(wasPaidWithin(unnamed));
+  if (unnamed) {
+    const isOther = sql`transactions.e2e_id <> ${unnamed.e2eId}
+      AND LOWER(CONVERT(transactions.e2e_id USING utf8mb4)) = ${unnamed.e2eId.toLowerCase()}`;
+    const isUnnamed = sql<boolean>`(transactions.e2e_id IS NULL OR (${isOther}))`;
+    select = select.where('transactions.operation', '=', 'cashin').where(isUnnamed).where(wasPaidWithin(unnamed));
+  }
   if (hasBoth) select = select.where(matchesPlatform('transactions.platform', NO_PLATFORM));
   select = orderAndRange(select, query, lead?.column === 'parties.document_hash' ? 'parties' : 'transactions');
   for (const { seqs, condition, ofParty } of candidates) {
@@ -193,10 +195,10 @@ export async function buildSearch(
 const wasPaidWithin = ({ from, end }: { from: string; end: string }) =>
   wasPaid(sql`AND events.at_wall >= ${from} AND events.at_wall < ${end}`);
 
-/** Whether the transaction of a row was ever paid. @param when further conditions of the event. */
+/** Whether the transaction of a row was ever paid, by an event in force. @param when further conditions of the event. */
 export function wasPaid(when = sql``) {
   return sql<boolean>`EXISTS (SELECT 1 FROM events WHERE events.transaction_seq = transactions.seq
-    AND events.status = 'paid' ${when})`;
+    AND events.status = 'paid' AND ${inForce('events')} = 1 ${when})`;
 }
 
 /**

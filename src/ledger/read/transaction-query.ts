@@ -38,8 +38,8 @@ export type TransactionQuery = SearchTerms & {
   by: 'created' | 'status';
   /** Only those that were created or paid from `from` to before `end`. */
   happened?: { from: WallTime; end: WallTime } | undefined;
-  /** Only cashins paid from `from` to before `end` that have no end-to-end id, by which they could be found. */
-  paidWithoutE2eId?: { from: WallTime; end: WallTime } | undefined;
+  /** Only cashins paid from `from` to before `end` that `e2eId` does not find: without an end-to-end id, or with it in other case. */
+  paidWithoutE2eId?: { from: WallTime; end: WallTime; e2eId: string } | undefined;
   /** Row numbers among which the others search: of terms that find-named.ts compares. */
   seqs?: number[] | undefined;
   limit: number;

@@ -1,6 +1,7 @@
 /** Fees of a month, as charged and by the contracts: by platform and operation, and the payments that differ. */
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
+import { inForce } from '../../database/shared/in-force.ts';
 import { addDays, boundsOfMonth, type Day, type Month } from '../../domain/calendar.ts';
 import { append } from '../../domain/lists.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
@@ -86,7 +87,7 @@ async function listPlatforms(db: Reader): Promise<(string | null)[]> {
   return rows.map(({ platform }) => platform);
 }
 
-/** The payments of days that have one contract a platform and operation, each with its price. */
+/** The payments of days that have one contract a platform and operation, each with its price: of its first event in force that paid it. */
 function selectPaid(contracts: CommissionContract[], platforms: (string | null)[], { from, to }: Span) {
   const prices = platforms.flatMap((platform) =>
     OPERATIONS.flatMap((operation) => {
@@ -99,7 +100,8 @@ function selectPaid(contracts: CommissionContract[], platforms: (string | null)[
     }),
   );
   const none = sql`SELECT NULL AS platform, NULL AS operation, NULL AS fixed, NULL AS points`;
-  const share = sql`transactions.amount_cents * price.points`;
+  // beyond 64 bits for the greatest amounts
+  const share = sql`transactions.amount_cents * CAST(price.points AS DECIMAL(5))`;
   return sql`SELECT COALESCE(transactions.platform, ${NO_PLATFORM}) AS platform, transactions.operation, transactions.id,
       events.at_wall AS at, transactions.amount_cents AS amount, transactions.commission_cents AS charged,
       price.fixed + (${share} + 5000) DIV 10000 AS agreed, price.fixed + (${share}) DIV 10000 AS low,
@@ -107,7 +109,10 @@ function selectPaid(contracts: CommissionContract[], platforms: (string | null)[
     FROM events JOIN transactions ON transactions.seq = events.transaction_seq
     LEFT JOIN (${prices.length === 0 ? none : sql.join(prices, sql` UNION ALL `)}) AS price
       ON BINARY price.operation = transactions.operation AND BINARY price.platform <=> transactions.platform
-    WHERE events.status = 'paid' AND events.at_wall >= ${`${from} 00:00:00`} AND events.at_wall < ${`${addDays(to, 1)} 00:00:00`}`;
+    WHERE events.status = 'paid' AND events.at_wall >= ${`${from} 00:00:00`} AND events.at_wall < ${`${addDays(to, 1)} 00:00:00`}
+      AND ${inForce('events')} = 1 AND NOT EXISTS (SELECT 1 FROM events AS earlier
+        WHERE earlier.transaction_seq = events.transaction_seq AND earlier.status = 'paid'
+          AND (earlier.at_wall, earlier.seq) < (events.at_wall, events.seq) AND ${inForce('earlier')} = 1)`;
 }
 
 type Paid = ReturnType<typeof selectPaid>;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Caller, seesPersons } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { listPlatformNames, type NamedPlatform } from '../../database/shared/list-platform-names.ts';
-import { addDays, type Day } from '../../domain/calendar.ts';
+import { addDays, type Day, HOUR_MS } from '../../domain/calendar.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
 import { LATE_DAYS } from '../../domain/late-days.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
@@ -14,7 +14,7 @@ import { findNamed } from '../../ledger/read/find-named.ts';
 import { isTooWide, searchTransactions } from '../../ledger/read/search-transactions.ts';
 import type { SearchTerms, TransactionQuery } from '../../ledger/read/transaction-query.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
-import { readListProof } from '../../reports/serve/read-list-proof.ts';
+import { hasEntrySince, hasOmission, readListProof } from '../../reports/serve/read-list-proof.ts';
 import { readHead } from '../../seal/read-seals.ts';
 import { runInLanguage } from '../../texts/language.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
@@ -36,7 +36,7 @@ const WEBHOOKS_READ_MAX = 50;
 
 const query = z
   .object({
-    day: day.optional().describe('of the payment, at the provider; default: the day in e2e_id'),
+    day: day.optional().describe('of the payment, at the provider; an e2e_id that names its minute has its own'),
     hour: z
       .string()
       .regex(/^(?:[01]?\d|2[0-3])$/, 'must be an hour from 0 to 23')
@@ -89,7 +89,9 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const { day: from, hour = null, amount = null, name = null, e2e_id = null } = asked;
   await authorizeSearch(context, caller, asked);
   const terms = { e2eId: asked.e2e_id, amountCents: parseAmount(amount ?? '') };
-  const named = from ?? context.calendar.dayOf(parseE2eId(e2e_id)?.minute ?? context.clock.now());
+  // an end-to-end id is of its own minute, also beside another day
+  const minute = parseE2eId(e2e_id)?.minute;
+  const named = minute === undefined && from ? from : context.calendar.dayOf(minute ?? context.clock.now());
   const span = spanOf(named, asked.hour);
   const compare = async ({ happened }: Span) =>
     asked.name === undefined ? undefined : await findNamed(context.db, { ...terms, name: asked.name, happened });
@@ -99,19 +101,26 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const query = { ...terms, seqs: byName?.seqs, ...(e2e_id === null ? span : {}), ...PAGE };
   const reading = readFound(context, query, { caller, named: asked, target, via });
   const { rows, next } = await reading.catch(throwNarrower);
-  // the list that answers is of the day on which the end-to-end id finds it
-  const list = await readListProof(context, (e2e_id !== null && rows[0] && dayOf(rows[0])) || named);
+  // the list that answers is of the day on which the end-to-end id finds it, else of the last one that may have it
+  const last = minute && context.calendar.dayOf(new Date(minute.getTime() + HOUR_MS));
+  const list = await readListProof(context, (e2e_id !== null && rows[0] && dayOf(rows[0])) || (last ?? named));
   const names = await listPlatformNames(context.db);
   const reader = masked === 'true' ? ({ id: caller.id, role: 'viewer' } as const) : caller;
   const payments = await Promise.all(rows.map(({ id }) => readPayment(context, reader, id, list.day, names)));
   const own = payments.filter((one) => !one.is_older);
   const readUntil = list.whole?.finished_at;
-  const isLate = own.some((one) => readUntil && new Date(one.first_seen_at) > readUntil);
-  const doubt = list.doubt ?? (payments.some(isUnlisted) ? 'not_listed' : isLate ? 'late_entry' : null);
-  const unnamed = payments.length === 0 ? await listWithoutE2eId(context, terms, named) : [];
-  const isHidden = unnamed.length > 0 || (payments.length === 0 && byName?.isAnyHidden === true);
-  const lacks: Reason = byName?.isWhole === false ? 'names_left' : isHidden ? 'rows_hidden' : null;
   const isAbsent = payments.length === 0;
+  // an absence is doubted by any row that the reading did not have, not by one like it alone
+  const isLate =
+    readUntil &&
+    (isAbsent
+      ? await hasEntrySince(context.db, list.day, readUntil)
+      : own.some((one) => new Date(one.first_seen_at) > readUntil));
+  const isOmitted = isAbsent ? await hasOmission(context.db, list.day) : payments.some(isUnlisted);
+  const doubt = list.doubt ?? (isOmitted ? 'not_listed' : isLate ? 'late_entry' : null);
+  const unnamed = isAbsent ? await listWithoutE2eId(context, terms, named) : [];
+  const isHidden = unnamed.length > 0 || (isAbsent && byName?.isAnyHidden === true);
+  const lacks: Reason = byName?.isWhole === false ? 'names_left' : isHidden ? 'rows_hidden' : null;
   const charges = isAbsent ? await listDoubted(context, list, terms.amountCents) : undefined;
   const beside = isAbsent && e2e_id === null ? [addDays(named, -1), addDays(named, 1)] : [];
   const found = await Promise.all(beside.map(async (of) => search(context, await searchDay(of))));
@@ -153,18 +162,17 @@ function throwNarrower(error: unknown): never {
 const dayOf = ({ created_at }: { created_at: string }): Day => created_at.slice(0, 10);
 
 /**
- * Lists the cashins without an end-to-end id that may be the one asked for by its own: of its amount, if given, and paid on the
- * day that the id itself names, or within the hour after it.
+ * Lists the cashins that may be the one asked for by an end-to-end id, and have none, or the same in other case: of the amount,
+ * if given, and paid on the day that the id itself names, or within the hour after it.
  */
 async function listWithoutE2eId(context: Context, { e2eId, ...terms }: SearchTerms, named: Day) {
   if (e2eId === undefined) return [];
   const parsed = parseE2eId(e2eId);
-  const day = context.calendar.dayOf(parsed?.minute ?? context.calendar.startOfDay(named));
-  const from = addDays(day, -LATE_DAYS);
+  const from = addDays(named, -LATE_DAYS);
   // the id of a refund names the day of the refund
-  const first = parsed?.of === 'refund' ? from : day;
-  const paidWithoutE2eId = { from: `${first} 00:00:00`, end: `${addDays(day, 1)} 01:00:00` };
-  const to = addDays(day, 1);
+  const first = parsed?.of === 'refund' ? from : named;
+  const to = addDays(named, 1);
+  const paidWithoutE2eId = { from: `${first} 00:00:00`, end: `${to} 01:00:00`, e2eId };
   const found = await search(context, { ...terms, from, to, paidWithoutE2eId });
   return found.map((one) => ({ id: one.id, amount: formatAmount(one.amountCents), day: one.createdWall.slice(0, 10) }));
 }
@@ -174,7 +182,7 @@ async function listHours(context: Context, query: Terms, of: Day): Promise<numbe
   const hours = new Set<number>();
   for (const { id, createdWall } of await search(context, query)) {
     const events = (await describeTransaction(context.db, context.calendar, id))?.events ?? [];
-    const paid = events.find(({ status, at }) => status === 'paid' && at.startsWith(of));
+    const paid = events.find(({ status, at, in_force }) => status === 'paid' && in_force && at.startsWith(of));
     hours.add(Number((paid?.at ?? createdWall).slice(11, 13)));
   }
   return [...hours].sort((a, b) => a - b);
@@ -192,7 +200,8 @@ async function readPayment(context: Context, reader: Caller, id: string, listDay
   if (!timeline) throw refuse('transaction_unknown');
   const shown = presentTransactionTo(context, reader, timeline.transaction);
   const webhook = (await listWebhooks(context.db, { transactionId: id, limit: WEBHOOKS_READ_MAX })).at(-1);
-  const paid = timeline.events.findLast(({ status }) => status === 'paid');
+  const lastOf = (wanted: string) => timeline.events.findLast(({ status, in_force }) => in_force && status === wanted);
+  const paid = lastOf('paid');
   const named = names.find(({ platform }) => platform === timeline.transaction.platform);
   const [first_seen_at = ''] = timeline.events.map((event) => event.seen_at).sort();
   const unresolved = { transactionId: id, state: 'unresolved', limit: MISMATCHES_SHOWN_MAX };
@@ -200,8 +209,7 @@ async function readPayment(context: Context, reader: Caller, id: string, listDay
   return {
     ...{ ...shown, is_older: dayOf(shown) < listDay, first_seen_at, outcome: decideOutcome(shown) },
     platform_name: named ? presentPlatformName(reader, named).name : null,
-    refunded_at:
-      shown.status === 'refund' ? (timeline.events.findLast(({ status }) => status === 'refund')?.at ?? null) : null,
+    refunded_at: shown.status === 'refund' ? (lastOf('refund')?.at ?? null) : null,
     paid: paid ? { at: paid.at, seen_at: paid.seen_at, source: paid.source } : null,
     webhook: webhook ? { id: webhook.id, received_at: webhook.received_at } : null,
     mismatches: mismatches.map((one) => ({

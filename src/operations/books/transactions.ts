@@ -49,7 +49,7 @@ const amountBound = z
   .refine((text) => parseAmount(text) !== undefined, NO_AMOUNT)
   .optional();
 
-const e2eId = z.string().min(1).optional();
+const e2eId = z.string().trim().min(1).optional();
 const name = z
   .string()
   .max(100)

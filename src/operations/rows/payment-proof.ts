@@ -71,7 +71,7 @@ export const paymentProof = component('PaymentProof', {
   without_e2e: z
     .array(z.object({ id: z.string(), amount: z.string(), day: day.describe('of its creation') }))
     .describe(
-      'of a question by e2e_id that finds none: cashins paid on its day without one, any may be it; at most 20',
+      'of a question by e2e_id that finds none: cashins paid on its day without one, or with it in other case, any may be it; at most 20',
     ),
   other_hours: z.array(z.int()).nullable().describe('of the day that have one, where the hour has none'),
   other_days: z.array(day).describe('of the day before and the one after, those that have one, where the day has none'),

@@ -1,6 +1,7 @@
 /** The company's bank account. */
 export const BANK_EN = {
   Banco: 'Bank',
+  'No máximo {n} colunas.': 'At most {n} columns.',
   'O extrato da conta da empresa no banco, linha por linha, ao lado dos ajustes do tipo banco e dos saques por PIX. Um par não muda o razão: ele diz o que está fechado.':
     'The statement of the company’s bank account, line by line, beside the adjustments of kind bank and the withdrawals by PIX. A match does not change the ledger: it says what is closed.',
   'O banco e o razão': 'The bank and the ledger',

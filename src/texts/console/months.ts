@@ -15,6 +15,7 @@ export const MONTHS_EN = {
   'De {from} a {to}, nenhuma divergência nova de tarifas abre: {n} já existem, uma por dia e plataforma.':
     'From {from} to {to}, no new mismatch of fees opens: {n} are there already, one a day and platform.',
   'De {from} a {to}, nenhuma divergência de tarifas abre.': 'From {from} to {to}, no mismatch of fees opens.',
+  'Ele ainda não vale: nenhum dia se compara agora.': 'It is not in force yet: no day is compared now.',
   'De {from} a {to}, abre uma divergência de tarifas.': 'From {from} to {to}, one mismatch of fees opens.',
   'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.':
     'From {from} to {to}, {n} mismatches of fees open, one a day and platform.',

@@ -17,7 +17,7 @@ export const PROOF_EN = {
   'Não entrou': 'Not received',
   'Saídas de dinheiro não se procuram assim: a lista do provedor não traz o id E2E delas.':
     "Money out is not searched like this: the provider's list does not have its E2E id.",
-  'Sem id E2E, em dúvida': 'Without an E2E id, in doubt',
+  'Sem este id E2E, em dúvida': 'Without this E2E id, in doubt',
   'Falta o nome da empresa: um administrador do servidor o define em ALERT_EMAIL_FROM.':
     "The company's name is missing: an administrator of the server sets it in ALERT_EMAIL_FROM.",
   'Não nesta lista': 'Not in this list',
@@ -55,8 +55,8 @@ export const PROOF_EN = {
   'Imprima a página, ou salve-a em PDF. A API dá o mesmo em JSON: GET /api/v1/transactions/proof.':
     'Print the page, or save it as PDF. The API gives the same as JSON: GET /api/v1/transactions/proof.',
   'o dia ainda não terminou no provedor': 'the day is not over at the provider',
-  'o Confere conhece um pagamento assim que uma leitura inteira dela não tinha':
-    'Confere knows a payment like this that a whole reading of it did not have',
+  'o Confere conhece um pagamento que uma leitura inteira dela não tinha':
+    'Confere knows a payment that a whole reading of it did not have',
   'A leitura inteira mais nova dela começou em {at}, cedo demais: só vale uma começada a partir de {since}.':
     'Its newest whole reading began at {at}, too early: only one that begins from {since} on counts.',
   'A leitura inteira mais nova desses dias começou antes disso, em {at}.':
@@ -72,8 +72,8 @@ export const PROOF_EN = {
   'o fuso horário do provedor está em dúvida, e com ele o dia de cada pagamento':
     "the provider's time zone is in doubt, and with it the day of each payment",
   'ela tem linhas que o Confere não conseguiu ler': 'it has rows that Confere could not read',
-  'ela tem pagamentos sem nome ou sem id E2E, e um deles pode ser este':
-    'it has payments without a name or an E2E id, and one of them may be this one',
+  'ela tem pagamentos sem nome, sem id E2E ou com outras maiúsculas nele, e um deles pode ser este':
+    'it has payments without a name, without an E2E id or with other capitals in it, and one of them may be this one',
   'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), e isso pode não ser tudo.':
     "Nothing is concluded from the provider's list of {day}: {reason}. Confere {has} like this ({asked}), and that may not be all.",
   'A lista do provedor de {day} foi lida inteira em {at} e {has} assim: {asked}.':

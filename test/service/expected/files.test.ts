@@ -8,7 +8,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ADMIN_CALLER } from '../../../src/access/tokens.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
-import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
+import { TEXT_BYTES_MAX } from '../../../src/domain/field-limits.ts';
+import { expectedFactsSchema, KEYS_MAX } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { joinInvoice } from '../../../src/expected/join-invoice.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
@@ -182,6 +183,19 @@ test('the exported CSV comes back as it was: nothing of it changes, with any sig
     ...{ number: own, name: own, description: own, extra: own.map((one) => `${one}\n`) },
     ...{ references: fc.uniqueArray(own, { maxLength: 3 }), issued_day: fc.constantFrom(null, '2026-11-05') },
   });
+  // one that passes for a number, and one as long as its column, of signs that are written in six
+  await putExpected(context, {
+    arrivals: ['1E+5', 'long'].map((number) => ({
+      ...{ source: 'trip-0', number },
+      facts: expectedFactsSchema.parse({
+        ...{ operation: 'cashin', amount: '1.00', due_day: '2026-11-30', extra: '\u0001'.repeat(TEXT_BYTES_MAX.extra) },
+        references: Array.from({ length: KEYS_MAX }, (_, key) => `${key}`.padStart(TEXT_BYTES_MAX.reference, 'x')),
+      }),
+    })),
+    actor: 'test',
+  });
+  const odd = await Array.fromAsync(renderExpectedCsv(context, { filter: { source: 'trip-0' }, caller: ADMIN_CALLER }));
+  expect(await load(Buffer.from(odd.join('')))).toMatchObject({ rows: 2, changed: 0 });
   const orders = fc.uniqueArray(order, { minLength: 1, maxLength: 6, selector: ({ number }) => number });
   let runs = 0;
   await fc.assert(

@@ -514,6 +514,13 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const month = env.today.slice(0, 7);
   const address = '/balances/fees/new';
   const typed = { platform: '', operation: 'cashin', fixed: '0,10', percent: '0,50', from: `${month}-01`, to: '' };
+  for (const wrong of [{ from: '2026-02-31' }, { to: '2026-02-31' }, { from: `${month}-01T10:00` }]) {
+    const refused = await post('accountant', address, { ...typed, ...wrong });
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('Escolha um dia.')]);
+  }
+  const later = (await post('accountant', address, { ...typed, from: addDays(env.today, 9) })).text;
+  expect(later).toContain('Ele ainda não vale: nenhum dia se compara agora.');
+  expect(later).not.toContain('divergência de tarifas');
   const preview = await post('accountant', address, typed);
   expect(preview.text).toContain('Parte do valor, em % 0,50');
   expect(preview.text).toMatch(/\S+ de \d+ não teve pagamentos que este contrato cobre/);

@@ -572,6 +572,9 @@ test("the columns of a bank's CSV are mapped once, with a preview, kept for the 
     expect.stringContaining('linha 4, valor: não está escrito como as colunas dizem'),
   ]);
   expect((await send({ ...chosen, ...parts, account: '', step: 'check' })).text).toContain('Escolha a conta.');
+  const wide = Buffer.from(`${Array.from({ length: 31 }, (_, at) => `T${at}`).join(';')}\n1;2`).toString('base64');
+  const refusedWide = await send({ ...chosen, ...parts, file: wide, header: '1', step: 'check' });
+  expect([refusedWide.status, refusedWide.text]).toEqual([422, expect.stringContaining('No máximo 30 colunas.')]);
   const short = await send({ ...chosen, ...parts, account: '', other_account: '12345-6', step: 'check' });
   expect([short.status, short.text]).toEqual([422, expect.stringContaining('Banco, agência e número, como')]);
   const shown = await send({ ...chosen, ...parts, step: 'check' });

@@ -77,6 +77,12 @@ describe('amounts', () => {
 
   it.each([
     ['another decimal mark', ITAU, `${HEADER}\n02/10/2026;A;;1,234.56;`, ['2 amount csv_amount']],
+    [
+      'a letter beside an amount whose sign is the other way round',
+      { ...ITAU, signs: 'reversed' as const },
+      `${HEADER}\n02/10/2026;A;;1,00 D;\n02/10/2026;B;;R$ 1,00C;`,
+      ['2 amount csv_amount', '3 amount csv_amount'],
+    ],
     ['three decimals', ITAU, `${HEADER}\n02/10/2026;A;;1,234;`, ['2 amount csv_amount']],
     ['none', ITAU, `${HEADER}\n02/10/2026;A;;;`, ['2 amount missing']],
     [

@@ -3,9 +3,10 @@ import { transact } from '../../../src/database/transact.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
-import { type CommissionContract, findContract } from '../../../src/ledger/journal/read-contracts.ts';
+import { type CommissionContract, findContract, readContracts } from '../../../src/ledger/journal/read-contracts.ts';
 import { stateContract, withdrawContract } from '../../../src/ledger/stated/commission-contracts.ts';
 import { checkCommissions, compareNewCharges, findUncompared } from '../../../src/ledger/stated/compare-charges.ts';
+import { readFees, sumDifferences } from '../../../src/ledger/stated/read-fees.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
 import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
@@ -199,4 +200,24 @@ test('the newest contract that covers the day applies', () => {
     'newer',
     'cc',
   ]);
+});
+
+test('a payment whose time became known later, or that is paid twice in its history, is counted once, and any amount has its part', async () => {
+  const { db } = environment.context;
+  const month = async (of: string) =>
+    (await readFees(db, of)).rows
+      .filter(({ platform }) => platform === 'once')
+      .map((row) => [row.payments, row.charged]);
+  const row = makeShownTransaction(['pending@0', 'paid@5', 'paid@9'], { commission: '0.50', platform: 'once' });
+  const whole = { ...row, date_created: '2026-10-31 23:00:00' };
+  await show({ ...whole, events: [] });
+  expect(await month('2026-10')).toEqual([[1, 50n]]);
+  await show(whole);
+  expect([await month('2026-10'), await month('2026-11')]).toEqual([[], [[1, 50n]]]);
+  const days = await sumDifferences(db, await readContracts(db), { from: '2026-10-01', to: '2026-11-30' });
+  expect(days.filter(({ platform }) => platform === 'once')).toMatchObject([{ day: DAY, payments: 1, charged: 50n }]);
+  await state({ platform: 'whole', fixedCents: 0n, basisPoints: 10_000 });
+  await pay('whole', '0.01', { amount: '10000000000000.00' });
+  const { rows } = await readFees(db, '2026-11');
+  expect(rows.find(({ platform }) => platform === 'whole')?.agreed).toBe(1_000_000_000_000_000n);
 });

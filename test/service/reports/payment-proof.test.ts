@@ -256,6 +256,18 @@ it('a payment of an older charge is of the day on which it was paid', async () =
   expect(proof.payments).toMatchObject([{ id: older.id, is_older: true }]);
   expect(proof.headline.en).toMatch(/: Created before\. Refunded on [^;]+$/);
   expect(ids((await ask({ day: addDays(day, 1), amount: '77.01' })).proof)).toEqual([]);
+  // its status came before its history, and was taken for that of another day
+  const id = '0f0e0d0c-0000-4000-8000-0000000000ab';
+  const [supposed, paid] = [addDays(day, -3), { status: 'paid', date_created: `${day} 10:00:00` }];
+  const known = [{ status: 'in_analysis', date_created: `${supposed} 09:00:00` }];
+  const moved = of(id, `${addDays(day, -5)} 09:00:00`, { amount: '77.02', status: 'in_analysis', events: known });
+  await apply(moved);
+  await apply({ ...moved, status: 'paid', events: [] });
+  expect(ids((await ask({ day: supposed, amount: '77.02' })).proof)).toEqual([id]);
+  await apply({ ...moved, status: 'paid', events: [paid, ...known] });
+  for (const name of [{}, { name: 'prado' }])
+    expect(ids((await ask({ day: supposed, amount: '77.02', ...name })).proof)).toEqual([]);
+  expect((await prove({ amount: '77.02' })).payments).toMatchObject([{ id, is_older: true }]);
 });
 
 it('by an end-to-end id only incoming payments of its own day, without one, are in doubt, and they are named', async () => {
@@ -281,7 +293,7 @@ it('by an end-to-end id only incoming payments of its own day, without one, are 
   expect(doubted.without_e2e).toEqual([{ id, amount: '66.04', day }]);
   expect(doubted.text.en).toContain('With the amount, it may be possible to conclude.');
   const page = await (await env.console('accountant')).get(`/transactions/proof?e2e_id=${absent}`);
-  expect(page.text).toMatch(/Sem id E2E, em dúvida .*66,04/);
+  expect(page.text).toMatch(/Sem este id E2E, em dúvida .*66,04/);
   expect(page.html).toContain(`href="/transactions/${id}"`);
   expect(page.text).toContain('ALERT_EMAIL_FROM');
   expect((await ask({ e2e_id: absent, amount: '66.04' })).proof.conclusion).toBe('unknown');
@@ -290,6 +302,27 @@ it('by an end-to-end id only incoming payments of its own day, without one, are 
   const back = `D${absent.slice(1)}`;
   const paidBefore = await put('ee', `${addDays(day, -1)} 10:00:00`, { amount: '66.06' });
   expect((await ask({ e2e_id: back, amount: '66.06' })).proof.without_e2e).toMatchObject([{ id: paidBefore }]);
+});
+
+it('an end-to-end id in other case, beside another day or of the hour before midnight is not called absent by a list that cannot know', async () => {
+  const id = payment.e2e_id ?? '';
+  for (const other of [id.toLowerCase(), id.toUpperCase()].filter((one) => one !== id)) {
+    const { proof } = await ask({ day, e2e_id: other });
+    expect(proof).toMatchObject({ conclusion: 'unknown', list: { reason: 'rows_hidden' } });
+    expect(proof.without_e2e.map((one) => one.id)).toContain(payment.id);
+  }
+  expect(ids(await prove({ e2e_id: ` ${id} ` }))).toEqual([payment.id]);
+  const idAt = (wall: string) => {
+    const utc = env.context.calendar.toInstant(wall).toISOString().replace(/\D/g, '').slice(0, 12);
+    return `E12345678${utc}zzzzzzzzzzz`;
+  };
+  const [inTime, late] = [idAt(`${day} 22:59:00`), idAt(`${day} 23:00:00`)];
+  expect((await ask({ e2e_id: inTime, amount: '9.97' })).proof).toMatchObject({ conclusion: 'none', list: { day } });
+  // its payment may be of the next list, which nobody read
+  const next = { day: addDays(day, 1), reason: 'not_read' };
+  expect((await ask({ e2e_id: late, amount: '9.97' })).proof).toMatchObject({ conclusion: 'unknown', list: next });
+  const asked = await prove({ e2e_id: idAt(`${env.today} 00:00:00`), amount: '9.97' });
+  expect(asked).toMatchObject({ asked: { day: env.today }, conclusion: 'unknown', list: { reason: 'not_over' } });
 });
 
 it('rows that could not be read, or found, allow no conclusion about what is absent', async () => {
@@ -334,12 +367,15 @@ it('a later reading that proves nothing, and a later transaction of the day, tak
   const lateProof = await prove({ amount: '66.00' });
   expect(lateProof.list).toMatchObject({ conclusion: 'unknown', reason: 'late_entry' });
   expect(lateProof.headline['pt-BR']).toMatch(/: No Confere: Pago em [^;]+; Não se sabe$/);
+  // any absence too: the reading lacked a row
+  expect((await prove({ amount: '9.99' })).list).toMatchObject({ conclusion: 'unknown', reason: 'late_entry' });
   const broken = await recordReadDays(env.context, day, day, clock.now());
   const { seq } = await db.selectFrom('runs').select('seq').where('id', '=', broken).executeTakeFirstOrThrow();
   await db.updateTable('run_windows').set({ state: 'incomplete' }).where('run_seq', '=', seq).execute();
   expect((await prove({ amount: '9.99' })).list).toMatchObject({ conclusion: 'unknown', reason: 'reopened' });
   await db.updateTable('run_windows').set({ state: 'counted' }).where('run_seq', '=', seq).execute();
-  expect((await prove({ amount: '9.99' })).list.conclusion).toBe('none');
+  // no more by that reading
+  expect((await prove({ amount: '9.99' })).list).toMatchObject({ conclusion: 'unknown', reason: 'late_entry' });
   // days before that were only counted: a count names no transaction
   await db
     .updateTable('run_windows')
@@ -386,6 +422,10 @@ it('what contradicts a payment is said in words, and one that a whole reading di
   const gone = await prove({ amount: '13.13' });
   expect(gone).toMatchObject({ conclusion: 'unknown', list: { conclusion: 'unknown', reason: 'not_listed' } });
   expect(gone.headline['pt-BR']).toMatch(/: Não se sabe$/);
+  // a list that leaves out one may leave out another
+  expect((await prove({ amount: '9.99' })).conclusion).toBe('none');
+  await open('mm_left_out', 'list_omission');
+  expect((await prove({ amount: '9.99' })).list).toMatchObject({ conclusion: 'unknown', reason: 'not_listed' });
   await db.updateTable('mismatches').set({ state: 'resolved' }).where('transaction_id', '=', one.id).execute();
 });
 

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
-import { addDays, addMonths, type Day, monthOf } from '../../../domain/calendar.ts';
+import { addDays, addMonths, type Day, isDay, monthOf } from '../../../domain/calendar.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { readContracts } from '../../../ledger/journal/read-contracts.ts';
@@ -62,8 +62,9 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
       const points = percent === '' && typedFixed !== '' ? 0n : (parseTypedAmount(percent) ?? -1n);
       if (fixed < 0n) draft.faults.fixed ??= t('Escreva o valor sem sinal.');
       if (points < 0n || points > BASIS_POINTS_MAX) draft.faults.percent = t('De 0 a 100 %.');
-      if (from === '') draft.faults.from = t('Escolha um dia.');
-      if (to && to < from) draft.faults.to = t('Vem antes do primeiro dia.');
+      if (!isDay(from)) draft.faults.from = t('Escolha um dia.');
+      if (to && !isDay(to)) draft.faults.to = t('Escolha um dia.');
+      else if (to && to < from) draft.faults.to = t('Vem antes do primeiro dia.');
       const of = OPERATIONS.find((one) => one === operation) ?? 'cashin';
       return { platform: platform || null, operation: of, fixed, basis_points: Number(points), from, to: to || null };
     },
@@ -125,6 +126,7 @@ async function describeOpened<Given, Made>(
     return made;
   };
   await previewOf(context, { ...change, change: compared }, given);
+  if (from > to) return html`<p class="explain">${t('Ele ainda não vale: nenhum dia se compara agora.')}</p>`;
   const opened = after.filter(({ day, platform, differing }) => differing > 0 && !before.get(`${day} ${platform}`));
   const days = { from: formatDay(span.from), to: formatDay(to) };
   const known = after.filter(({ differing }) => differing > 0).length;

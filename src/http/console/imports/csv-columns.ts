@@ -126,7 +126,7 @@ function readHead(text: string, { separator = ';', header = '' }: Values): Head 
     (a, b) => listTitles(b).filter(Boolean).length - listTitles(a).filter(Boolean).length,
   )[0];
   const chosen = rows.find(({ number }) => String(number) === header) ?? widest ?? { number: 1, cells: [] };
-  return { rows, header: chosen, titles: listTitles(chosen).slice(0, CSV_COLUMNS_MAX) };
+  return { rows, header: chosen, titles: listTitles(chosen) };
 }
 
 /** Fills fields that nobody has filled with what is known of the account, column by column; else with what titles say. */
@@ -165,6 +165,7 @@ function readCsv(draft: Draft, { titles }: Head): BankCsv | undefined {
   else if (!isBankAccount(account))
     faults.other_account = t('Banco, agência e número, como {example}.', { example: ACCOUNT_EXAMPLE });
   for (const { path } of parsed.error?.issues ?? []) faults[String(path[0])] = t('Escolha um da lista.');
+  if (titles.length > CSV_COLUMNS_MAX) faults.header = t('No máximo {n} colunas.', { n: CSV_COLUMNS_MAX });
   if (!parsed.success || Object.keys(faults).length > 0) return undefined;
   try {
     checkBankCsv(parsed.data);

@@ -166,7 +166,7 @@ function renderHow(
         older.charges.map(({ id, day }) => html`${formatDay(day)} ${transactionLink(id)} `),
     ],
     [
-      'Sem id E2E, em dúvida',
+      'Sem este id E2E, em dúvida',
       unnamed.length > 0 &&
         unnamed.map((one) => html`${formatDay(one.day)} ${moneyOf(one.amount)} ${transactionLink(one.id)} `),
     ],
