@@ -110,7 +110,7 @@ export const EN: Texts = {
     difference: 'Difference',
     ...{ owed: 'Still owed', surplus: 'Paid in excess', notOwed: 'No longer owed' },
     why: 'Why',
-    payments: 'Payments',
+    payments: 'Transactions',
     ...{ charged: 'Charged', covered: 'Charged under a contract', agreed: 'By the contract' },
     differing: 'Not the contract’s',
     uncovered: 'No contract',

@@ -109,7 +109,7 @@ export const PT_BR = {
     difference: 'Diferença',
     ...{ owed: 'Falta receber', surplus: 'Pago a mais', notOwed: 'Não mais devido' },
     why: 'Por quê',
-    payments: 'Pagamentos',
+    payments: 'Transações',
     ...{ charged: 'Cobrado', covered: 'Cobrado com contrato', agreed: 'Pelo contrato' },
     differing: 'Fora do contrato',
     uncovered: 'Sem contrato',

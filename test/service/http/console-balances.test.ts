@@ -508,7 +508,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const typed = { platform: '', operation: 'cashin', fixed: '0,10', percent: '0,50', from: `${month}-01`, to: '' };
   const preview = await post('accountant', address, typed);
   expect(preview.text).toContain('Parte do valor, em % 0,50');
-  expect(preview.text).toMatch(/\S+ de \d+ não teve pagamentos que este contrato cobre/);
+  expect(preview.text).toMatch(/\S+ de \d+ não teve transações que este contrato cobre/);
   expect((await confirm('accountant', address, preview)).to).toBe(`/balances/fees?month=${month}&done=contract_stated`);
   await adjustBooks(env.context, {
     ...{ platform: A, day: `${month}-01`, kind: 'fee', amountCents: -1_990n, note: 'mensalidade', actor: 'test' },
@@ -536,7 +536,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   });
   expect(rows.length).toBeGreaterThan(1);
   const page = (await get('viewer', `/balances/fees?month=${month}`)).text;
-  expect(page).toContain('Pagamentos fora do contrato');
+  expect(page).toContain('Transações fora do contrato');
   expect(page).not.toContain('Informar um contrato');
   const [stated] = await env.context.db.selectFrom('commission_contracts').select(['id', 'actor']).execute();
   const { name } = await readRow(env.context.db, 'tokens', ['name'], { id: stated?.actor ?? '' });
@@ -583,7 +583,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const cells = csv.slice(1).map((line) => BigInt((line.split(';')[3] ?? '').replace(',', '')));
   expect(cells.reduce((all, cents) => all + cents, 0n)).toBe(charges);
   const sheets = await download('accountant', `${file}xlsx`);
-  const [sums, behind] = [sheetOf(sheets, 'Tarifas'), sheetOf(sheets, 'Pagamentos fora do contrato')];
+  const [sums, behind] = [sheetOf(sheets, 'Tarifas'), sheetOf(sheets, 'Transações fora do contrato')];
   expect(sumCents(rowsOf(sums).map((row) => row.Cobrado))).toBe(charges);
   expect(sumCents(rowsOf(sums).map((row) => row['Cobrado com contrato']))).toBe(agreed + difference);
   expect(sumCents(rowsOf(sums).map((row) => row.Diferença))).toBe(difference);
@@ -598,7 +598,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const fees = await readFees(env.context.db, month, { max: 1 });
   const wanted = { month, fees, platformNames: new Map(), signal: env.context.signal };
   await writeFeesWorkbook(env.context, wanted, async (made) => {
-    const cut = sheetOf(await readWorkbook(made), 'Pagamentos fora do contrato').rows[0]?.[1]?.value;
+    const cut = sheetOf(await readWorkbook(made), 'Transações fora do contrato').rows[0]?.[1]?.value;
     expect(cut).toContain(`Aqui estão 1 de ${total.differing}.`);
   });
   expect((await get('viewer', `/balances/fees?month=${month}`)).text).toContain(

@@ -42,7 +42,7 @@ export function contractForm(context: Context): TwoStepForm<Stated, Record<strin
     ...ofChange(addCommission),
     address: `${FEES.address}/new`,
     title: 'Informar um contrato',
-    lead: 'O que o provedor pode cobrar por pagamento: um valor fixo mais uma parte do valor. O contrato mais novo vale sobre os anteriores.',
+    lead: 'O que o provedor pode cobrar por transação: um valor fixo mais uma parte do valor. O contrato mais novo vale sobre os anteriores.',
     list: FEES,
     names: ['platform', 'operation', 'fixed', 'percent', 'from', 'to'],
     find: (_request, response) => readBookedPlatformWords(context, response),
@@ -86,7 +86,7 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
         ['Parte do valor, em %', formatMoneyInput(BigInt(stated.basis_points))],
         ['De', formatDay(stated.from)],
         ['Até', stated.to && formatDay(stated.to)],
-      ])}<p class="explain">${would.payments === 0 ? t('{month} não teve pagamentos que este contrato cobre: não há o que comparar.', { month: nameMonth(month) }) : tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>${opens}`;
+      ])}<p class="explain">${would.payments === 0 ? t('{month} não teve transações que este contrato cobre: não há o que comparar.', { month: nameMonth(month) }) : tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>${opens}`;
     },
     landing: ({ from }) => landOn(context, from),
     done: 'contract_stated',
