@@ -72,7 +72,7 @@ export type PresentedFees = Awaited<ReturnType<typeof fees.read>>;
 
 export const fees = defineItem({
   route: '/fees',
-  summary: 'What the provider charged for the payments of a month, and what the contracts say',
+  summary: 'What the provider charged for the transactions paid in a month, and what the contracts say',
   query: z.object({ month }),
   item: feesOfMonth,
   async read({ db }, { caller }, { month }) {

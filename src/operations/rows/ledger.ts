@@ -150,13 +150,13 @@ export const commissionContract = component('CommissionContract', {
 });
 
 const charged = {
-  payments: z.int(),
+  payments: z.int().describe('transactions paid, in and out'),
   charged: amount,
-  covered: amount.describe('charged for the payments that a contract covers'),
-  agreed: amount.describe('by the contracts, of the payments that one covers; half a cent is rounded up'),
+  covered: amount.describe('charged for the transactions that a contract covers'),
+  agreed: amount.describe('by the contracts, of the transactions that one covers; half a cent is rounded up'),
   difference: amount.describe('covered less agreed'),
-  differing: z.int().describe('payments whose commission is not the contract’s, however it is rounded'),
-  uncovered: z.int().describe('payments without a contract, or without a known commission'),
+  differing: z.int().describe('transactions whose commission is not the contract’s, however it is rounded'),
+  uncovered: z.int().describe('transactions without a contract, or without a known commission'),
 } satisfies Record<Exclude<FeeColumn, 'platform' | 'operation'>, z.ZodType>;
 
 export const feesOfMonth = component('FeesOfMonth', {

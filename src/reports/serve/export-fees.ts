@@ -18,18 +18,18 @@ export type FeesExport = { month: Month; fees: Fees; platformNames: ReadonlyMap<
 const WORDS: Record<Language, Record<'title' | 'note' | 'byHand' | 'behind' | 'behindNote' | 'cut', string>> = {
   'pt-BR': {
     title: 'Tarifas',
-    note: 'Pagamentos pagos em {month}, com a tarifa que têm agora. A diferença conta só os que um contrato cobre, com o arredondamento de cada um.',
+    note: 'Transações pagas em {month}, entradas e saídas, com a tarifa que têm agora. A diferença conta só as que um contrato cobre, com o arredondamento de cada uma.',
     byHand: 'Lançadas por pessoas',
-    behind: 'Pagamentos fora do contrato',
-    behindNote: 'Pagamentos de {month} cuja tarifa não é a do contrato, como quer que se arredonde.',
+    behind: 'Transações fora do contrato',
+    behindNote: 'Transações de {month} cuja tarifa não é a do contrato, como quer que se arredonde.',
     cut: ' Aqui estão {count} de {total}.',
   },
   en: {
     title: 'Fees',
-    note: 'Payments paid in {month}, with their commission of now. The difference counts those that a contract covers, with the rounding of each.',
+    note: 'Transactions paid in {month}, in and out, with their commission of now. The difference counts those that a contract covers, with the rounding of each.',
     byHand: 'Entered by people',
-    behind: 'Payments off the contract',
-    behindNote: "Payments of {month} whose commission is not the contract's, however it is rounded.",
+    behind: 'Transactions off the contract',
+    behindNote: "Transactions of {month} whose commission is not the contract's, however it is rounded.",
     cut: ' Here are {count} of {total}.',
   },
 };

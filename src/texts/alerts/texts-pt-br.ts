@@ -39,7 +39,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
   },
   commission_not_agreed: {
     title: 'Tarifas fora do contrato',
-    todo: 'Veja os pagamentos em Saldos, Tarifas: conteste a diferença com o provedor, ou informe o contrato que vale.',
+    todo: 'Veja as transações em Saldos, Tarifas: conteste a diferença com o provedor, ou informe o contrato que vale.',
   },
   reference_differs: {
     title: 'Referência mudou',

@@ -52,18 +52,20 @@ export const BALANCES_EN = {
     'Write the amount without a sign: the kind says where the money goes.',
   Tarifa: 'Fee',
   'Informar um contrato': 'State a contract',
-  'O que o provedor pode cobrar por pagamento: um valor fixo mais uma parte do valor. O contrato mais novo vale sobre os anteriores.':
-    'What the provider may charge for a payment: a fixed amount and a part of the amount. A newer contract takes precedence.',
+  'O que o provedor pode cobrar por transação: um valor fixo mais uma parte do valor. O contrato mais novo vale sobre os anteriores.':
+    'What the provider may charge for a transaction: a fixed amount and a part of the amount. A newer contract takes precedence.',
   'Valor fixo, em R$': 'Fixed amount, in R$',
   'Parte do valor, em %': 'Part of the amount, in %',
   'Duas casas no máximo.': 'At most two decimals.',
   'Vazio: até que outro seja informado.': 'Empty: until another one is stated.',
   'Escreva o valor sem sinal.': 'Write the amount without a sign.',
   'De 0 a 100 %.': '0 to 100 %.',
-  'Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.':
-    'By this contract, {month} would have cost {agreed}; {charged} was charged.',
-  '{month} não teve pagamentos que este contrato cobre: não há o que comparar.':
-    '{month} had no payments that this contract covers: there is nothing to compare.',
+  'Por este contrato': 'By this contract',
+  'Meses inteiros, como se o contrato valesse neles.': 'Whole months, as if the contract held in them.',
+  'Plataformas com um contrato próprio ficam de fora.': 'Platforms with a contract of their own are left out.',
+  'Teria custado': 'Would have cost',
+  'Nenhuma transação de {months} é coberta por este contrato: não há o que comparar.':
+    'No transaction of {months} is covered by this contract: there is nothing to compare.',
   'Contratos informados': 'Stated contracts',
   'Contratos, os mais novos primeiro': 'Contracts, newest first',
   'Nenhum contrato até agora.': 'No contract so far.',
@@ -74,18 +76,18 @@ export const BALANCES_EN = {
   'O contrato continua na lista e deixa de valer, também para os dias que já passaram.':
     'The contract stays in the list and no longer applies, nor to the days that have passed.',
   'Aqui estão {count} de {total}.': 'Here are {count} of {total}.',
-  'Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.':
-    'Of the payments paid in the month, with their commission of now. The difference counts those that a contract covers.',
-  'O contrato dá frações de centavo, e o provedor arredonda cada uma para cima ou para baixo: um centavo de diferença num pagamento não é erro e não abre divergência. A coluna Diferença soma também esses centavos.':
-    'The contract gives fractions of a cent, and the provider rounds each up or down: a cent of difference in a payment is no error and opens no mismatch. The column Difference adds these cents too.',
+  'Das transações pagas no mês, entradas e saídas, com a tarifa que têm agora. A diferença conta só as que um contrato cobre.':
+    'Of the transactions paid in the month, in and out, with their commission of now. The difference counts those that a contract covers.',
+  'O contrato dá frações de centavo, e o provedor arredonda cada uma para cima ou para baixo: um centavo de diferença numa transação não é erro e não abre divergência. A coluna Diferença soma também esses centavos.':
+    'The contract gives fractions of a cent, and the provider rounds each up or down: a cent of difference in a transaction is no error and opens no mismatch. The column Difference adds these cents too.',
   'Tarifas por plataforma e operação': 'Fees by platform and operation',
   'Nada foi pago neste mês.': 'Nothing was paid in this month.',
   Cobrado: 'Charged',
   'Pelo contrato': 'By the contract',
   'Lançadas por pessoas': 'Entered by people',
-  'Pagamentos fora do contrato': 'Payments that differ from the contract',
-  'Nenhum dos que um contrato cobre.': 'None of those that a contract covers.',
-  'Nenhum contrato cobre estes pagamentos.': 'No contract covers these payments.',
+  'Transações fora do contrato': 'Transactions that differ from the contract',
+  'Nenhuma das que um contrato cobre.': 'None of those that a contract covers.',
+  'Nenhum contrato cobre estas transações.': 'No contract covers these transactions.',
   // names of platforms
   'Outra plataforma já tem este nome.': 'Another platform has this name.',
   'O nome aparece nas planilhas e no console; o id continua a valer em todo o resto.':

@@ -2,7 +2,8 @@
 export const EXPECTED_EN = {
   Pedidos: 'Orders',
   Pagamento: 'Payment',
-  'Acaba de mudar: esta página se atualiza em instantes.': 'It has just changed: this page reloads itself in a moment.',
+  'Acaba de mudar: estado, valores e divergências ainda estão sendo calculados. Esta página se atualiza em instantes.':
+    'It has just changed: state, amounts and mismatches are still being computed. This page reloads itself in a moment.',
   '"decided": false na resposta: o pedido acaba de mudar, pergunte de novo em um segundo.':
     '"decided": false in the answer: the order has just changed, ask again after a second.',
   'Cobre o que falta. Ou, se o valor certo é o que foi pago, envie o pedido com ele:':
@@ -93,6 +94,8 @@ export const EXPECTED_EN = {
   'Antes de cobrar: os não pagos de cujo valor há um pagamento que não é de pedido nenhum':
     'Before you ask for payment: the unpaid ones of whose amount there is a payment that is no order’s',
   'Pode ser um destes pedidos': 'It may be one of these orders',
+  'Os meses mais próximos com pedidos que vencem neles, com os outros filtros:{links}.':
+    'The nearest months in which orders are due, with the other filters:{links}.',
   'Nenhum pedido por pagar deste valor vence até 30 dias antes ou depois do pagamento.':
     'No unpaid order of this amount is due within 30 days before or after the payment.',
   'Escreva um valor como nas listas.': 'Write an amount as the lists do.',

@@ -21,7 +21,7 @@ export const MONTHS_EN = {
     'From {from} to {to}, {n} mismatches of fees open, one a day and platform.',
   '{platform}: {n} fora do contrato, que custaram {charged} em vez de {agreed}':
     '{platform}: {n} not as the contract says, which cost {charged} instead of {agreed}',
-  'Todos estão na planilha; os de uma plataforma, pelo nome dela acima.':
+  'Todas estão na planilha; as de uma plataforma, pelo nome dela acima.':
     'The workbook has all; those of one platform are behind its name above.',
   'O mês nunca foi fechado.': 'The month was never closed.',
   'As cifras deste mês não mudam mais. O que o Confere ainda souber dele aparece na planilha do mês seguinte, em Ajustes de meses anteriores.':

@@ -49,6 +49,7 @@ export const EN: Texts = {
   },
   columns: {
     day: 'Day',
+    ofPeriod: 'Of this period',
     at: 'Date and time',
     kind: 'Movement',
     status: 'Status',
@@ -110,7 +111,7 @@ export const EN: Texts = {
     difference: 'Difference',
     ...{ owed: 'Still owed', surplus: 'Paid in excess', notOwed: 'No longer owed' },
     why: 'Why',
-    payments: 'Payments',
+    payments: 'Transactions',
     ...{ charged: 'Charged', covered: 'Charged under a contract', agreed: 'By the contract' },
     differing: 'Not the contract’s',
     uncovered: 'No contract',

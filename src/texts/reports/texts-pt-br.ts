@@ -48,6 +48,7 @@ export const PT_BR = {
   },
   columns: {
     day: 'Dia',
+    ofPeriod: 'Deste período',
     at: 'Data e hora',
     kind: 'Movimento',
     status: 'Situação',
@@ -109,7 +110,7 @@ export const PT_BR = {
     difference: 'Diferença',
     ...{ owed: 'Falta receber', surplus: 'Pago a mais', notOwed: 'Não mais devido' },
     why: 'Por quê',
-    payments: 'Pagamentos',
+    payments: 'Transações',
     ...{ charged: 'Cobrado', covered: 'Cobrado com contrato', agreed: 'Pelo contrato' },
     differing: 'Fora do contrato',
     uncovered: 'Sem contrato',

@@ -278,6 +278,10 @@ test('a match is previewed again where the order, or what is left of the payment
   const part = await operator.post(`${other}/match`, given);
   const id = other.slice('/expected/'.length);
   await matchExpected(env.context, { id, transactionId: paid.id, amountCents: 2000n, actor: 'test', note: 'parte' });
+  // until the follower has decided, the page says what it still has from before
+  const waiting = await operator.get(other);
+  expect(waiting.text).toContain('estado, valores e divergências ainda estão sendo calculados');
+  expect(waiting.html).toContain('data-refresh-s="1"');
   const left = await operator.confirm(`${other}/match`, part);
   expect([left.status, left.text]).toEqual([409, expect.stringContaining('Conta para o pedido R$ 30,00')]);
   const twice = await Promise.all([1, 2, 3].map(() => operator.confirm(`${other}/match`, left)));
@@ -407,6 +411,16 @@ test('a range that ends before it begins is refused, in lists and by the API', a
     '/mismatches?from=2026-02-02&to=2026-02-01',
   ])
     expect(await env.api('operator', 'GET', list)).toMatchObject({ status: 422, json: { reason: 'to_before_from' } });
+});
+
+test('days without an order lead to the nearest months that have one, with the other filters', async () => {
+  for (const [number, due_day] of [['near-1', '2035-01-15'] as const, ['near-2', '2035-06-10'] as const])
+    await put(number, { due_day }, 'near');
+  const { html, text } = await operator.get('/expected?source=near&due_from=2035-03-01&due_to=2035-03-31');
+  expect(text).toMatch(/com os outros filtros: 01\/2035 ?, 06\/2035 ?\./);
+  const [january = ''] = /\/expected\?[^"]*due_from=2035-01-01[^"]*/.exec(html) ?? [];
+  expect((await operator.get(unescapeHtml(january))).text).toContain('near-1');
+  expect(unescapeHtml(january)).toContain('source=near');
 });
 
 test('the list names platforms, and says how late an order is', async () => {

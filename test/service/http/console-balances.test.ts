@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
-import { addDays } from '../../../src/domain/calendar.ts';
+import { addDays, addMonths, monthOf } from '../../../src/domain/calendar.ts';
 import { formatAmount, formatMoney, parseSum } from '../../../src/domain/money.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { previewChange } from '../../../src/ledger/read/preview-change.ts';
@@ -523,7 +523,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   expect(later).not.toContain('divergência de tarifas');
   const preview = await post('accountant', address, typed);
   expect(preview.text).toContain('Parte do valor, em % 0,50');
-  expect(preview.text).toMatch(/\S+ de \d+ não teve pagamentos que este contrato cobre/);
+  expect(preview.text).toMatch(/Nenhuma transação de \S+ de \d+ é coberta por este contrato/);
   expect((await confirm('accountant', address, preview)).to).toBe(`/balances/fees?month=${month}&done=contract_stated`);
   await adjustBooks(env.context, {
     ...{ platform: A, day: `${month}-01`, kind: 'fee', amountCents: -1_990n, note: 'mensalidade', actor: 'test' },
@@ -551,7 +551,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   });
   expect(rows.length).toBeGreaterThan(1);
   const page = (await get('viewer', `/balances/fees?month=${month}`)).text;
-  expect(page).toContain('Pagamentos fora do contrato');
+  expect(page).toContain('Transações fora do contrato');
   expect(page).not.toContain('Informar um contrato');
   const [stated] = await env.context.db.selectFrom('commission_contracts').select(['id', 'actor']).execute();
   const { name } = await readRow(env.context.db, 'tokens', ['name'], { id: stated?.actor ?? '' });
@@ -598,7 +598,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const cells = csv.slice(1).map((line) => BigInt((line.split(';')[3] ?? '').replace(',', '')));
   expect(cells.reduce((all, cents) => all + cents, 0n)).toBe(charges);
   const sheets = await download('accountant', `${file}xlsx`);
-  const [sums, behind] = [sheetOf(sheets, 'Tarifas'), sheetOf(sheets, 'Pagamentos fora do contrato')];
+  const [sums, behind] = [sheetOf(sheets, 'Tarifas'), sheetOf(sheets, 'Transações fora do contrato')];
   expect(sumCents(rowsOf(sums).map((row) => row.Cobrado))).toBe(charges);
   expect(sumCents(rowsOf(sums).map((row) => row['Cobrado com contrato']))).toBe(agreed + difference);
   expect(sumCents(rowsOf(sums).map((row) => row.Diferença))).toBe(difference);
@@ -613,7 +613,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const fees = await readFees(env.context.db, month, { max: 1 });
   const wanted = { month, fees, platformNames: new Map(), signal: env.context.signal };
   await writeFeesWorkbook(env.context, wanted, async (made) => {
-    const cut = sheetOf(await readWorkbook(made), 'Pagamentos fora do contrato').rows[0]?.[1]?.value;
+    const cut = sheetOf(await readWorkbook(made), 'Transações fora do contrato').rows[0]?.[1]?.value;
     expect(cut).toContain(`Aqui estão 1 de ${total.differing}.`);
   });
   expect((await get('viewer', `/balances/fees?month=${month}`)).text).toContain(
@@ -634,8 +634,18 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   );
   const paidBefore = transactionOf('cashin', 1_000n, [['paid', `${addDays(`${month}-01`, -1)} 10:00:00`]]);
   await applyTransactions(env.context, [paidBefore]);
-  const again = await post('accountant', address, typed);
-  expect(again.text).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
+  const lastMonth = monthOf(last);
+  const made = [A, B].flatMap((platform) =>
+    [lastMonth, addMonths(lastMonth, -1)].map((of) => ({
+      ...transactionOf('cashin', 1_000n, [['paid', `${of}-15 10:00:00`]]),
+      platform,
+    })),
+  );
+  await applyTransactions(env.context, made);
+  const again = (await post('accountant', address, { ...typed, from: `${addMonths(lastMonth, -1)}-10` })).text;
+  // a month of A in which a contract of its own holds is left out
+  const row = '\\S+ 1 R\\$ 0,15 R\\$ 0,50 R\\$ 0,35';
+  expect(again).toMatch(new RegExp(`Centro ${row} \\S+ de \\d+ ${row} \\S+ de \\d+ ${row} Soma – 3 R\\$ 0,45 R\\$ 1,50`));
   expect((await post('accountant', address, { ...typed, percent: '101,00', fixed: '-1,00' })).status).toBe(422);
   expect((await post('accountant', address, { ...typed, percent: '' })).text).toContain('Parte do valor, em % 0,00');
   expect((await post('accountant', address, { ...typed, fixed: '' })).text).toContain('Valor fixo, em R$ R$ 0,00');

@@ -82,6 +82,10 @@ test('a bank account is named by its number or by the name that people gave it',
       { account: 'Assets:Bank', platform: account },
     ]);
   }
+  const file = Buffer.from(`conta;plataforma;código\nConta no banco;${account};1.3\n`).toString('base64');
+  const console = await openConsoleSession(env, 'accountant');
+  const preview = await console.post('/balances/imports', { kind: 'accounts', file });
+  expect(preview.text).toMatch(/Conta no banco Sicredi Vale 748\/12345-6 {1,2}1\.1 {1,2}1\.3/);
   const wrong = await run('conta;plataforma;código\nRecebimentos;Sicredi Vale;1\n');
   expect(wrong.err).toContain('Sicredi Vale');
   expect((await run(before.out)).code).toBe(0);

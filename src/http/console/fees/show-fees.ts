@@ -79,11 +79,11 @@ async function send(context: Context, request: Request, response: Response): Pro
   const body = html`<h1>${t(FEES.title)}</h1>${balanceTabs(response, FEES.address)}
 ${filterForm(FEES.address, field, false)}
 <section><h2>${nameMonth(month)}</h2>${feeTable(shown, names)}
-<p class="hint">${t('Dos pagamentos pagos no mês, com a tarifa que têm agora. A diferença conta só os que um contrato cobre.')} ${t('O contrato dá frações de centavo, e o provedor arredonda cada uma para cima ou para baixo: um centavo de diferença num pagamento não é erro e não abre divergência. A coluna Diferença soma também esses centavos.')}</p>
+<p class="hint">${t('Das transações pagas no mês, entradas e saídas, com a tarifa que têm agora. A diferença conta só as que um contrato cobre.')} ${t('O contrato dá frações de centavo, e o provedor arredonda cada uma para cima ou para baixo: um centavo de diferença numa transação não é erro e não abre divergência. A coluna Diferença soma também esses centavos.')}</p>
 ${renderDownloads(address)}
 ${hasRole(response, ...addCommission.roles) && html`<p class="actions">${buttonLink(`${FEES.address}/new`, t('Informar um contrato'))}<a href="/balances/adjustments/new?kind=fee_out">${t('Lançar uma tarifa')}</a></p>`}</section>
 <section><h2>${t('Contratos informados')}</h2>${await sayUncompared(context)}${await contractTable(context, response, names)}</section>
-<section id="differing"><h2>${t('Pagamentos fora do contrato')}</h2>${platform !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: showPlatform(names, platform) })} <a href="${address}">${t('Todas')}</a></p>`}${differingTable({ payments, total }, names)}${differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(differing) })} ${t('Todos estão na planilha; os de uma plataforma, pelo nome dela acima.')}</p>${renderDownloads(address)}`}</section>`;
+<section id="differing"><h2>${t('Transações fora do contrato')}</h2>${platform !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: showPlatform(names, platform) })} <a href="${address}">${t('Todas')}</a></p>`}${differingTable({ payments, total }, names)}${differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(differing) })} ${t('Todas estão na planilha; as de uma plataforma, pelo nome dela acima.')}</p>${renderDownloads(address)}`}</section>`;
   sendPage(request, response, { title: `${t(FEES.title)} · ${nameMonth(month)}`, body });
 }
 
@@ -172,12 +172,12 @@ function addAmounts(amounts: string[]): string {
 
 function differingTable({ payments, total }: Pick<PresentedFees, 'payments' | 'total'>, names: PlatformNames): Html {
   return table({
-    caption: 'Pagamentos fora do contrato',
+    caption: 'Transações fora do contrato',
     rows: payments,
     empty:
       total.uncovered === total.payments
-        ? 'Nenhum contrato cobre estes pagamentos.'
-        : 'Nenhum dos que um contrato cobre.',
+        ? 'Nenhum contrato cobre estas transações.'
+        : 'Nenhuma das que um contrato cobre.',
     columns: [
       { title: 'Transação', cell: (row) => transactionLink(row.transaction_id) },
       { title: 'Plataforma', cell: (row) => showPlatform(names, row.platform) },

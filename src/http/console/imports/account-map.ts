@@ -12,19 +12,15 @@ import { t, words } from '../../../texts/translate.ts';
 import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { byOf } from '../../mount-operations.ts';
-import { type AccountNames, showAccount } from '../balances/describe-stated.ts';
+import type { AccountNames } from '../balances/describe-stated.ts';
 import { choiceField, inputField } from '../parts/fields.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
-import {
-  type PlatformNames,
-  readBookedPlatformWords,
-  readPlatformNames,
-  showPlatform,
-} from '../parts/read-platform-names.ts';
+import { type PlatformNames, readBookedPlatformWords, readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { ACCOUNT_WORDS } from '../parts/words.ts';
+import { showOwner } from './render-accounts.ts';
 
 const ADDRESS = '/reports/accounts';
 /** A posted form has up to 1,000 fields in 64 KiB: a longer map is given as a file. */
@@ -155,12 +151,7 @@ function accountTable(
       },
       {
         title: 'Plataforma',
-        cell: ({ row: { platform } }) =>
-          platform === null
-            ? t('todas')
-            : banks.has(platform)
-              ? showAccount(banks, platform)
-              : showPlatform(names, platform),
+        cell: ({ row: { platform } }) => showOwner(platform, names, banks),
       },
       ...FIELDS.map((field) => ({
         title: FIELD_WORDS[field],

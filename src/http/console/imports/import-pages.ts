@@ -25,7 +25,7 @@ import {
 } from '../../../imports/import-kinds.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../../imports/render-template.ts';
 import { listBankStatements } from '../../../ledger/bank/list-bank-matches.ts';
-import { listBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
+import { listBankAccounts, readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
@@ -33,7 +33,7 @@ import { sendTemplate } from '../../api/imports/imports.ts';
 import { createRouter } from '../../create-router.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
 import { nameActors } from '../access/name-actors.ts';
-import { BANK } from '../balances/describe-stated.ts';
+import { BANK, showAccount } from '../balances/describe-stated.ts';
 import { halfOf, keyOf } from '../forms/preview-key.ts';
 import { choiceField, type Draft, labelled } from '../parts/fields.ts';
 import { formatCount, formatDay, moment, shortId } from '../parts/format.ts';
@@ -206,6 +206,7 @@ async function renderImports(context: Context, response: Response): Promise<Html
   const { db, calendar } = context;
   const rows = await listImports(db, IMPORTS_SHOWN);
   const statements = Map.groupBy(await listBankStatements(db, STATEMENTS_READ, undefined), ({ sha256 }) => sha256);
+  const accounts = await readBankAccounts(db);
   const nameOf = await nameActors(
     context,
     response,
@@ -220,7 +221,7 @@ async function renderImports(context: Context, response: Response): Promise<Html
       {
         title: 'Tipo',
         cell: (row) =>
-          html`${isImportKind(row.kind) ? findImportKind(row.kind).titles[language()] : row.kind}${statements.get(row.sha256)?.map(({ account, from, to }) => html`<br><span class="hint">${account}${from && to && html` · ${t('Período: {from} a {to}', { from: formatDay(from), to: formatDay(to) })}`}</span>`)}`,
+          html`${isImportKind(row.kind) ? findImportKind(row.kind).titles[language()] : row.kind}${statements.get(row.sha256)?.map(({ account, from, to }) => html`<br><span class="hint">${showAccount(accounts, account)}${from && to && html` · ${t('Período: {from} a {to}', { from: formatDay(from), to: formatDay(to) })}`}</span>`)}`,
       },
       { title: 'Linhas', cell: (row) => formatCount(row.rows), align: 'end' },
       { title: 'Por quem', cell: (row) => nameOf(row.created_by) },
@@ -256,6 +257,6 @@ ${hiddenAnswers(answers)}${allowField(equal)}<div class="actions"><button name="
     isStale &&
     html`<p class="fault" role="alert">${t('Mudou depois da prévia que você viu: confira de novo o que muda.')}</p>`;
   const body = html`${CRUMB()}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${stale}${about}
-${before || html`${bank && renderStatements(bank)}${lines}${decisions && renderDecisions(decisions)}${orders && renderOrders(orders, await readPlatformNames(context, response))}${accounts && renderAccounts(accounts, await readPlatformNames(context, response))}${renderEqual(context, equal, nameOf)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
+${before || html`${bank && renderStatements(bank)}${lines}${decisions && renderDecisions(decisions)}${orders && renderOrders(orders, await readPlatformNames(context, response))}${accounts && renderAccounts(accounts, await readPlatformNames(context, response), await readBankAccounts(context.db))}${renderEqual(context, equal, nameOf)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
   sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
 }

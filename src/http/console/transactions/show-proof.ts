@@ -72,7 +72,7 @@ export function proofPages(context: Context): Router {
       masked ? undefined : draft,
       html`${renderProof(context, proof)}
 ${!!proof.other_hours?.length && link({ hour: '' }, t('Ver, a qualquer hora'))}${!!proof.other_names && link({ name: '', hour: '' }, t('Ver, com qualquer nome'))}${proof.other_days.map((one) => link({ day: one, hour: '' }, t('Ver {day}', { day: formatDay(one) })))}
-${days && askReading(context, response, days)}
+${days && (await askReading(context, response, days))}
 ${canSeePersonalData(response) && link({ masked: masked ? '' : 'true' }, masked ? t('Mostrar os dados pessoais') : t('Mascarar os dados pessoais, para enviar'))}
 <p class="hint act-hint">${t('Imprima a página, ou salve-a em PDF. A API dá o mesmo em JSON: GET /api/v1/transactions/proof.')}</p>`,
     );
@@ -102,7 +102,7 @@ function renderProof(context: Context, proof: PaymentProof): Html {
   const isOpen = list.conclusion === 'unknown' || payments.some(({ mismatches }) => mismatches.length > 0);
   const bad = (isOpen || proof.conclusion === 'unknown') && ' bad';
   return html`<section><h2 class="as-written">${sayQuestion(proof)} ${listVerdicts(proof).map(({ code, text }) => badge({ [code]: text }, code))}</h2>
-<p class="hint">${issuer ? tHtml('Emitida por {issuer} em {at}.', { issuer, at }) : tHtml('Emitida pelo Confere em {at}.', { at })}</p>
+<p class="hint">${issuer ? tHtml('Emitida por {issuer} em {at}.', { issuer, at }) : tHtml('Emitida pelo Confere em {at}, sem o nome da empresa.', { at })}</p>
 ${!issuer && html`<p class="hint act-hint">${t('Falta o nome da empresa: um administrador do servidor o define em ALERT_EMAIL_FROM.')}</p>`}
 <div class="explain${bad}">${sayPaymentProof(context.calendar, proof).map((one) => html`<p>${one}</p>`)}
 ${proof.more && html`<p>${t('Aqui estão {count}.', { count: formatCount(PAYMENTS_SHOWN_MAX) })}</p>`}</div>
