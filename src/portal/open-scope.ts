@@ -41,6 +41,7 @@ import {
   type AskedAddress,
   assertNoneWaits,
   checkAddress,
+  countsAtOnce,
   isMailed,
   listWaiting,
   presentAddressChange,
@@ -208,6 +209,8 @@ function ownAddresses(context: Context, reading: Context, merchant: MerchantRow)
   return {
     /** Whether a mailed link confirms its changes of address, not an admin. */
     isMailed: isMailed(context, merchant),
+    /** Whether nobody confirms a change. */
+    countsAtOnce: (asked: AskedAddress) => countsAtOnce(context, merchant, asked),
     /** Checks it, and returns the secret that signs for a test address, also for the one of today. @throws ConfereError as `askAddressChange`. */
     async checkAddress(asked: AskedAddress): Promise<string | undefined> {
       const { kind, value } = asked;

@@ -26,7 +26,8 @@ export const OWN_ACTIONS = [
 ] as const;
 export type OwnAction = (typeof OWN_ACTIONS)[number];
 /** Words of a change's detail that say what it did. */
-export const ADDRESS_EFFECTS = [...ADDRESS_DECISIONS, 'unconfirmed', 'removed'] as const;
+export const ADDRESS_EFFECTS = [...ADDRESS_DECISIONS, 'unconfirmed', 'at_once', 'removed'] as const;
+export type AddressEffect = (typeof ADDRESS_EFFECTS)[number];
 /** Why failures disabled it. */
 export const DISABLED_FOR = ['gone', 'failing'] as const;
 const MAILED_LINK = 'mailed-link';

@@ -82,7 +82,7 @@ export const askAddress = defineOwnChange({
   audit: 'merchant.address_asked',
   route: 'POST /portal/address-changes',
   summary:
-    'Ask for another address: a url answers a challenge now; the change waits for the link mailed to the e-mail on file, or an admin. Without mail, a test_url counts at once (waits_for is empty) and gets invented examples alone',
+    'Ask for another address: a url answers a challenge now; the change waits for the link mailed to the e-mail on file, or an admin. Without mail, a test_url counts at once (waits_for is empty) and gets invented examples alone; unconfirmed, it also goes at once',
   input: z.strictObject({
     kind: z.enum(ADDRESS_KINDS),
     value: z.string().nullable().describe('null: no test_url any more'),
@@ -102,7 +102,7 @@ export const askAddress = defineOwnChange({
   change: (inner, asked, by) => scopeOf(by).changesIn(inner).askAddressChange(asked),
   target(made, { via }) {
     const isApplied = presentAddressChange(made).waits_for.length === 0;
-    const words = [via, ...nameChange(made), isApplied && 'unconfirmed'];
+    const words = [via, ...nameChange(made), isApplied && (made.value === null ? 'at_once' : 'unconfirmed')];
     return { target: made.id, detail: words.filter(Boolean).join(' ') };
   },
   answer: async (_context, made) => presentAddressChange(made),

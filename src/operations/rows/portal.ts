@@ -37,7 +37,7 @@ export const ownChange = component('OwnChange', {
   effects: z
     .array(z.enum(ADDRESS_EFFECTS))
     .describe(
-      'of a change of address; unconfirmed: it counts, and gets invented examples alone; removed: tests go to url',
+      'of a change of address; unconfirmed: it counts, and gets invented examples alone; at_once: it waited for nobody; removed: tests go to url',
     ),
   value: nullableText.describe('of a change of address, for a week; of one that did not answer, its host'),
   fields: z.array(z.string()).describe('that operators changed, without values'),

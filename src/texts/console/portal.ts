@@ -97,6 +97,8 @@ export const PORTAL_EN = {
   'Depois a operação confirma: não há e-mail cadastrado.': 'Then the operators confirm: there is no e-mail on file.',
   'Um endereço de teste vale na hora, sem confirmação, e recebe só exemplos fictícios. Para que repitam as suas mensagens, peça o mesmo endereço de novo: então a operação o confirma.':
     'An address for tests counts at once, unconfirmed, and receives invented examples alone. For examples that repeat your messages, ask for the same address again: then the operators confirm it.',
+  'Um endereço de teste não confirmado também sai na hora: os testes vão então para o endereço de produção.':
+    'An unconfirmed address for tests also goes at once: tests then go to the address of production.',
   'Não confirmado: recebe só exemplos fictícios. Para confirmá-lo, peça o mesmo endereço de novo.':
     'Unconfirmed: it receives invented examples alone. To have it confirmed, ask for the same address again.',
   'Depois a operação confirma: este servidor não envia e-mails.':
@@ -163,6 +165,7 @@ export const PORTAL_EN = {
   'endereço novo não respondeu ao desafio': 'new address did not answer the challenge',
   'pedido confirmado': 'request confirmed',
   'pedido recusado': 'request refused',
+  'vale na hora': 'counts at once',
   'vale na hora; até ser confirmado, recebe só exemplos fictícios':
     'counts at once; until it is confirmed, it receives invented examples alone',
   'retirada: sem ele, os testes vão para o endereço de produção':

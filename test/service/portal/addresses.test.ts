@@ -551,7 +551,18 @@ test('without an e-mail on file, a test address counts at once and gets no payme
     () => shop.callsTo(path).filter(({ json }) => json.type === 'pix.cashin.paid').length === 2,
   );
   for (const { body } of shop.callsTo(path)) expect(body).not.toContain('of-maria');
-  expect((await own.ask('test_url', null)).json.waits_for).toEqual(['admin']);
+  // it is taken away at once, too: nobody confirmed it
+  const { json: none } = await own.ask('test_url', null);
+  expect([none.waits_for, await own.row()]).toEqual([
+    [],
+    expect.objectContaining({ test_url: null, test_unconfirmed: 0 }),
+  ]);
+  const [gone] = await own.history('merchant.address_asked');
+  expect(gone).toMatchObject({ effects: ['at_once', 'removed'], old_value: `${shop.url}${path}`, value: null });
+  await own.call('POST', '/test');
+  await env.advanceUntil('a test came to the URL', () => shop.callsTo(own.path).length === 3);
+  const { id: sent } = (await own.call('POST', '/address-changes', { kind: 'test_url', value: null })).json;
+  expect(sent, 'there is none').toBeUndefined();
 });
 
 test('an unconfirmed test address that is asked for again is confirmed; the history says what became of it', async () => {
@@ -572,7 +583,9 @@ test('an unconfirmed test address that is asked for again is confirmed; the hist
   await env.advanceUntil('it repeats a message', () =>
     shop.callsTo(path).some(({ body }) => body.includes('of-joana')),
   );
-  await decide((await own.ask('test_url', null)).json.id, 'confirm');
+  const removal = (await own.ask('test_url', null)).json;
+  expect(removal.waits_for, 'a confirmed one').toEqual(['admin']);
+  await decide(removal.id, 'confirm');
   const effects = async (action: string) =>
     (await own.history(action)).map((one) => `${one.kind} ${one.effects.join(' ')}`);
   expect(await effects('merchant.address_asked')).toEqual([

@@ -52,6 +52,7 @@ const EFFECT_WORDS = words({
   confirm: 'pedido confirmado',
   refuse: 'pedido recusado',
   unconfirmed: 'vale na hora; até ser confirmado, recebe só exemplos fictícios',
+  at_once: 'vale na hora',
   removed: 'retirada: sem ele, os testes vão para o endereço de produção',
 });
 
