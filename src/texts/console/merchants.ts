@@ -103,10 +103,10 @@ export const MERCHANTS_EN = {
   'Só os que falharam': 'Only those that failed',
   'Só os entregues': 'Only those that were delivered',
   'Período em que': 'Period in which',
+  'o Confere criou a mensagem': 'Confere made the message',
   'o evento aconteceu (horário do provedor)': 'the event happened (provider’s time)',
-  'a mensagem foi criada': 'the message was made',
-  'Correções e mensagens de pedidos não têm evento do provedor: contam por quando foram criadas.':
-    'Corrections and messages of orders have no event of the provider: they count by when they were made.',
+  'Nunca é quando a mensagem chegou: a que ficou retida ou foi repetida foi criada antes. Na dúvida, comece mais cedo: o que já chegou volta com o mesmo webhook-id. Correções e mensagens de pedidos não têm evento: contam por quando foram criadas.':
+    'It is never when the message arrived: one that was held or retried was made before. In doubt begin earlier: what has arrived comes again with the same webhook-id. Corrections and messages of orders have no event: they count by when they were made.',
   'Envia de novo os callbacks de um período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.':
     'Sends the callbacks of a period again, with the same webhook-ids and in the order of each transaction. Those that still wait are left out: they will be sent in any case.',
   'No horário do provedor ({zone}).': 'On the provider’s clock ({zone}).',
