@@ -199,7 +199,7 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
       // `transactions` counts those of others too
       const count = isWithin(own, before) ? undefined : await countBackfill(context, merchant, wanted);
       const past = count ? { callbacks: count.callbacks, complete: count.complete } : null;
-      return { ...(await previewFilter(context, [own], { before: [before], allowed })), past };
+      return { ...(await previewFilter(context, [own], { before: { seq, filters: [before] }, allowed })), past };
     },
   };
 }

@@ -27,7 +27,8 @@ export function callbacksCommand(program: Command): void {
       '--merchant <id>': 'whose',
       '--from <instant>': 'made by Confere at or after, whenever it arrived, such as 2026-11-21T00:00:00-03:00',
       '--to <instant>': 'made before',
-      '--by <time>': 'created (default): from and to are when Confere made the message; event: when its event happened at the provider',
+      '--by <time>':
+        'created (default): from and to are when Confere made the message; event: when its event happened at the provider',
       '--state <state>': 'only delivered, or only failed',
       '--dry-run': 'only count them',
     },

@@ -201,7 +201,7 @@ export const chooseOwnFilter = defineOwnChange({
     const { examples, ...preview } = await scopeOf(by).previewFilter(filter);
     return {
       ...{ dry_run: true, days: PREVIEW_DAYS, ...preview },
-      examples: examples.map(({ transactionId, at, amountCents, isMatched, ...event }) => ({
+      examples: examples.map(({ transactionId, at, amountCents, isMatched, isThere: _, ...event }) => ({
         ...{ transaction_id: transactionId, ...event },
         ...{ at: calendar.toIso(at), amount: formatAmount(amountCents), matched: isMatched },
       })),

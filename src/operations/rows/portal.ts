@@ -113,7 +113,9 @@ export const ownFilterPreview = component('OwnFilterPreview', {
   matched: z.int(),
   unseen: valuesByList.describe('values of the filter that none of these events has, such as a misspelt status'),
   seen: valuesByList.describe('of those lists, values that the events have'),
-  before: z.object({ matched: z.int(), gained: z.int(), lost: z.int() }).describe('by the filter of now'),
+  before: z
+    .object({ matched: z.int(), gained: z.int(), lost: z.int(), had: z.int() })
+    .describe('by the filter of now; had: of gained, those whose message was sent already, or waits: none follows'),
   past: z
     .object({ callbacks: z.int(), complete: z.boolean().describe('false: there are more') })
     .nullable()

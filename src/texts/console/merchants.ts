@@ -85,17 +85,24 @@ export const MERCHANTS_EN = {
   'extra contém': 'extra contains',
   tudo: 'everything',
   'O que o filtro teria aceitado': 'What the filter would have accepted',
-  'Dos {events} eventos dos últimos {days} dias, o filtro aceita {matched}.':
-    'Of the {events} events of the last {days} days, the filter accepts {matched}.',
-  'Dos {events} eventos mais novos dos últimos {days} dias, o filtro aceita {matched}.':
-    'Of the newest {events} events of the last {days} days, the filter accepts {matched}.',
-  'O filtro de hoje aceita {n} deles: com o novo entram <b>{gained}</b> e saem <b>{lost}</b>.':
-    'Today’s filter accepts {n} of them: the new one adds <b>{gained}</b> and removes <b>{lost}</b>.',
+  '{n} evento': '{n} event',
+  '{n} eventos': '{n} events',
+  'De {events} dos últimos {days} dias, o filtro aceita {matched}.':
+    'Of {events} of the last {days} days, the filter accepts {matched}.',
+  'Dos últimos {days} dias só o mais novo foi lido: de {events}, o filtro aceita {matched}.':
+    'Of the last {days} days only the newest part was read: of {events}, the filter accepts {matched}.',
+  'O filtro de hoje aceita {n}; com o novo, <b>{gained}</b> a mais e <b>{lost}</b> a menos.':
+    'Today’s filter accepts {n}; with the new one <b>{gained}</b> more and <b>{lost}</b> fewer.',
+  '{n} dos que entram já foi enviado ou está na fila: não vai de novo.':
+    '{n} of those added was sent already, or is queued: it does not go again.',
+  '{n} dos que entram já foram enviados ou estão na fila: não vão de novo.':
+    '{n} of those added were sent already, or are queued: they do not go again.',
   'Com os dados atuais de cada transação.': 'By what the ledger knows today of each transaction.',
   'Exemplos, os mais novos primeiro': 'Examples, the newest first',
   'Nenhum destes eventos muda de destino.': 'None of these events changes its destination.',
   'Nenhum destes eventos seria enviado.': 'None of these events would be sent.',
   entra: 'added',
+  'já enviado': 'sent already',
   aceita: 'accepted',
   sai: 'removed',
   // replaying
