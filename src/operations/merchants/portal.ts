@@ -208,8 +208,8 @@ export const chooseOwnFilter = defineOwnChange({
     };
   },
   change: (inner, { filter }, by) => scopeOf(by).changesIn(inner).setFilter(filter),
-  target: ({ before, after }, by) =>
-    auditObject(by, { before: summarizeFilter(before), after: summarizeFilter(after) }),
+  target: ({ before, after, noted: [noted] }, by) =>
+    auditObject(by, { before: summarizeFilter(before), after: summarizeFilter(after), noted: noted?.id }),
   answer: async (_context, { merchant }) => presentOwnMerchant(merchant),
 });
 

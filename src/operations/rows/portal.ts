@@ -52,7 +52,9 @@ export const ownChange = component('OwnChange', {
   filter: z
     .object({ before: filterSummary, after: filterSummary })
     .nullable()
-    .describe('of a filter that was chosen: its lists; of prefixes and extra_match only how many'),
+    .describe(
+      'of a filter that was chosen, and for a week of one that operators changed: its lists; of prefixes and extra_match after a week only how many',
+    ),
   expected_payment_id: nullableText,
   ...{ source: nullableText, number: nullableText },
   version: z.int().nullable().describe('of the order that was sent'),

@@ -280,6 +280,7 @@ test('what a token does in the portal is mailed once, and a second rotation leav
     .select(['value', 'applied_at'])
     .where('merchant_seq', '=', own.seq)
     .orderBy('seq')
+    .where('kind', '=', 'notice')
     .execute();
   const [firstMs = 0, nextMs] = notices.map((one) => one.applied_at?.getTime());
   expect([notices.length, nextMs, notices[1]?.value]).toEqual([2, firstMs + NOTICE_EVERY_MS, 'enabled']);
@@ -599,6 +600,37 @@ test('an unconfirmed test address that is asked for again is confirmed; the hist
   const headers = { cookie: session, 'accept-language': 'pt-BR' };
   const page = await (await fetch(`${surfaces.url}/portal/history`, { headers })).text();
   expect(page).toMatch(/sem ele, os testes vão para o endereço de produção[\s\S]*recebe só exemplos fictícios/);
+});
+
+test('the history has a filter with all values before and after for a week, the audit none that may name a person', async () => {
+  const own = await addShop();
+  const choose = (filter: object) => own.call('PUT', '/filter', { filter });
+  await choose({ reference_prefixes: ['maria-'], extra_match: { store: 7 } });
+  await choose({ reference_prefixes: ['maria-'], extra_match: { store: 7 }, statuses: ['paid'] });
+  const filter = { reference_prefixes: ['loja-'], expected: true };
+  await surfaces.api('admin', 'PATCH', `/merchants/${own.id}`, { filter });
+  const values = { reference_prefixes: ['maria-'], extra_match: ['store=7'] };
+  const counts = { reference_prefixes: 1, extra_match: 1 };
+  const filtersOf = async (action: string) => (await own.history(action)).map((one) => one.filter);
+  expect(await filtersOf('merchant.filter_chosen')).toEqual([
+    { before: values, after: { ...values, statuses: ['paid'] } },
+    { before: {}, after: values },
+  ]);
+  const [changed] = await own.history('merchant.changed');
+  expect(changed).toMatchObject({ addresses: [], fields: ['filter', 'expected=true'] });
+  expect(changed?.filter).toEqual({ before: {}, after: { reference_prefixes: ['loja-'], expected: ['true'] } });
+  const session = `confere_portal=${await openMerchantSession(env.context, own.token)}`;
+  const headers = { cookie: session, 'accept-language': 'pt-BR' };
+  const page = await (await fetch(`${surfaces.url}/portal/history`, { headers })).text();
+  expect(page).toContain('tudo → referência começa com: loja-; mudanças de pedidos: sim');
+  const audit = await listAudit(env.context.db, { target: own.id }, { limit: 10, before: undefined });
+  expect(JSON.stringify(audit)).not.toMatch(/maria-|loja-/);
+  await env.context.db.deleteFrom('merchant_address_changes').where('merchant_seq', '=', own.seq).execute();
+  expect(await filtersOf('merchant.filter_chosen')).toEqual([
+    { before: counts, after: { ...counts, statuses: ['paid'] } },
+    { before: {}, after: counts },
+  ]);
+  expect(await filtersOf('merchant.changed')).toEqual([null]);
 });
 
 test('a merchant that fetches its events has no address to change', async () => {

@@ -43,7 +43,8 @@ export function renderFilter(
 
 /** A filter as the audit keeps it, in a line. */
 export function describeSummary(filter: FilterSummary): string {
-  const values = new Map(Object.entries({ operations: OPERATION_WORDS, statuses: STATUS_WORDS }));
+  const orders: Record<string, string> = { true: t('sim') };
+  const values = new Map(Object.entries({ operations: OPERATION_WORDS, statuses: STATUS_WORDS, expected: orders }));
   const set = Object.entries(filter).map(([name, value]) => {
     const said = Array.isArray(value)
       ? value.map((one) => describeCode(values.get(name) ?? {}, one)).join(', ')
