@@ -3,6 +3,8 @@ export const PORTAL_EN = {
   'Cole o token do portal, que a operação lhe deu. Ele começa com cfm_.':
     'Paste the portal token that the operators gave you. It begins with cfm_.',
   'Todos os callbacks': 'All callbacks',
+  'Todos, sem testes': 'All without tests',
+  'Inteiro, não só o começo.': 'All of it, not its beginning alone.',
   'Referência, E2E, pedido': 'Reference, E2E, order or id',
   Testes: 'Tests',
   'Reenviar os testes que falharam desde {at}': 'Send the tests that failed since {at} again',
@@ -229,6 +231,7 @@ export const PORTAL_EN = {
   'Escolha um tipo da lista.': 'Choose a type of the list.',
   exemplo: 'example',
   'Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e retome os envios: eles seguem então.':
+  teste: 'test',
     'Disabled: {why}. Nothing is sent, and callbacks are held. Repair the address and resume deliveries: they follow then.',
   'A operação e você são avisados depois de {after}.': 'Operators and you are notified after {after}.',
   'A operação é avisada depois de {after}.': 'Operators are notified after {after}.',
