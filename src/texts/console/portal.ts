@@ -88,8 +88,9 @@ export const PORTAL_EN = {
   'O endereço de teste recebe só os testes e os exemplos, com um segredo próprio, que a prévia mostra; outra query, como ?v=2, dá outro segredo. Vazio: nenhum.':
     'The address for tests receives tests and examples alone, with a secret of its own, which the preview shows; another query, such as ?v=2, has another secret. Empty: none.',
   'Segredo de teste': 'Test secret',
-  'Um endereço começa com https://, com qualquer porta, caminho e query, sem usuário nem senha, e fica fora de redes internas. Um redirecionamento não é seguido: conta como falha.':
-    'An address begins with https://, with any port, path and query, without user or password, and is outside of internal networks. A redirect is not followed: it counts as a failure.',
+  'Um endereço começa com https://, com qualquer porta, caminho e query, sem usuário nem senha. Um redirecionamento não é seguido: conta como falha.':
+    'An address begins with https://, with any port, path and query, without user or password. A redirect is not followed: it counts as a failure.',
+  'Ele fica fora de redes internas.': 'It is outside of internal networks.',
   'Quando a mudança valer, o que já falhou no endereço de hoje ainda é tentado nele, por até {hours} horas ou até falhar mais uma vez (nada, se os envios estão suspensos por falhas). Tudo o mais vai logo ao novo, também o que está retido.':
     'Once the change counts, what has failed at the address of today is still tried there, for up to {hours} hours or until it fails once more (nothing, if deliveries are suspended by failures). All else goes to the new one at once, also what is held.',
   'Ao confirmar, uma mensagem assinada (confere.challenge) vai para o endereço novo. Ele responde em 15 s com um status 2xx e o corpo <code>{body}</code>, onde … é o valor de data.challenge que chegou.':

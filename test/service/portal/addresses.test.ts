@@ -4,6 +4,8 @@ import { listAudit } from '../../../src/access/list-audit.ts';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { revokeToken } from '../../../src/access/tokens.ts';
 import { LEASE_MS } from '../../../src/callbacks/queue/claim-callbacks.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { setMerchantState, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { eraseFromMerchants } from '../../../src/merchants/erase-from-merchants.ts';
 import { OLD_ADDRESS_MS } from '../../../src/merchants/old-address.ts';
@@ -17,6 +19,7 @@ import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { callApi } from '../../support/call-api.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { openMailSink } from '../../support/open-mail-sink.ts';
 import { type Behaviour, type Call, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { createMerchantToken } from '../../support/open-scopes.ts';
@@ -631,6 +634,26 @@ test('the history has a filter with all values before and after for a week, the 
     { before: {}, after: counts },
   ]);
   expect(await filtersOf('merchant.changed')).toEqual([null]);
+});
+
+test('the form of an address says that it is outside of internal networks only where it must be', async () => {
+  const own = await addShop();
+  const cookie = `confere_portal=${await openMerchantSession(env.context, own.token)}`;
+  const show = async (url: string) =>
+    await (await fetch(`${url}/portal/addresses`, { headers: { cookie, 'accept-language': 'pt-BR' } })).text();
+  const config = { ...env.context.config, CALLBACK_ALLOW_PRIVATE: false };
+  await using strict = await serveHttp(
+    { ...env.context, config },
+    createApp({ ...env.context, config }),
+    TEST_HTTP_LIMITS,
+  );
+  const pages = [await show(surfaces.url), await show(`http://127.0.0.1:${strict.port}`)];
+  expect(
+    pages.map((page) => [page.includes('sem usuário nem senha'), page.includes('fora de redes internas')]),
+  ).toEqual([
+    [true, false],
+    [true, true],
+  ]);
 });
 
 test('a merchant that fetches its events has no address to change', async () => {

@@ -35,7 +35,7 @@ export function addressForm(context: PortalContext, form: CreatePortalForm): Rou
     fields: async (
       draft,
       scope,
-    ) => html`${explain(scope)}${choiceField(draft, { name: 'kind', label: 'O que muda', words: ADDRESS_WORDS })}
+    ) => html`${explain(context, scope)}${choiceField(draft, { name: 'kind', label: 'O que muda', words: ADDRESS_WORDS })}
 ${inputField(draft, {
   name: 'value',
   label: 'Novo valor',
@@ -53,7 +53,7 @@ ${inputField(draft, {
         ['Hoje', scope.merchant[kind] ?? EMPTY_VALUE],
         ['Depois', value ?? EMPTY_VALUE],
         ['Segredo de teste', secret && idText(secret)],
-      ])}${explain(scope, { kind, value })}${sayInFlight(scope, kind)}`;
+      ])}${explain(context, scope, { kind, value })}${sayInFlight(scope, kind)}`;
     },
     done(made) {
       if (!made || presentAddressChange(made).waits_for.length > 0) return 'address_asked';
@@ -69,7 +69,11 @@ function sayInFlight({ merchant }: MerchantScope, kind: AddressKind): Html | fal
 }
 
 /** Explains the challenge, and then the mailed link, or why the operators confirm. @param asked the change, once it is chosen. */
-function explain({ isMailed, merchant, countsAtOnce }: MerchantScope, asked?: AskedAddress): Html {
+function explain(
+  { config }: PortalContext,
+  { isMailed, merchant, countsAtOnce }: MerchantScope,
+  asked?: AskedAddress,
+): Html {
   const isChallenged = asked === undefined || (asked.kind !== 'email' && asked.value !== null);
   const counts = asked !== undefined && countsAtOnce(asked);
   const byOperators =
@@ -90,12 +94,11 @@ function explain({ isMailed, merchant, countsAtOnce }: MerchantScope, asked?: As
     'Ao confirmar, uma mensagem assinada (confere.challenge) vai para o endereço novo. Ele responde em 15 s com um status 2xx e o corpo <code>{body}</code>, onde … é o valor de data.challenge que chegou.',
     { body: CHALLENGE_ANSWER },
   );
-  const taken =
-    isChallenged &&
-    t(
-      'Um endereço começa com https://, com qualquer porta, caminho e query, sem usuário nem senha, e fica fora de redes internas. Um redirecionamento não é seguido: conta como falha.',
-    );
-  return html`<p class="explain">${taken} ${isChallenged && challenge} ${confirms} ${atOnce}</p>`;
+  const taken = t(
+    'Um endereço começa com https://, com qualquer porta, caminho e query, sem usuário nem senha. Um redirecionamento não é seguido: conta como falha.',
+  );
+  const outside = !config.CALLBACK_ALLOW_PRIVATE && t('Ele fica fora de redes internas.');
+  return html`<p class="explain">${isChallenged && html`${taken} ${outside} ${challenge}`} ${confirms} ${atOnce}</p>`;
 }
 
 /** Says that no mail reaches the merchant, and what takes its place; nothing where one does. */
