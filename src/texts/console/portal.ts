@@ -231,8 +231,8 @@ export const PORTAL_EN = {
   'o seu feed de eventos': 'your feed of events',
   'Escolha um tipo da lista.': 'Choose a type of the list.',
   exemplo: 'example',
-  'Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e retome os envios: eles seguem então.':
   teste: 'test',
+  'Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e retome os envios: eles seguem então.':
     'Disabled: {why}. Nothing is sent, and callbacks are held. Repair the address and resume deliveries: they follow then.',
   'A operação e você são avisados depois de {after}.': 'Operators and you are notified after {after}.',
   'A operação é avisada depois de {after}.': 'Operators are notified after {after}.',
