@@ -37,15 +37,28 @@ export async function findDueDays(context: Context): Promise<number> {
   const yesterday = addDays(calendar.dayOf(clock.now()), -1);
   const at = clock.now();
   const cut = await readCut(context);
-  const cursor = (await readCursor(db)) ?? ((await isNewDatabase(db)) ? BEGINNING : undefined);
+  const cursor = await findCursor(db);
   const due = cursor ? await listDue(context, { yesterday, cursor, cut }) : [];
-  const ended = due.filter(({ day }) => day <= yesterday);
   await transact(db, async (trx) => {
-    await insertDue(trx, ended);
+    await insertDue(trx, due.filter(isEnded(context)));
     const value = Buffer.from(JSON.stringify({ seq: cut, at }));
     await trx.insertInto('settings').values({ name: CURSOR, value }).onDuplicateKeyUpdate({ value }).execute();
   });
   return cut;
+}
+
+/** Stores as due the ended days of one merchant's messages since the last call of `findDueDays`, and moves no cursor. @returns the cut. */
+export async function findDueDaysOf(context: Context, merchantSeq: number): Promise<number> {
+  const cut = await readCut(context);
+  const cursor = await findCursor(context.db);
+  const due = cursor ? await listSince(context, { cursor, cut, merchantSeq }) : [];
+  await transact(context.db, (trx) => insertDue(trx, due.filter(isEnded(context))));
+  return cut;
+}
+
+function isEnded({ calendar, clock }: Context): (one: MerchantDay) => boolean {
+  const today = calendar.dayOf(clock.now());
+  return ({ day }) => day < today;
 }
 
 async function listDue(
@@ -53,13 +66,23 @@ async function listDue(
   { yesterday, cursor, cut }: { yesterday: Day; cursor: Cursor; cut: number },
 ): Promise<MerchantDay[]> {
   const due = [...(await listEnded(context, yesterday)), ...(await listCorrected(context, cursor))];
+  append(due, await listSince(context, { cursor, cut }));
+  return due;
+}
+
+/** The days of the callbacks since the cursor; of one merchant, if it is given. */
+async function listSince(
+  context: Context,
+  { cursor, cut, merchantSeq }: { cursor: Cursor; cut: number; merchantSeq?: number },
+): Promise<MerchantDay[]> {
+  const days: MerchantDay[] = [];
   for (let after = Math.max(0, cursor.seq - OVERLAP_ROWS); after < cut; ) {
     context.signal.throwIfAborted();
     const to = await findPageEnd(context.db, after, cut);
-    append(due, await listNew(context, { after, to, cursor }));
+    append(days, await listNew(context, { after, to, cursor, merchantSeq }));
     after = to;
   }
-  return due;
+  return days;
 }
 
 /** Stores days as due, each once. */
@@ -84,6 +107,10 @@ async function readCut({ db }: Context): Promise<number> {
   await waitForInserted(db, 'corrections');
   await sql`SELECT merchant_seq FROM backfills LOCK IN SHARE MODE`.execute(db);
   return row?.seq ?? 0;
+}
+
+async function findCursor(db: Reader): Promise<Cursor | undefined> {
+  return (await readCursor(db)) ?? ((await isNewDatabase(db)) ? BEGINNING : undefined);
 }
 
 async function readCursor(db: Reader): Promise<Cursor | undefined> {
@@ -116,12 +143,13 @@ async function findPageEnd(db: Reader, after: number, cut: number): Promise<numb
 /** The days of the callbacks of a range. */
 async function listNew(
   { db, calendar }: Context,
-  { after, to, cursor }: { after: number; to: number; cursor: Cursor },
+  { after, to, cursor, merchantSeq }: { after: number; to: number; cursor: Cursor; merchantSeq: number | undefined },
 ): Promise<MerchantDay[]> {
   const inRange = db
     .selectFrom('callbacks')
     .where('callbacks.seq', '>', after)
     .where('callbacks.seq', '<=', to)
+    .$if(merchantSeq !== undefined, (query) => query.where('merchant_seq', '=', merchantSeq ?? 0))
     .where((eb) => eb.or([eb('callbacks.seq', '>', cursor.seq), eb('callbacks.created_at', '>=', cursor.recent)]));
   const events = await inRange
     .innerJoin('events', 'events.seq', 'callbacks.event_seq')
@@ -163,7 +191,10 @@ async function listCorrected({ db }: Context, { recent }: Cursor): Promise<Merch
   return days;
 }
 
-/** Each merchant's days from the one after its newest manifest to yesterday; of a merchant without any, yesterday. */
+/**
+ * Each merchant's days from the one after its newest manifest to yesterday; of a merchant without any, yesterday. None before
+ * the merchant was there: a backfill may have brought manifests of earlier days.
+ */
 async function listEnded({ db, calendar }: Context, yesterday: Day): Promise<MerchantDay[]> {
   const merchants = await db
     .selectFrom('merchants')
@@ -179,8 +210,11 @@ async function listEnded({ db, calendar }: Context, yesterday: Day): Promise<Mer
     .execute();
   const earliest = addDays(yesterday, 1 - MISSED_DAYS_MAX);
   return merchants.flatMap(({ seq, created_at: createdAt, newest }) => {
-    const from = newest === null ? [yesterday, calendar.dayOf(createdAt)] : [earliest, addDays(newest, 1)];
-    return listDays(latestOf(from), yesterday).map((day) => ({ merchant_seq: seq, day }));
+    const from = newest === null ? [yesterday] : [earliest, addDays(newest, 1)];
+    return listDays(latestOf([...from, calendar.dayOf(createdAt)]), yesterday).map((day) => ({
+      merchant_seq: seq,
+      day,
+    }));
   });
 }
 

@@ -4,7 +4,8 @@
  * amounts, a day that was proven or closed since. Each revision is stored, becomes a leaf of the log, and is sent as a
  * callback once its proof is there.
  *
- * A due day stays due until it is made, so a killed process loses none. A merchant whose past events are being enqueued waits.
+ * A due day stays due until it is made, so a killed process loses none. A merchant whose past events are being enqueued waits,
+ * and the days of their messages are made once that ends.
  */
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
@@ -31,7 +32,7 @@ import { readNewestSeal, type Seal } from '../seal/read-seals.ts';
 import { queueLeaf } from '../tlog/append.ts';
 import { hashLeaf } from '../tlog/merkle.ts';
 import { classifyManifestDay, type DayFlags, findImprovedDays } from './classify-manifest-day.ts';
-import { findDueDays, insertDue } from './find-due-days.ts';
+import { findDueDays, findDueDaysOf, insertDue } from './find-due-days.ts';
 import { isDropped, readMembers } from './read-members.ts';
 
 /** Merchants whose messages of one day are held in memory at once. */
@@ -51,7 +52,20 @@ export async function makeDayManifests(context: Context): Promise<{ made: number
   const cut = await findDueDays(context);
   const improved = await findImprovedDays(context);
   await transact(context.db, (trx) => insertDue(trx, improved));
-  const due = await readDue(context);
+  return await makeDue(context, cut);
+}
+
+/**
+ * Makes those of a merchant whose backfill has ended, without the job's next tick. A failure loses none: that tick makes them.
+ * @returns how many revisions were made.
+ */
+export async function makeBackfilledManifests(context: Context, merchantSeq: number): Promise<{ made: number }> {
+  if (await isAwaitingConfirmation(context.db)) return { made: 0 };
+  return await makeDue(context, await findDueDaysOf(context, merchantSeq), merchantSeq);
+}
+
+async function makeDue(context: Context, cut: number, merchantSeq?: number): Promise<{ made: number }> {
+  const due = await readDue(context, merchantSeq);
   if (due.size === 0) return { made: 0 };
   const chain = await readNewestSeal(context.db);
   let made = 0;
@@ -70,13 +84,14 @@ export async function makeDayManifests(context: Context): Promise<{ made: number
 }
 
 /** The due days, the oldest first, without merchants that were removed or whose past events are being enqueued. */
-async function readDue({ db }: Context): Promise<Map<Day, Merchant[]>> {
+async function readDue({ db }: Context, merchantSeq: number | undefined): Promise<Map<Day, Merchant[]>> {
   const rows = await db
     .selectFrom('due_day_manifests')
     .innerJoin('merchants', 'merchants.seq', 'due_day_manifests.merchant_seq')
     .leftJoin('backfills', 'backfills.merchant_seq', 'merchants.seq')
     .select(['day', 'merchants.seq', 'merchants.id', 'merchants.manifests', 'merchants.format'])
     .where('deleted_at', 'is', null)
+    .$if(merchantSeq !== undefined, (query) => query.where('merchants.seq', '=', merchantSeq ?? 0))
     .where((eb) => eb.or([eb('backfills.state', 'is', null), eb('backfills.state', 'not in', ['waiting', 'running'])]))
     .orderBy('day')
     .orderBy('merchants.seq')
@@ -120,16 +135,18 @@ async function makeRevision(
     .forUpdate()
     .executeTakeFirst();
   if (!isDue) return false;
-  await trx.deleteFrom('due_day_manifests').where('day', '=', day).where('merchant_seq', '=', merchant.seq).execute();
-  if (await isDropped(context, trx, { merchantSeq: merchant.seq, day })) return false;
   const before = await trx
     .selectFrom('day_manifests')
-    .select(['revision', 'facts_hash', 'is_proven', 'is_closed'])
+    .select(['revision', 'facts_hash', 'is_proven', 'is_closed', 'callback_cut'])
     .where('merchant_seq', '=', merchant.seq)
     .where('day', '=', day)
     .orderBy('revision', 'desc')
     .limit(1)
     .executeTakeFirst();
+  // another process knows later messages: the day stays due
+  if (before && before.callback_cut > cut) return false;
+  await trx.deleteFrom('due_day_manifests').where('day', '=', day).where('merchant_seq', '=', merchant.seq).execute();
+  if (await isDropped(context, trx, { merchantSeq: merchant.seq, day })) return false;
   const facts: ManifestFacts = {
     ...{ merchant: merchant.id, day, zone: context.calendar.zone },
     ...{ messages: members.length, types: sumTypes(members), idsDigest: digestIds(members.map(({ id }) => id)) },

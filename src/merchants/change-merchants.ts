@@ -105,7 +105,8 @@ export async function updateMerchant(
     if (resumes || receivesMore(before, change)) {
       await startBackfill(context, trx, merchant.seq, change.eventsSince ?? before.events_since);
     }
-    return await noteAddresses(context, trx, { before, change });
+    const { url, email } = change;
+    return await noteAddresses(context, trx, { seq: before.seq, before, change: { url, email, filter: set.filter } });
   });
   // a merchant that paused itself becomes paused by operators
   if (change.state === 'paused' || (change.state !== undefined && change.state !== merchant.state))

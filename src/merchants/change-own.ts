@@ -12,6 +12,7 @@ import {
 } from './change-merchants.ts';
 import { checkFilter } from './check-filter.ts';
 import { completeFilter, type FilterInput, isWithin, type MerchantFilter, parseFilter } from './match-filter.ts';
+import { type NotedAddress, noteAddresses } from './note-addresses.ts';
 import { findMerchant, type MerchantRow } from './read-merchants.ts';
 import { startBackfill } from './start-backfill.ts';
 
@@ -36,6 +37,8 @@ export async function setOwnState(context: Context, id: string, state: 'enabled'
   });
 }
 
+type ChosenFilter = { merchant: MerchantRow; before: MerchantFilter; after: MerchantFilter; noted: NotedAddress[] };
+
 /**
  * Sets the filter that a merchant chooses itself. It narrows: an event has to match the operators' filter too. If it now
  * accepts more than before, the callbacks of past events that it lacks follow in the background.
@@ -45,11 +48,11 @@ export async function setOwnState(context: Context, id: string, state: 'enabled'
 export async function setOwnFilter(
   context: Context,
   id: string,
-  input: FilterInput,
-): Promise<{ merchant: MerchantRow; before: MerchantFilter; after: MerchantFilter }> {
+  { filter: input, tokenId }: { filter: FilterInput; tokenId: string },
+): Promise<ChosenFilter> {
   checkFilter(input);
   const filter = completeFilter(input);
-  const before = await transact(context.db, async (trx) => {
+  const made = await transact(context.db, async (trx) => {
     const locked = await lockMerchant(trx, id);
     const merchant = await findMerchant(trx, id);
     const set = { own_filter: acceptsAll(filter) ? null : JSON.stringify(filter) };
@@ -66,9 +69,10 @@ export async function setOwnFilter(
       .where('seq', '=', locked.seq)
       .execute();
     if (widens) await startBackfill(context, trx, locked.seq, locked.events_since);
-    return old;
+    const [before, change] = [{ filter: JSON.stringify(old) }, { filter: JSON.stringify(filter) }];
+    return { before: old, noted: await noteAddresses(context, trx, { seq: locked.seq, before, change, by: tokenId }) };
   });
-  return { merchant: await findMerchant(context.db, id), before, after: filter };
+  return { merchant: await findMerchant(context.db, id), ...made, after: filter };
 }
 
 function acceptsAll(filter: MerchantFilter): boolean {

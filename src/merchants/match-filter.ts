@@ -99,6 +99,16 @@ export function isWithin(inner: MerchantFilter, outer: MerchantFilter): boolean 
 /** A filter for the audit: prefixes and values of `extra`, which may hold personal data, are only counted. Empty lists are left out. */
 export type FilterSummary = Record<string, string[] | number>;
 
+/** A filter for its merchant, with all its values. Empty lists are left out. */
+export function listFilter({ expected, extra_match: match, ...lists }: MerchantFilter): FilterSummary {
+  const all = {
+    ...lists,
+    expected: expected ? ['true'] : [],
+    extra_match: Object.entries(match).map(([key, value]) => `${key}=${value}`),
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, list]) => list.length > 0));
+}
+
 export function summarizeFilter({ platforms, operations, statuses, ...more }: MerchantFilter): FilterSummary {
   const { reference_prefixes, extra_prefixes, extra_match } = more;
   const counted = { reference_prefixes, extra_prefixes, extra_match };

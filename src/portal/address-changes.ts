@@ -5,7 +5,8 @@
  *
  * A test address waits for nobody where no link can be mailed: it is marked as unconfirmed, and gets invented examples alone, so
  * that a token that leaked sends nobody's data there, also once it is revoked. Asked for again, it waits as others do, and is
- * confirmed. One that is taken away waits: examples would then reach the system that handles payments.
+ * confirmed. Unconfirmed, it is also taken away at once: tests and examples go to the URL on file, as before. A confirmed one
+ * that is taken away waits: examples would then reach the system that handles payments.
  *
  * A change that waits is void once it is 48 hours old, what it replaces has changed, the token that asked is revoked, the
  * merchant is removed, or the database was restored since. While it waits, no other of its kind is asked for: the link that the
@@ -50,9 +51,15 @@ export function checkAddress(context: Context, merchant: MerchantRow, { kind, va
   if (faults.length > 0) throw refuseFields(faults.map((fault) => ({ ...fault, field: 'value' })));
   if (kind === 'email' && !value) throw refuseField('value', 'email_wrong');
   // asked for again, an unconfirmed test address waits for its confirmation
-  const isAgain = kind === 'test_url' && merchant.test_unconfirmed === 1;
+  const isAgain = kind === 'test_url' && value !== null && merchant.test_unconfirmed === 1;
   if (merchant[kind] === value && !isAgain) throw refuseField('value', 'address_same');
   if (kind !== 'email' && merchant.url === null) throw refuse('merchant_fetches');
+}
+
+/** Whether a change waits for nobody: a test address that nobody confirms, where no link can be mailed. */
+export function countsAtOnce(context: Context, merchant: MerchantRow, { kind, value }: AskedAddress): boolean {
+  if (kind !== 'test_url' || isMailed(context, merchant)) return false;
+  return value === null ? merchant.test_unconfirmed === 1 : value !== merchant.test_url;
 }
 
 /** @throws ConfereError `conflict` while a change of this kind waits. */
@@ -103,8 +110,9 @@ export async function askAddressChange(
       .values({ ...row, ...mail, proven_at })
       .execute();
     const change = await findWaiting(context, trx, id, merchantId);
-    if (kind !== 'test_url' || value === null || value === merchant.test_url || change.isMailed) return change;
-    await trx.updateTable('merchants').set({ test_url: value, test_unconfirmed: 1 }).where('seq', '=', seq).execute();
+    if (!countsAtOnce(context, merchant, { kind, value })) return change;
+    const set = { test_url: value, test_unconfirmed: value === null ? 0 : 1 };
+    await trx.updateTable('merchants').set(set).where('seq', '=', seq).execute();
     await mark(trx, change, { applied_at: now });
     return { ...change, agreed_at: now, isMailed: true };
   });

@@ -10,12 +10,15 @@ import type { AttemptRow } from '../callbacks/manage/read-callbacks.ts';
 import { LEASE_MS } from '../callbacks/queue/claim-callbacks.ts';
 import type { Reader } from '../database/reader.ts';
 import type { MerchantRow } from '../merchants/read-merchants.ts';
-import { readFields, readNoted } from './read-own-history.ts';
+import { type AddressEffect, readFields, readNoted } from './read-own-history.ts';
 
 /** Classes of attempts that sent nothing. */
 const UNSENT: readonly (string | null)[] = ['not_renderable', 'no_provider_body'];
 
 const CHANGES = ['merchant.changed', ...['asked', 'decided', 'changed'].map((one) => `merchant.address_${one}`)];
+
+/** Effects of a change that counts. */
+const COUNTS = ['confirm', 'unconfirmed', 'at_once'] as const satisfies readonly AddressEffect[];
 
 type Row = { at: Date; action: string; target: string; detail: string | null };
 /** `old` undefined: it is not known. */
@@ -78,7 +81,7 @@ async function readChanges(db: Reader, merchant: MerchantRow): Promise<Change[]>
       return fields.length === 0 || fields.includes('url') ? [{ at, kind: 'url', old }] : [];
     }
     const words = (detail ?? '').split(' ');
-    const counts = action === 'merchant.address_changed' || words.includes('confirm') || words.includes('unconfirmed');
+    const counts = action === 'merchant.address_changed' || COUNTS.some((effect) => words.includes(effect));
     const kind = (['url', 'test_url'] as const).find((one) => words.includes(one));
     return counts && kind ? [{ at, kind, old: olds.get(target)?.old_value }] : [];
   });

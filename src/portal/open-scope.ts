@@ -41,6 +41,7 @@ import {
   type AskedAddress,
   assertNoneWaits,
   checkAddress,
+  countsAtOnce,
   isMailed,
   listWaiting,
   presentAddressChange,
@@ -198,7 +199,7 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
       // `transactions` counts those of others too
       const count = isWithin(own, before) ? undefined : await countBackfill(context, merchant, wanted);
       const past = count ? { callbacks: count.callbacks, complete: count.complete } : null;
-      return { ...(await previewFilter(context, [own], { before: [before], allowed })), past };
+      return { ...(await previewFilter(context, [own], { before: { seq, filters: [before] }, allowed })), past };
     },
   };
 }
@@ -208,6 +209,8 @@ function ownAddresses(context: Context, reading: Context, merchant: MerchantRow)
   return {
     /** Whether a mailed link confirms its changes of address, not an admin. */
     isMailed: isMailed(context, merchant),
+    /** Whether nobody confirms a change. */
+    countsAtOnce: (asked: AskedAddress) => countsAtOnce(context, merchant, asked),
     /** Checks it, and returns the secret that signs for a test address, also for the one of today. @throws ConfereError as `askAddressChange`. */
     async checkAddress(asked: AskedAddress): Promise<string | undefined> {
       const { kind, value } = asked;

@@ -59,6 +59,6 @@ export function listChanges(inner: Context, merchant: MerchantRow, tokenId: stri
     /** Sends at once what waits for a later time. Many rows: in no transaction. */
     sendWaiting: () => sendWaiting(inner, merchant),
     /** @throws ConfereError `conflict` while past events of an earlier change are being sent. */
-    setFilter: (filter: FilterInput) => noted('filter', setOwnFilter(inner, id, filter)),
+    setFilter: (filter: FilterInput) => noted('filter', setOwnFilter(inner, id, { filter, tokenId })),
   };
 }

@@ -8,7 +8,7 @@ import { SYSTEM_ACTOR } from '../access/audit.ts';
 import type { REPLAYED_BY } from '../callbacks/manage/replay.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Stop } from '../merchants/change-merchants.ts';
-import type { FilterSummary } from '../merchants/match-filter.ts';
+import { type FilterSummary, listFilter, parseFilter } from '../merchants/match-filter.ts';
 import { CHANGE_ID } from '../merchants/note-addresses.ts';
 import { refuseField } from '../texts/refuse.ts';
 import { ADDRESS_DECISIONS, ADDRESS_KINDS, type AddressKind } from './address-changes.ts';
@@ -26,9 +26,12 @@ export const OWN_ACTIONS = [
 ] as const;
 export type OwnAction = (typeof OWN_ACTIONS)[number];
 /** Words of a change's detail that say what it did. */
-export const ADDRESS_EFFECTS = [...ADDRESS_DECISIONS, 'unconfirmed', 'removed'] as const;
+export const ADDRESS_EFFECTS = [...ADDRESS_DECISIONS, 'unconfirmed', 'at_once', 'removed'] as const;
+export type AddressEffect = (typeof ADDRESS_EFFECTS)[number];
 /** Why failures disabled it. */
 export const DISABLED_FOR = ['gone', 'failing'] as const;
+/** The kind of a noted filter. */
+const FILTER = 'filter';
 const MAILED_LINK = 'mailed-link';
 /** Rows beyond a page: a replay is recorded in parts of 1,000 callbacks, and shown as one change. */
 const PARTS_MAX = 200;
@@ -133,7 +136,7 @@ type About = {
 
 /** Reads the addresses, while they are kept, and the webhook-ids that changes are about. */
 async function readAbout(db: Reader, merchantSeq: number, rows: Change[]): Promise<About> {
-  const targets = rows.flatMap(({ target, detail }) => [target, ...readNoted(detail)]);
+  const targets = rows.flatMap((row) => [row.target, ...readNoted(row.detail), ...readNotedFilter(row)]);
   const seqs = targets.flatMap((one) => (one.startsWith('cb_') ? Number(one.slice('cb_'.length)) : []));
   const addresses = await db
     .selectFrom('merchant_address_changes')
@@ -153,8 +156,13 @@ async function readAbout(db: Reader, merchantSeq: number, rows: Change[]): Promi
   };
 }
 
-function presentAbout({ action, target, detail }: Change, { addresses, callbacks }: About) {
+function presentAbout(row: Change, { addresses, callbacks }: About) {
+  const { action, target, detail } = row;
   const address = addresses.get(target);
+  const ids = action === 'merchant.changed' ? readNoted(detail) : readNotedFilter(row);
+  const noted = ids.flatMap((id) => addresses.get(id) ?? []);
+  const { before, after } = (action === 'merchant.filter_chosen' && (parseDetail(detail) as ChosenFilter | null)) || {};
+  const chosen = before && after ? { before, after } : null;
   const words = action === 'merchant.filter_chosen' ? [] : (detail ?? '').split(' ');
   return {
     /** The address of a change, while it is kept. */
@@ -163,14 +171,26 @@ function presentAbout({ action, target, detail }: Change, { addresses, callbacks
     types: action === 'merchant.tested' ? ((parseDetail(detail) as { types: string[] } | null)?.types ?? null) : null,
     ...{ value: address?.value ?? readUnanswered(action, words), old_value: address?.old_value ?? null },
     fields: action === 'merchant.changed' ? readFields(detail ?? '') : [],
-    addresses: readNoted(action === 'merchant.changed' ? detail : null).flatMap((id) => addresses.get(id) ?? []),
+    addresses: noted.filter(({ kind }) => kind !== FILTER),
     range: action === 'callbacks.replayed' ? readRange(detail) : null,
-    filter: action === 'merchant.filter_chosen' ? (parseDetail(detail) as FilterChange | null) : null,
+    filter: readFilterChange(noted) ?? chosen,
     expected_payment_id: target.startsWith('ep_') ? target : null,
     callback: callbacks.get(target) ?? null,
     was: action === 'merchant.enabled' ? ((parseDetail(detail) as { was: Stop } | null)?.was ?? null) : null,
     disabled_for: action === 'merchant.disabled' ? (DISABLED_FOR.find((one) => one === detail) ?? null) : null,
   };
+}
+
+/** The id of the filters before and after a change by a token; earlier versions noted none. */
+function readNotedFilter({ action, detail }: Change): string[] {
+  const chosen = action === 'merchant.filter_chosen' ? (parseDetail(detail) as ChosenFilter | null) : null;
+  return chosen?.noted === undefined ? [] : [chosen.noted];
+}
+
+/** A filter before and after, with all values, while they are kept. */
+function readFilterChange(noted: { kind: string; value: string | null; old_value: string | null }[]) {
+  const { value, old_value: old } = noted.find(({ kind }) => kind === FILTER) ?? {};
+  return value && old ? { before: listFilter(parseFilter(old)), after: listFilter(parseFilter(value)) } : undefined;
 }
 
 /** The host of an address that did not answer; earlier versions wrote none. */
@@ -203,4 +223,4 @@ function readRange(detail: string | null) {
   return given && { from: given.from, to: given.to, by: given.by ?? 'created', tests: given.tests === 'only' };
 }
 
-type FilterChange = { before: FilterSummary; after: FilterSummary };
+type ChosenFilter = { before: FilterSummary; after: FilterSummary; noted?: string };

@@ -136,7 +136,7 @@ test('an engineer tests, finds, repeats, filters and rotates, on pages that are 
   await title('Filtrar o que chega: confira');
   await examine();
   expect(await page.getByRole('main').textContent()).toMatch(
-    /Dos 1 eventos.*o filtro aceita 0\. O filtro de hoje aceita 1/,
+    /De 1 evento dos.*o filtro aceita 0\. O filtro de hoje aceita 1;/,
   );
   await press('Confirmar');
   await page.getByRole('status').filter({ hasText: 'Filtro salvo' }).waitFor();

@@ -1,4 +1,4 @@
-import { workBackfills } from '../../src/callbacks/backfill/work-backfills.ts';
+import { type BackfillOptions, workBackfills } from '../../src/callbacks/backfill/work-backfills.ts';
 import type { Context } from '../../src/context.ts';
 import { eventually } from './eventually.ts';
 
@@ -6,10 +6,11 @@ import { eventually } from './eventually.ts';
 export async function runBackfills(
   context: Context,
   until: () => Promise<boolean> = () => hasNoOpenBackfill(context),
+  options: BackfillOptions = {},
 ): Promise<void> {
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
-  const ended = workBackfills({ ...context, signal });
+  const ended = workBackfills({ ...context, signal }, options);
   try {
     await eventually('the backfills', until);
   } finally {

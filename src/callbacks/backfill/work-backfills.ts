@@ -18,6 +18,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { waitForInserted } from '../../database/wait-for-writers.ts';
+import { describeError } from '../../log.ts';
 import { asksForExpected } from '../../merchants/match-filter.ts';
 import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
 import { enqueueMissingExpected } from '../expected/enqueue-expected.ts';
@@ -37,11 +38,16 @@ const WAITING_S_MAX = 60;
 /** State that 0.2.0 gives a backfill whose callbacks are all enqueued. */
 const PREVIOUS = 'sending';
 
+export type BackfillOptions = {
+  /** Called once the past events of a merchant are enqueued; not again, if it fails. */
+  onDone?: (merchantSeq: number) => Promise<unknown>;
+};
+
 /** Works on backfills until the context's signal. */
-export async function workBackfills(context: Context): Promise<void> {
+export async function workBackfills(context: Context, options: BackfillOptions = {}): Promise<void> {
   await runWorkerLoop({
     name: 'backfills',
-    work: () => runRound(context),
+    work: () => runRound(context, options),
     wakeUp: createWakeSignal(context.timers),
     idleMs: IDLE_MS,
     hasWork: () => context.poll(() => [selectOpen(context).select('merchant_seq')]),
@@ -52,7 +58,7 @@ export async function workBackfills(context: Context): Promise<void> {
 type Open = { merchant_seq: number; state: string; started_at: Date };
 
 /** One page of each open backfill. @returns whether any of them went on. */
-async function runRound(context: Context): Promise<boolean> {
+async function runRound(context: Context, options: BackfillOptions): Promise<boolean> {
   const open: Open[] = await selectOpen(context)
     .select(['merchant_seq', 'backfills.state', 'started_at'])
     .orderBy('updated_at')
@@ -61,7 +67,7 @@ async function runRound(context: Context): Promise<boolean> {
   let went = false;
   for (const one of open) {
     if (context.signal.aborted) return false;
-    went = (await goOn(context, one)) || went;
+    went = (await goOn(context, one, options)) || went;
   }
   if (went) await context.timers.sleep(PAUSE_MS, { signal: context.signal }).catch(() => undefined);
   return went;
@@ -75,8 +81,12 @@ function selectOpen({ db }: Context) {
     .where('deleted_at', 'is', null);
 }
 
-async function goOn(context: Context, one: Open): Promise<boolean> {
-  if (one.state === 'running') return await enqueuePage(context, one.merchant_seq);
+async function goOn(context: Context, one: Open, { onDone }: BackfillOptions): Promise<boolean> {
+  if (one.state === 'running') {
+    const result = await enqueuePage(context, one.merchant_seq);
+    if (result?.isDone) await reportDone(context, one.merchant_seq, onDone);
+    return result !== undefined;
+  }
   if (one.state === PREVIOUS) return await setState(context, one, 'done');
   await waitForInserted(context.db, 'events');
   await waitForInserted(context.db, 'corrections');
@@ -97,7 +107,17 @@ async function setState(context: Context, one: Open, state: 'running' | 'done'):
   return numUpdatedRows > 0n;
 }
 
-async function enqueuePage(context: Context, merchantSeq: number): Promise<boolean> {
+async function reportDone(context: Context, merchantSeq: number, onDone: BackfillOptions['onDone']): Promise<void> {
+  try {
+    await onDone?.(merchantSeq);
+  } catch (error) {
+    const merchant = `merchant ${merchantSeq}`;
+    context.log.error({ error: describeError(error), merchant }, 'a backfill ended, and what follows it failed');
+  }
+}
+
+/** @returns undefined: it cannot go on now. */
+async function enqueuePage(context: Context, merchantSeq: number): Promise<{ isDone: boolean } | undefined> {
   const result = await transact(context.db, async (trx) => {
     const row = await trx
       .selectFrom('backfills')
@@ -125,10 +145,10 @@ async function enqueuePage(context: Context, merchantSeq: number): Promise<boole
       updated_at: now,
     };
     await trx.updateTable('backfills').set(set).where('merchant_seq', '=', merchantSeq).execute();
-    return { enqueued };
+    return { enqueued, isDone: !next && !orders };
   });
   if (result && result.enqueued > 0) context.wakeUps.callbacks.notify();
-  return result !== undefined;
+  return result;
 }
 
 /** Whether a merchant takes callbacks, and has tried most of those that were enqueued before. */

@@ -6,7 +6,7 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import { isAwaitingConfirmation } from '../../database/restores.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { refuse } from '../../texts/refuse.ts';
+import { refuse, refuseField } from '../../texts/refuse.ts';
 import { renderRows } from '../render/render-bodies.ts';
 import { failUnrenderable } from './fail-unrenderable.ts';
 
@@ -15,8 +15,8 @@ const HELD_RETRY_S = 60;
 
 export type FeedItem = { id: string; body: object };
 
-/** `since`: only callbacks that were stored at or after. `peek`: the cursor acknowledges nothing. */
-export type FeedPage = { after: number; limit: number; since?: Date | undefined; peek?: boolean };
+/** `since`: only callbacks that were stored at or after; a webhook-id: not before that one. `peek`: the cursor acknowledges nothing. */
+export type FeedPage = { after: number; limit: number; since?: Date | string | undefined; peek?: boolean };
 type FeedReader = { seq: number; url: string | null; pulled_position: number };
 type FeedRow = Selectable<Database['callbacks']>;
 
@@ -26,7 +26,7 @@ type FeedRow = Selectable<Database['callbacks']>;
  * what is before it: for a merchant without a URL, these callbacks are delivered.
  * An event that cannot be rendered is left out: it fails, and its callback stays failed.
  * @returns also the last position that was given out, and the one that the next page begins after: with `since`, an empty page may have one that is further.
- * @throws ConfereError `unavailable` until a restore is confirmed.
+ * @throws ConfereError `unavailable` until a restore is confirmed; `invalid_request` for a `since` that is no callback of the merchant.
  */
 export async function readFeed(
   context: Context,
@@ -35,9 +35,10 @@ export async function readFeed(
 ): Promise<{ items: FeedItem[]; next: number; last: number }> {
   const merchantSeq = merchant.seq;
   if (await isAwaitingConfirmation(context.db)) throw refuse('events_held', {}, { retryAfterS: HELD_RETRY_S });
+  const since = await toInstant(context.db, merchantSeq, page.since);
   await numberNew(context, merchantSeq);
   if (!page.peek) await acknowledge(context, merchant, page.after);
-  const { rows, last } = await transact(context.db, (trx) => readRows(trx, merchantSeq, page));
+  const { rows, last } = await transact(context.db, (trx) => readRows(trx, merchantSeq, { ...page, since }));
   const bodies = await renderRows(context, rows);
   const unrenderable = rows.filter((row) => !bodies.has(row.seq));
   // with a URL, its delivery fails them
@@ -52,11 +53,23 @@ export async function readFeed(
   return { items, next: row ? requireRowNumber(row.position, 'the feed') : page.after, last };
 }
 
+async function toInstant(db: Reader, merchantSeq: number, since: FeedPage['since']): Promise<Date | undefined> {
+  if (typeof since !== 'string') return since;
+  const row = await db
+    .selectFrom('callbacks')
+    .select('created_at')
+    .where('webhook_id', '=', since)
+    .where('merchant_seq', '=', merchantSeq)
+    .executeTakeFirst();
+  if (!row) throw refuseField('since', 'event_unknown');
+  return row.created_at;
+}
+
 /** Reads the last position before the rows, on one connection: all rows up to it are seen. */
 async function readRows(
   trx: Transaction<Database>,
   merchantSeq: number,
-  { after, limit, since }: FeedPage,
+  { after, limit, since }: FeedPage & { since: Date | undefined },
 ): Promise<{ rows: FeedRow[]; last: number }> {
   const last = await readLastPosition(trx, merchantSeq);
   const rows = await trx

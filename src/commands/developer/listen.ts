@@ -47,7 +47,10 @@ export function listenCommand(program: Command): void {
     )
     .option('--server <url>', 'where Confere runs; by default PUBLIC_URL', process.env.PUBLIC_URL || LOCAL_URL)
     .requiredOption('--forward <url>', 'where to post, such as http://localhost:8080/pix')
-    .option('--since <instant>', 'also events that were stored at or after, such as 2026-11-21T00:00:00-03:00')
+    .option(
+      '--since <when>',
+      'also events that Confere made at or after, such as 2026-11-21T00:00:00-03:00, or from the event with this id on: msg_…',
+    )
     .option('--types <types>', 'only these, with commas: pix.cashin.paid,pix.cashin.refund')
     .option(
       '--secret <file>',
@@ -86,7 +89,7 @@ async function listen(options: Options): Promise<void> {
   const feed = parseUrl('--server', options.server);
   const forward = parseUrl('--forward', options.forward);
   const types = readTypes(options.types);
-  const since = parseInstant('--since', options.since) ?? new Date();
+  const since = readSince(options.since);
   const secret =
     (await given('--secret', options.secret)) ?? `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
   const bearerToken = await given('--bearer-token', options.bearerToken);
@@ -114,6 +117,11 @@ async function listen(options: Options): Promise<void> {
   }
   if (refused > 0) process.stderr.write(`${refused} of ${posted} were not accepted: run it with --since once more\n`);
   process.exitCode = options.once && refused > 0 ? 1 : 0;
+}
+
+/** An instant, or the id of an event. */
+function readSince(given: string | undefined): string {
+  return given?.startsWith('msg_') ? given : (parseInstant('--since', given) ?? new Date()).toISOString();
 }
 
 /** The types of events that a feed has; a challenge is none. */
@@ -147,10 +155,10 @@ function readFormat(format: string, bearerToken: string | undefined): Pick<Sendi
 /** @throws ConfereError when the server refuses the token, or answers anything else than a page. */
 async function readPage(
   server: URL,
-  { token, after, since }: { token: string; after: string; since: Date },
+  { token, after, since }: { token: string; after: string; since: string },
 ): Promise<Page> {
   const url = new URL('/api/v1/events', server);
-  const query = { after, since: since.toISOString(), peek: 'true', limit: String(PAGE) };
+  const query = { after, since, peek: 'true', limit: String(PAGE) };
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   for (;;) {
     const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } }).catch((error: unknown) => {

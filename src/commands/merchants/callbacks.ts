@@ -25,9 +25,10 @@ export function callbacksCommand(program: Command): void {
     description: "send a merchant's delivered and failed callbacks of a range again, with their webhook-ids",
     options: {
       '--merchant <id>': 'whose',
-      '--from <instant>': 'created at or after, such as 2026-11-21T00:00:00-03:00',
-      '--to <instant>': 'created before',
-      '--by <time>': 'event: from and to are the time of the event at the provider',
+      '--from <instant>': 'made by Confere at or after, whenever it arrived, such as 2026-11-21T00:00:00-03:00',
+      '--to <instant>': 'made before',
+      '--by <time>':
+        'created (default): from and to are when Confere made the message; event: when its event happened at the provider',
       '--state <state>': 'only delivered, or only failed',
       '--dry-run': 'only count them',
     },

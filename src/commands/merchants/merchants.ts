@@ -162,7 +162,7 @@ async function compare(
   const row = await findMerchant(context.db, id);
   const filters = filtersOf(filter ? { ...row, filter: JSON.stringify(completeFilter(filter)) } : row);
   const { events, complete, matched, before, unseen } = await previewFilter(context, filters, {
-    before: filtersOf(row),
+    before: { seq: row.seq, filters: filtersOf(row) },
   });
   return { dry_run, days: PREVIEW_DAYS, events, complete, matched, before, unseen, past };
 }

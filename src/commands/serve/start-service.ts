@@ -20,6 +20,7 @@ import { startReceiverMinutes } from '../../inbox/silence/record-minutes.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
 import { ITEMS_IN_FLIGHT_MAX, workInbox } from '../../inbox/verify/work-inbox.ts';
 import { applyRefundRule } from '../../ledger/journal/read-policies.ts';
+import { makeBackfilledManifests } from '../../manifests/make-day-manifests.ts';
 import { mailAddressChanges } from '../../portal/mail-address-changes.ts';
 import { followParties } from '../../privacy/index-parties.ts';
 import { CONNECTIONS_MAX } from '../../provider/client.ts';
@@ -139,7 +140,10 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
       onOutage: (trouble) => raiseMerchantAlert(context, trouble),
       onRecovery: (merchantId) => endMerchantAlert(context, merchantId),
     }),
-    backfills: workBackfills(context),
+    backfills: workBackfills(
+      context,
+      isJobOn(context.config, 'day_manifests') ? { onDone: (seq) => makeBackfilledManifests(context, seq) } : {},
+    ),
     alerts: sendAlerts(context, openChannels(context, mailer)),
     callback_mails: mailFailedCallbacks(context),
     address_mails: mailAddressChanges(context),

@@ -25,7 +25,7 @@ export const replayRange = {
     .enum(REPLAYED_BY, `must be one of ${REPLAYED_BY.join(', ')}`)
     .optional()
     .describe(
-      'what from and to choose by: created (default), when the message was made; event, when its event happened at the provider; messages without one have their creation alone',
+      'what from and to choose by, never when it arrived: created (default), when Confere made the message, before its first try; event, when its event happened at the provider; messages without one have their creation alone',
     ),
   from: parsedInstant,
   to: parsedInstant,

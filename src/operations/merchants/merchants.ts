@@ -127,7 +127,10 @@ export const changeMerchant = defineChange<Asked, Awaited<ReturnType<typeof upda
   change: (inner, asked, { id }) => updateMerchant(inner, id, toMerchantInput(asked)),
   after: async (context, made, { state }) => made && state === 'enabled' && (await sendWaiting(context, made)),
   target({ noted }, { id, via }, { url, email, ...asked }) {
-    const fields = [nameFields(asked), ...noted.flatMap((one) => [one.kind, one.id])];
+    const fields = [
+      nameFields(asked),
+      ...noted.flatMap((one) => (one.kind === 'filter' ? [one.id] : [one.kind, one.id])),
+    ];
     // the switch of the filter is no foreign value
     if (asked.filter) fields.push(`expected=${asked.filter.expected ?? false}`);
     return { target: id, detail: `${via ? `${via} ` : ''}${fields.filter((one) => one !== '').join(', ')}` };

@@ -82,7 +82,7 @@ export const askAddress = defineOwnChange({
   audit: 'merchant.address_asked',
   route: 'POST /portal/address-changes',
   summary:
-    'Ask for another address: a url answers a challenge now; the change waits for the link mailed to the e-mail on file, or an admin. Without mail, a test_url counts at once (waits_for is empty) and gets invented examples alone',
+    'Ask for another address: a url answers a challenge now; the change waits for the link mailed to the e-mail on file, or an admin. Without mail, a test_url counts at once (waits_for is empty) and gets invented examples alone; unconfirmed, it also goes at once',
   input: z.strictObject({
     kind: z.enum(ADDRESS_KINDS),
     value: z.string().nullable().describe('null: no test_url any more'),
@@ -102,7 +102,7 @@ export const askAddress = defineOwnChange({
   change: (inner, asked, by) => scopeOf(by).changesIn(inner).askAddressChange(asked),
   target(made, { via }) {
     const isApplied = presentAddressChange(made).waits_for.length === 0;
-    const words = [via, ...nameChange(made), isApplied && 'unconfirmed'];
+    const words = [via, ...nameChange(made), isApplied && (made.value === null ? 'at_once' : 'unconfirmed')];
     return { target: made.id, detail: words.filter(Boolean).join(' ') };
   },
   answer: async (_context, made) => presentAddressChange(made),
@@ -201,15 +201,15 @@ export const chooseOwnFilter = defineOwnChange({
     const { examples, ...preview } = await scopeOf(by).previewFilter(filter);
     return {
       ...{ dry_run: true, days: PREVIEW_DAYS, ...preview },
-      examples: examples.map(({ transactionId, at, amountCents, isMatched, ...event }) => ({
+      examples: examples.map(({ transactionId, at, amountCents, isMatched, isThere: _, ...event }) => ({
         ...{ transaction_id: transactionId, ...event },
         ...{ at: calendar.toIso(at), amount: formatAmount(amountCents), matched: isMatched },
       })),
     };
   },
   change: (inner, { filter }, by) => scopeOf(by).changesIn(inner).setFilter(filter),
-  target: ({ before, after }, by) =>
-    auditObject(by, { before: summarizeFilter(before), after: summarizeFilter(after) }),
+  target: ({ before, after, noted: [noted] }, by) =>
+    auditObject(by, { before: summarizeFilter(before), after: summarizeFilter(after), noted: noted?.id }),
   answer: async (_context, { merchant }) => presentOwnMerchant(merchant),
 });
 

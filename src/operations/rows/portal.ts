@@ -37,7 +37,7 @@ export const ownChange = component('OwnChange', {
   effects: z
     .array(z.enum(ADDRESS_EFFECTS))
     .describe(
-      'of a change of address; unconfirmed: it counts, and gets invented examples alone; removed: tests go to url',
+      'of a change of address; unconfirmed: it counts, and gets invented examples alone; at_once: it waited for nobody; removed: tests go to url',
     ),
   value: nullableText.describe('of a change of address, for a week; of one that did not answer, its host'),
   fields: z.array(z.string()).describe('that operators changed, without values'),
@@ -52,7 +52,9 @@ export const ownChange = component('OwnChange', {
   filter: z
     .object({ before: filterSummary, after: filterSummary })
     .nullable()
-    .describe('of a filter that was chosen: its lists; of prefixes and extra_match only how many'),
+    .describe(
+      'of a filter that was chosen, and for a week of one that operators changed: its lists; of prefixes and extra_match after a week only how many',
+    ),
   expected_payment_id: nullableText,
   ...{ source: nullableText, number: nullableText },
   version: z.int().nullable().describe('of the order that was sent'),
@@ -113,7 +115,9 @@ export const ownFilterPreview = component('OwnFilterPreview', {
   matched: z.int(),
   unseen: valuesByList.describe('values of the filter that none of these events has, such as a misspelt status'),
   seen: valuesByList.describe('of those lists, values that the events have'),
-  before: z.object({ matched: z.int(), gained: z.int(), lost: z.int() }).describe('by the filter of now'),
+  before: z
+    .object({ matched: z.int(), gained: z.int(), lost: z.int(), had: z.int() })
+    .describe('by the filter of now; had: of gained, those whose message was sent already, or waits: none follows'),
   past: z
     .object({ callbacks: z.int(), complete: z.boolean().describe('false: there are more') })
     .nullable()

@@ -37,6 +37,7 @@ export const EXPECTED_EN = {
   'Não cobre ainda: há um pagamento que pode ser deste pedido, abaixo.':
     'Do not collect yet: there is a payment that may belong to this order, below.',
   'O número inteiro.': 'The whole number.',
+  'A referência inteira.': 'The whole reference.',
   Pago: 'Paid',
   Devolvido: 'Refunded',
   Cancelado: 'Cancelled',

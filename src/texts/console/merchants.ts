@@ -85,17 +85,24 @@ export const MERCHANTS_EN = {
   'extra contém': 'extra contains',
   tudo: 'everything',
   'O que o filtro teria aceitado': 'What the filter would have accepted',
-  'Dos {events} eventos dos últimos {days} dias, o filtro aceita {matched}.':
-    'Of the {events} events of the last {days} days, the filter accepts {matched}.',
-  'Dos {events} eventos mais novos dos últimos {days} dias, o filtro aceita {matched}.':
-    'Of the newest {events} events of the last {days} days, the filter accepts {matched}.',
-  'O filtro de hoje aceita {n} deles: com o novo entram <b>{gained}</b> e saem <b>{lost}</b>.':
-    'Today’s filter accepts {n} of them: the new one adds <b>{gained}</b> and removes <b>{lost}</b>.',
+  '{n} evento': '{n} event',
+  '{n} eventos': '{n} events',
+  'De {events} dos últimos {days} dias, o filtro aceita {matched}.':
+    'Of {events} of the last {days} days, the filter accepts {matched}.',
+  'Dos últimos {days} dias só o mais novo foi lido: de {events}, o filtro aceita {matched}.':
+    'Of the last {days} days only the newest part was read: of {events}, the filter accepts {matched}.',
+  'O filtro de hoje aceita {n}; com o novo, <b>{gained}</b> a mais e <b>{lost}</b> a menos.':
+    'Today’s filter accepts {n}; with the new one <b>{gained}</b> more and <b>{lost}</b> fewer.',
+  '{n} dos que entram já foi enviado ou está na fila: não vai de novo.':
+    '{n} of those added was sent already, or is queued: it does not go again.',
+  '{n} dos que entram já foram enviados ou estão na fila: não vão de novo.':
+    '{n} of those added were sent already, or are queued: they do not go again.',
   'Com os dados atuais de cada transação.': 'By what the ledger knows today of each transaction.',
   'Exemplos, os mais novos primeiro': 'Examples, the newest first',
   'Nenhum destes eventos muda de destino.': 'None of these events changes its destination.',
   'Nenhum destes eventos seria enviado.': 'None of these events would be sent.',
   entra: 'added',
+  'já enviado': 'sent already',
   aceita: 'accepted',
   sai: 'removed',
   // replaying
@@ -103,10 +110,10 @@ export const MERCHANTS_EN = {
   'Só os que falharam': 'Only those that failed',
   'Só os entregues': 'Only those that were delivered',
   'Período em que': 'Period in which',
+  'o Confere criou a mensagem': 'Confere made the message',
   'o evento aconteceu (horário do provedor)': 'the event happened (provider’s time)',
-  'a mensagem foi criada': 'the message was made',
-  'Correções e mensagens de pedidos não têm evento do provedor: contam por quando foram criadas.':
-    'Corrections and messages of orders have no event of the provider: they count by when they were made.',
+  'Nunca é quando a mensagem chegou: a que ficou retida ou foi repetida foi criada antes. Na dúvida, comece mais cedo: o que já chegou volta com o mesmo webhook-id. Correções e mensagens de pedidos não têm evento: contam por quando foram criadas.':
+    'It is never when the message arrived: one that was held or retried was made before. In doubt begin earlier: what has arrived comes again with the same webhook-id. Corrections and messages of orders have no event: they count by when they were made.',
   'Envia de novo os callbacks de um período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.':
     'Sends the callbacks of a period again, with the same webhook-ids and in the order of each transaction. Those that still wait are left out: they will be sent in any case.',
   'No horário do provedor ({zone}).': 'On the provider’s clock ({zone}).',

@@ -3,6 +3,8 @@ export const PORTAL_EN = {
   'Cole o token do portal, que a operação lhe deu. Ele começa com cfm_.':
     'Paste the portal token that the operators gave you. It begins with cfm_.',
   'Todos os callbacks': 'All callbacks',
+  'Todos, sem testes': 'All without tests',
+  'Inteiro, não só o começo.': 'All of it, not its beginning alone.',
   'Referência, E2E, pedido': 'Reference, E2E, order or id',
   Testes: 'Tests',
   'Reenviar os testes que falharam desde {at}': 'Send the tests that failed since {at} again',
@@ -86,8 +88,9 @@ export const PORTAL_EN = {
   'O endereço de teste recebe só os testes e os exemplos, com um segredo próprio, que a prévia mostra; outra query, como ?v=2, dá outro segredo. Vazio: nenhum.':
     'The address for tests receives tests and examples alone, with a secret of its own, which the preview shows; another query, such as ?v=2, has another secret. Empty: none.',
   'Segredo de teste': 'Test secret',
-  'Um endereço começa com https://, com qualquer porta, caminho e query, sem usuário nem senha, e fica fora de redes internas. Um redirecionamento não é seguido: conta como falha.':
-    'An address begins with https://, with any port, path and query, without user or password, and is outside of internal networks. A redirect is not followed: it counts as a failure.',
+  'Um endereço começa com https://, com qualquer porta, caminho e query, sem usuário nem senha. Um redirecionamento não é seguido: conta como falha.':
+    'An address begins with https://, with any port, path and query, without user or password. A redirect is not followed: it counts as a failure.',
+  'Ele fica fora de redes internas.': 'It is outside of internal networks.',
   'Quando a mudança valer, o que já falhou no endereço de hoje ainda é tentado nele, por até {hours} horas ou até falhar mais uma vez (nada, se os envios estão suspensos por falhas). Tudo o mais vai logo ao novo, também o que está retido.':
     'Once the change counts, what has failed at the address of today is still tried there, for up to {hours} hours or until it fails once more (nothing, if deliveries are suspended by failures). All else goes to the new one at once, also what is held.',
   'Ao confirmar, uma mensagem assinada (confere.challenge) vai para o endereço novo. Ele responde em 15 s com um status 2xx e o corpo <code>{body}</code>, onde … é o valor de data.challenge que chegou.':
@@ -97,6 +100,8 @@ export const PORTAL_EN = {
   'Depois a operação confirma: não há e-mail cadastrado.': 'Then the operators confirm: there is no e-mail on file.',
   'Um endereço de teste vale na hora, sem confirmação, e recebe só exemplos fictícios. Para que repitam as suas mensagens, peça o mesmo endereço de novo: então a operação o confirma.':
     'An address for tests counts at once, unconfirmed, and receives invented examples alone. For examples that repeat your messages, ask for the same address again: then the operators confirm it.',
+  'Um endereço de teste não confirmado também sai na hora: os testes vão então para o endereço de produção.':
+    'An unconfirmed address for tests also goes at once: tests then go to the address of production.',
   'Não confirmado: recebe só exemplos fictícios. Para confirmá-lo, peça o mesmo endereço de novo.':
     'Unconfirmed: it receives invented examples alone. To have it confirmed, ask for the same address again.',
   'Depois a operação confirma: este servidor não envia e-mails.':
@@ -163,6 +168,7 @@ export const PORTAL_EN = {
   'endereço novo não respondeu ao desafio': 'new address did not answer the challenge',
   'pedido confirmado': 'request confirmed',
   'pedido recusado': 'request refused',
+  'vale na hora': 'counts at once',
   'vale na hora; até ser confirmado, recebe só exemplos fictícios':
     'counts at once; until it is confirmed, it receives invented examples alone',
   'retirada: sem ele, os testes vão para o endereço de produção':
@@ -225,6 +231,7 @@ export const PORTAL_EN = {
   'o seu feed de eventos': 'your feed of events',
   'Escolha um tipo da lista.': 'Choose a type of the list.',
   exemplo: 'example',
+  teste: 'test',
   'Desativado: {why}. Nada é enviado, e os callbacks ficam retidos. Conserte o endereço e retome os envios: eles seguem então.':
     'Disabled: {why}. Nothing is sent, and callbacks are held. Repair the address and resume deliveries: they follow then.',
   'A operação e você são avisados depois de {after}.': 'Operators and you are notified after {after}.',

@@ -112,13 +112,17 @@ test('an event is posted however many there were before --since', async () => {
   const { transaction } = await trigger('pix.cashin.refund');
   await eventsOf(transaction);
   const before = local.calls.length;
-  const { code } = await listen('--since', since);
+  const { code, out } = await listen('--since', since);
   expect(code).toBe(0);
-  expect(local.calls.slice(before).map(({ json }) => json.type)).toEqual([
-    'pix.cashin.pending',
-    'pix.cashin.paid',
-    'pix.cashin.refund',
-  ]);
+  const own = ['pix.cashin.pending', 'pix.cashin.paid', 'pix.cashin.refund'];
+  expect(local.calls.slice(before).map(({ json }) => json.type)).toEqual(own);
+  // an id stands for the moment at which its event was made
+  const [first = ''] = /msg_\w+/.exec(out) ?? [];
+  expect((await listen('--since', first)).code).toBe(0);
+  expect(local.calls.slice(before + own.length).map(({ json }) => json.type)).toEqual(own);
+  const none = await listen('--since', 'msg_none');
+  expect([none.code, none.err]).toEqual([1, expect.stringContaining('since is the id of no event of yours')]);
+  expect((await listen('--since', 'yesterday')).code).toBe(2);
 });
 
 test('a wrong token, an address that is none and a type that is none are said', async () => {

@@ -1,8 +1,8 @@
-/** A new installation's first manifests: the first tick of the job makes those of the days before it too. */
+/** The first manifests of an installation and of a merchant: those of the days before it too. */
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
-import { makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
+import { makeBackfilledManifests, makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { defaultEventsSince } from '../../../src/merchants/change-merchants.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
@@ -27,4 +27,58 @@ test.for([
   await makeDayManifests(context);
   const made = await db.selectFrom('day_manifests').select('day').orderBy('day').execute();
   expect(made.map(({ day }) => day)).toEqual([first, addDays(first, 1)].slice(0, days));
+});
+
+test('the days of a backfill have theirs once it ends, and the next tick finds what it would have found', async () => {
+  await using env = await openCallbackEnvironment();
+  const { context } = env;
+  const { calendar, clock, db } = context;
+  const endDays = async (count: number) => {
+    const next = calendar.startOfDay(addDays(calendar.dayOf(clock.now()), count)).getTime();
+    await env.timers.advance(next - clock.now().getTime() + 3_600_000);
+  };
+  const first = calendar.dayOf(clock.now());
+  const facts = { url: URL_OF_NOBODY, eventsSince: defaultEventsSince(clock.now()) };
+  const { merchant: other } = await env.addMerchant('', { ...facts, filter: { platforms: ['other'] } });
+  await runBackfills(context);
+  const late = await env.applyTransaction(['paid'], { platform: 'other' });
+  await env.applyTransaction(['paid'], { platform: 'p' });
+  await makeDayManifests(context);
+  await endDays(2);
+  const { merchant } = await env.addMerchant('', { ...facts, filter: { platforms: ['p'] } });
+  const daysOf = async ({ seq }: { seq: number }) => {
+    const rows = db.selectFrom('day_manifests').select('day').where('merchant_seq', '=', seq);
+    return (await rows.orderBy('day').execute()).map(({ day }) => day);
+  };
+  await env.applyTransaction(['paid'], { platform: 'p' });
+  await runBackfills(context, async () => (await daysOf(merchant)).length > 0, {
+    onDone: (seq) => makeBackfilledManifests(context, seq),
+  });
+  expect([await daysOf(merchant), await daysOf(other)], 'its ended days, and nobody else').toEqual([[first], []]);
+  late.shown.events.unshift({ status: 'refund', date_created: `${first} 23:59:59` });
+  await env.appendEvents(late, []);
+  await endDays(1);
+  await makeDayManifests(context);
+  expect(await daysOf(merchant), 'none of a day before it was there').toEqual([first, addDays(first, 2)]);
+  expect(await daysOf(other)).toEqual([first, addDays(first, 2)]);
+
+  // as if a process that knows later messages were faster
+  const { seq: _, ...row } = await db.selectFrom('day_manifests').selectAll().limit(1).executeTakeFirstOrThrow();
+  const due = { day: row.day, merchant_seq: row.merchant_seq };
+  const newer = { ...row, revision: 99, callback_cut: row.callback_cut + 1_000, facts_hash: Buffer.alloc(32) };
+  await db
+    .insertInto('day_manifests')
+    .values({ ...newer, callback_seq: null })
+    .execute();
+  await db.insertInto('due_day_manifests').values(due).execute();
+  expect(await makeBackfilledManifests(context, row.merchant_seq)).toEqual({ made: 0 });
+  expect(await db.selectFrom('due_day_manifests').selectAll().execute(), 'it stays due').toEqual([due]);
+});
+
+test('a backfill goes on where the manifests fail', async () => {
+  await using env = await openCallbackEnvironment();
+  await env.addMerchant('', { url: URL_OF_NOBODY });
+  await runBackfills(env.context, undefined, { onDone: () => Promise.reject(new Error('no manifests')) });
+  const states = await env.context.db.selectFrom('backfills').select('state').execute();
+  expect(states).toEqual([{ state: 'done' }]);
 });

@@ -4,6 +4,8 @@ import { listAudit } from '../../../src/access/list-audit.ts';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { revokeToken } from '../../../src/access/tokens.ts';
 import { LEASE_MS } from '../../../src/callbacks/queue/claim-callbacks.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { setMerchantState, updateMerchant } from '../../../src/merchants/change-merchants.ts';
 import { eraseFromMerchants } from '../../../src/merchants/erase-from-merchants.ts';
 import { OLD_ADDRESS_MS } from '../../../src/merchants/old-address.ts';
@@ -17,6 +19,7 @@ import { applyRetention } from '../../../src/retention/apply-retention.ts';
 import { callApi } from '../../support/call-api.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { openMailSink } from '../../support/open-mail-sink.ts';
 import { type Behaviour, type Call, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { createMerchantToken } from '../../support/open-scopes.ts';
@@ -280,6 +283,7 @@ test('what a token does in the portal is mailed once, and a second rotation leav
     .select(['value', 'applied_at'])
     .where('merchant_seq', '=', own.seq)
     .orderBy('seq')
+    .where('kind', '=', 'notice')
     .execute();
   const [firstMs = 0, nextMs] = notices.map((one) => one.applied_at?.getTime());
   expect([notices.length, nextMs, notices[1]?.value]).toEqual([2, firstMs + NOTICE_EVERY_MS, 'enabled']);
@@ -551,7 +555,18 @@ test('without an e-mail on file, a test address counts at once and gets no payme
     () => shop.callsTo(path).filter(({ json }) => json.type === 'pix.cashin.paid').length === 2,
   );
   for (const { body } of shop.callsTo(path)) expect(body).not.toContain('of-maria');
-  expect((await own.ask('test_url', null)).json.waits_for).toEqual(['admin']);
+  // it is taken away at once, too: nobody confirmed it
+  const { json: none } = await own.ask('test_url', null);
+  expect([none.waits_for, await own.row()]).toEqual([
+    [],
+    expect.objectContaining({ test_url: null, test_unconfirmed: 0 }),
+  ]);
+  const [gone] = await own.history('merchant.address_asked');
+  expect(gone).toMatchObject({ effects: ['at_once', 'removed'], old_value: `${shop.url}${path}`, value: null });
+  await own.call('POST', '/test');
+  await env.advanceUntil('a test came to the URL', () => shop.callsTo(own.path).length === 3);
+  const { id: sent } = (await own.call('POST', '/address-changes', { kind: 'test_url', value: null })).json;
+  expect(sent, 'there is none').toBeUndefined();
 });
 
 test('an unconfirmed test address that is asked for again is confirmed; the history says what became of it', async () => {
@@ -572,7 +587,9 @@ test('an unconfirmed test address that is asked for again is confirmed; the hist
   await env.advanceUntil('it repeats a message', () =>
     shop.callsTo(path).some(({ body }) => body.includes('of-joana')),
   );
-  await decide((await own.ask('test_url', null)).json.id, 'confirm');
+  const removal = (await own.ask('test_url', null)).json;
+  expect(removal.waits_for, 'a confirmed one').toEqual(['admin']);
+  await decide(removal.id, 'confirm');
   const effects = async (action: string) =>
     (await own.history(action)).map((one) => `${one.kind} ${one.effects.join(' ')}`);
   expect(await effects('merchant.address_asked')).toEqual([
@@ -586,6 +603,57 @@ test('an unconfirmed test address that is asked for again is confirmed; the hist
   const headers = { cookie: session, 'accept-language': 'pt-BR' };
   const page = await (await fetch(`${surfaces.url}/portal/history`, { headers })).text();
   expect(page).toMatch(/sem ele, os testes vão para o endereço de produção[\s\S]*recebe só exemplos fictícios/);
+});
+
+test('the history has a filter with all values before and after for a week, the audit none that may name a person', async () => {
+  const own = await addShop();
+  const choose = (filter: object) => own.call('PUT', '/filter', { filter });
+  await choose({ reference_prefixes: ['maria-'], extra_match: { store: 7 } });
+  await choose({ reference_prefixes: ['maria-'], extra_match: { store: 7 }, statuses: ['paid'] });
+  const filter = { reference_prefixes: ['loja-'], expected: true };
+  await surfaces.api('admin', 'PATCH', `/merchants/${own.id}`, { filter });
+  const values = { reference_prefixes: ['maria-'], extra_match: ['store=7'] };
+  const counts = { reference_prefixes: 1, extra_match: 1 };
+  const filtersOf = async (action: string) => (await own.history(action)).map((one) => one.filter);
+  expect(await filtersOf('merchant.filter_chosen')).toEqual([
+    { before: values, after: { ...values, statuses: ['paid'] } },
+    { before: {}, after: values },
+  ]);
+  const [changed] = await own.history('merchant.changed');
+  expect(changed).toMatchObject({ addresses: [], fields: ['filter', 'expected=true'] });
+  expect(changed?.filter).toEqual({ before: {}, after: { reference_prefixes: ['loja-'], expected: ['true'] } });
+  const session = `confere_portal=${await openMerchantSession(env.context, own.token)}`;
+  const headers = { cookie: session, 'accept-language': 'pt-BR' };
+  const page = await (await fetch(`${surfaces.url}/portal/history`, { headers })).text();
+  expect(page).toContain('tudo → referência começa com: loja-; mudanças de pedidos: sim');
+  const audit = await listAudit(env.context.db, { target: own.id }, { limit: 10, before: undefined });
+  expect(JSON.stringify(audit)).not.toMatch(/maria-|loja-/);
+  await env.context.db.deleteFrom('merchant_address_changes').where('merchant_seq', '=', own.seq).execute();
+  expect(await filtersOf('merchant.filter_chosen')).toEqual([
+    { before: counts, after: { ...counts, statuses: ['paid'] } },
+    { before: {}, after: counts },
+  ]);
+  expect(await filtersOf('merchant.changed')).toEqual([null]);
+});
+
+test('the form of an address says that it is outside of internal networks only where it must be', async () => {
+  const own = await addShop();
+  const cookie = `confere_portal=${await openMerchantSession(env.context, own.token)}`;
+  const show = async (url: string) =>
+    await (await fetch(`${url}/portal/addresses`, { headers: { cookie, 'accept-language': 'pt-BR' } })).text();
+  const config = { ...env.context.config, CALLBACK_ALLOW_PRIVATE: false };
+  await using strict = await serveHttp(
+    { ...env.context, config },
+    createApp({ ...env.context, config }),
+    TEST_HTTP_LIMITS,
+  );
+  const pages = [await show(surfaces.url), await show(`http://127.0.0.1:${strict.port}`)];
+  expect(
+    pages.map((page) => [page.includes('sem usuário nem senha'), page.includes('fora de redes internas')]),
+  ).toEqual([
+    [true, false],
+    [true, true],
+  ]);
 });
 
 test('a merchant that fetches its events has no address to change', async () => {

@@ -79,6 +79,18 @@ test('a wider filter brings the past events that it lacks, and one more waits un
   expect((await findMerchant(env.context.db, shop.merchant.id)).own_filter).toBeNull();
 });
 
+test('a preview says of which added events the message is there already', async () => {
+  await env.timers.advance(2_000);
+  const shop = await addMerchant({ platforms: [OURS] }, defaultEventsSince(env.context.clock.now()));
+  await env.applyTransaction(['paid'], { platform: OURS });
+  await choose(shop, { statuses: ['refund'] });
+  await env.applyTransaction(['paid'], { platform: OURS });
+  const { before, examples, past } = await (await shop.scope()).previewFilter({});
+  expect(before).toEqual({ matched: 0, gained: 2, lost: 0, had: 1 });
+  expect(examples.map(({ isThere }) => isThere)).toEqual([false, true]);
+  expect(past, 'none goes again').toEqual({ callbacks: 1, complete: true });
+});
+
 test('a preview counts what operators allow alone: other events change no number of it', async () => {
   const shop = await addMerchant({ platforms: [OURS], extra_match: { store: 7 } });
   const now = env.context.clock.now();
@@ -91,7 +103,7 @@ test('a preview counts what operators allow alone: other events change no number
     events: 6,
     complete: true,
     matched: 6,
-    before: { matched: 6, gained: 0, lost: 0 },
+    before: { matched: 6, gained: 0, lost: 0, had: 0 },
   });
   const paid = await preview({ statuses: ['paid'] });
   expect(paid).toMatchObject({ events: 6, matched: 3, before: { matched: 6, gained: 0, lost: 3 } });

@@ -315,7 +315,7 @@ it('shows what a change changed: the filter, which secret, the amount of an orde
     { action: 'merchant.secret_rotated', kind: 'url' },
     {
       ...{ action: 'merchant.filter_chosen', kind: null },
-      filter: { before: {}, after: { operations: ['cashin'], reference_prefixes: 1 } },
+      filter: { before: {}, after: { operations: ['cashin'], reference_prefixes: ['maria'] } },
     },
     { action: 'expected.reopen', ...order, note: 'o cliente voltou' },
     { action: 'expected.cancel', ...order, amount: null },
@@ -325,7 +325,7 @@ it('shows what a change changed: the filter, which secret, the amount of an orde
   ]);
   const page = (await ana?.get('/portal/history'))?.text ?? '';
   expect(page).toMatch(
-    /segredo trocado[\s\S]*o do endereço de produção[\s\S]*tudo → operações: Entrada; referência começa com: 1 valor/,
+    /segredo trocado[\s\S]*o do endereço de produção[\s\S]*tudo → operações: Entrada; referência começa com: maria/,
   );
   expect(page).toMatch(
     /both\/a-history<\/a>[\s\S]*o cliente voltou[\s\S]*R\$ 31,00<\/span> → <span class="money">R\$ 25,02/,

@@ -184,7 +184,7 @@ describe('an example of each message', () => {
     await env.timers.advance(2_000);
     expect(shop.calls.length).toBe(sent);
     expect((await show('/portal/callbacks')).html).toMatch(
-      /<code>pix\.cashin\.paid<\/code> <span class="hint">exemplo/,
+      /<code>pix\.cashin\.paid<\/code> <span class="badge is-example">exemplo/,
     );
     expect((await show('/portal/messages/pix.cashout.corrected')).html).toContain('Fictício');
     expect((await show('/portal/messages/pix.cashin.none')).status).toBe(404);

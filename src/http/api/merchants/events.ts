@@ -7,7 +7,7 @@ import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
 import { pullReads } from '../../../metrics/metrics.ts';
 import { PAGE_ITEMS_DEFAULT } from '../../../operations/describe-operation.ts';
-import { instant, wholeNumber } from '../../../operations/fields.ts';
+import { parsedInstant, wholeNumber } from '../../../operations/fields.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { createPullAdmission } from '../../access/admit-pull.ts';
 import { readBearer } from '../../access/authorize.ts';
@@ -26,10 +26,15 @@ export const feedQuerySchema = z.object({
     .transform(Number)
     .optional(),
   limit: wholeNumber(1, LIMIT_MAX).default(PAGE_ITEMS_DEFAULT),
-  since: instant
-    .transform((text) => new Date(text))
+  since: z
+    .union(
+      [parsedInstant, z.string().regex(/^msg_\w{1,64}$/)],
+      'must be an instant, such as 2026-11-21T00:00:00-03:00, or the id of an event',
+    )
     .optional()
-    .describe('only events that were stored at or after'),
+    .describe(
+      'only events that were stored at or after it, or not before the event with this id; not when they happened',
+    ),
   peek: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')

@@ -185,7 +185,7 @@ async function form(context: Context, response: Response, draft: Draft) {
     filterField(draft, { name: 'operation', label: 'Operação', words: OPERATION_CHOICES, any: 'Todas' }),
     inputField(draft, { name: 'source', label: 'Origem' }),
     inputField(draft, { name: 'number', label: 'Número', hint: t('O número inteiro.') }),
-    inputField(draft, { name: 'reference', label: 'Referência' }),
+    inputField(draft, { name: 'reference', label: 'Referência', hint: t('A referência inteira.') }),
     inputField(draft, { name: 'name', label: 'Nome' }),
     inputField(draft, { name: 'document', label: 'Documento' }),
     inputField(draft, { name: 'amount', label: 'Valor' }),

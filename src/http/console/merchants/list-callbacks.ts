@@ -7,7 +7,7 @@ import { TEST_TYPE } from '../../../callbacks/render/renderable.ts';
 import type { Context } from '../../../context.ts';
 import { callbacks } from '../../../operations/merchants/callbacks.ts';
 import { MESSAGE_TYPES } from '../../../operations/merchants/message-types.ts';
-import { type Label, t } from '../../../texts/translate.ts';
+import { type Label, t, words } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { orderLink } from '../expected/describe-expected.ts';
@@ -60,10 +60,12 @@ export function callbackListPages(context: Context): Router {
   });
 }
 
-/** The type of a callback, marked if it is an example. */
+const TEST_WORDS = words({ test: 'teste', example: 'exemplo' });
+
+/** The type of a callback, marked if it is a test or an example. */
 export function typeCell({ type, source }: Pick<PresentedCallback, 'type' | 'source'>): Html {
-  const isExample = source === TEST_SOURCE && type !== TEST_TYPE;
-  return html`<code>${type}</code>${isExample && html` <span class="hint">${t('exemplo')}</span>`}`;
+  const isTest = source === TEST_SOURCE;
+  return html`<code>${type}</code>${isTest && html` ${badge(TEST_WORDS, type === TEST_TYPE ? 'test' : 'example')}`}`;
 }
 
 /**

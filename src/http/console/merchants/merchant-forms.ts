@@ -100,7 +100,8 @@ async function previewOf(
   const isWider = !item || eventsSince < item.events_since || !isWithin(filter, parseFilter(item.filter));
   const options = { filters: [filter, own], eventsSince, countMsMax: COUNT_MS_MAX };
   const past = isWider && (await countBackfill(context, item, options));
-  const preview = await previewFilter(context, [filter, own], { before: item && filtersOf(item) });
+  const before = item && { seq: item.seq, filters: filtersOf(item) };
+  const preview = await previewFilter(context, [filter, own], { before });
   return html`${past && facts([['Eventos anteriores', renderPast(context, past, eventsSince)]])}${renderFilterPreview(preview)}`;
 }
 

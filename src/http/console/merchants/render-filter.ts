@@ -4,7 +4,7 @@ import { PREVIEW_DAYS } from '../../../callbacks/manage/read-previewed-events.ts
 import type { Context } from '../../../context.ts';
 import type { FilterSummary, MerchantFilter } from '../../../merchants/match-filter.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { t, words } from '../../../texts/translate.ts';
+import { plural, t, words } from '../../../texts/translate.ts';
 import { formatCount, formatWallTime, moment, money, shortId } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { badge, table, transactionLink } from '../parts/page-components.ts';
@@ -43,7 +43,8 @@ export function renderFilter(
 
 /** A filter as the audit keeps it, in a line. */
 export function describeSummary(filter: FilterSummary): string {
-  const values = new Map(Object.entries({ operations: OPERATION_WORDS, statuses: STATUS_WORDS }));
+  const orders: Record<string, string> = { true: t('sim') };
+  const values = new Map(Object.entries({ operations: OPERATION_WORDS, statuses: STATUS_WORDS, expected: orders }));
   const set = Object.entries(filter).map(([name, value]) => {
     const said = Array.isArray(value)
       ? value.map((one) => describeCode(values.get(name) ?? {}, one)).join(', ')
@@ -71,18 +72,27 @@ export function renderPast(
 /** Which of the last events a filter would have matched. @param links whether transactions have a page to link to. */
 export function renderFilterPreview(preview: FilterPreview, links = true): Html {
   const { events, complete, matched, before, examples } = preview;
-  const counts = { events: formatCount(events), days: PREVIEW_DAYS, matched: html`<b>${formatCount(matched)}</b>` };
+  const read = plural(events, '{n} evento', '{n} eventos');
+  const counts = { events: read, days: PREVIEW_DAYS, matched: html`<b>${formatCount(matched)}</b>` };
   const accepted = complete
-    ? tHtml('Dos {events} eventos dos últimos {days} dias, o filtro aceita {matched}.', counts)
-    : tHtml('Dos {events} eventos mais novos dos últimos {days} dias, o filtro aceita {matched}.', counts);
+    ? tHtml('De {events} dos últimos {days} dias, o filtro aceita {matched}.', counts)
+    : tHtml('Dos últimos {days} dias só o mais novo foi lido: de {events}, o filtro aceita {matched}.', counts);
   const change =
     before &&
-    tHtml('O filtro de hoje aceita {n} deles: com o novo entram <b>{gained}</b> e saem <b>{lost}</b>.', {
+    tHtml('O filtro de hoje aceita {n}; com o novo, <b>{gained}</b> a mais e <b>{lost}</b> a menos.', {
       n: formatCount(before.matched),
       gained: formatCount(before.gained),
       lost: formatCount(before.lost),
     });
-  return html`<section><h2>${t('O que o filtro teria aceitado')}</h2><p>${accepted} ${change} <span class="hint">${t('Com os dados atuais de cada transação.')}</span></p>
+  const had =
+    before &&
+    before.had > 0 &&
+    plural(
+      before.had,
+      '{n} dos que entram já foi enviado ou está na fila: não vai de novo.',
+      '{n} dos que entram já foram enviados ou estão na fila: não vão de novo.',
+    );
+  return html`<section><h2>${t('O que o filtro teria aceitado')}</h2><p>${accepted} ${change} ${had} <span class="hint">${t('Com os dados atuais de cada transação.')}</span></p>
 ${describeUnseen(preview)}
 ${table({
   caption: 'Exemplos, os mais novos primeiro',
@@ -101,7 +111,7 @@ ${table({
       title: 'Filtro',
       cell: (row) =>
         row.isMatched
-          ? badge({ applied: before ? t('entra') : t('aceita') }, 'applied')
+          ? badge({ applied: before ? (row.isThere ? t('já enviado') : t('entra')) : t('aceita') }, 'applied')
           : badge({ held: t('sai') }, 'held'),
     },
   ],

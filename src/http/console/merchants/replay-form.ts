@@ -27,7 +27,7 @@ const DAYS_WITHOUT_FAILURE = 7;
 
 type Range = Omit<ReplayRequest, 'merchant' | 'dryRun'>;
 
-const BY = words({ event: 'o evento aconteceu (horário do provedor)', created: 'a mensagem foi criada' });
+const BY = words({ created: 'o Confere criou a mensagem', event: 'o evento aconteceu (horário do provedor)' });
 const STATES = words({ all: 'Entregues e falhos', failed: 'Só os que falharam', delivered: 'Só os entregues' });
 
 /** The form that sends a merchant's callbacks of a range again; its preview counts them. */
@@ -85,7 +85,7 @@ export function replayParts<Item>(
 
 /** The fields of a range. */
 function replayFields(draft: Draft, zone: string): Html {
-  return html`<div class="fields wide">${choiceField(draft, { name: 'by', label: 'Período em que', words: BY, hint: 'Correções e mensagens de pedidos não têm evento do provedor: contam por quando foram criadas.' })}
+  return html`<div class="fields wide">${choiceField(draft, { name: 'by', label: 'Período em que', words: BY, hint: 'Nunca é quando a mensagem chegou: a que ficou retida ou foi repetida foi criada antes. Na dúvida, comece mais cedo: o que já chegou volta com o mesmo webhook-id. Correções e mensagens de pedidos não têm evento: contam por quando foram criadas.' })}
 ${inputField(draft, { name: 'from', label: 'De' }, html` type="datetime-local" step="1" required`)}
 ${inputField(draft, { name: 'to', label: 'Até antes de', hint: t('No horário do provedor ({zone}).', { zone }) }, html` type="datetime-local" step="1" required`)}
 ${choiceField(draft, { name: 'states', label: 'Quais', words: STATES, any: 'Escolha' })}</div>`;

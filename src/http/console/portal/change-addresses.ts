@@ -4,7 +4,12 @@ import { sendsInvented } from '../../../callbacks/render/render-examples.ts';
 import { HOUR_MS } from '../../../domain/calendar.ts';
 import { OLD_ADDRESS_MS } from '../../../merchants/old-address.ts';
 import { askAddress } from '../../../operations/merchants/portal.ts';
-import { ADDRESS_KINDS, type AddressKind, presentAddressChange } from '../../../portal/address-changes.ts';
+import {
+  ADDRESS_KINDS,
+  type AddressKind,
+  type AskedAddress,
+  presentAddressChange,
+} from '../../../portal/address-changes.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { t } from '../../../texts/translate.ts';
 import { ofChange } from '../forms/two-step-form.ts';
@@ -30,7 +35,7 @@ export function addressForm(context: PortalContext, form: CreatePortalForm): Rou
     fields: async (
       draft,
       scope,
-    ) => html`${explain(scope)}${choiceField(draft, { name: 'kind', label: 'O que muda', words: ADDRESS_WORDS })}
+    ) => html`${explain(context, scope)}${choiceField(draft, { name: 'kind', label: 'O que muda', words: ADDRESS_WORDS })}
 ${inputField(draft, {
   name: 'value',
   label: 'Novo valor',
@@ -48,9 +53,12 @@ ${inputField(draft, {
         ['Hoje', scope.merchant[kind] ?? EMPTY_VALUE],
         ['Depois', value ?? EMPTY_VALUE],
         ['Segredo de teste', secret && idText(secret)],
-      ])}${explain(scope, kind !== 'email' && value !== null, [null, scope.merchant.test_url].includes(value) ? 'url' : kind)}${sayInFlight(scope, kind)}`;
+      ])}${explain(context, scope, { kind, value })}${sayInFlight(scope, kind)}`;
     },
-    done: (made) => (made && presentAddressChange(made).waits_for.length === 0 ? 'address_counts' : 'address_asked'),
+    done(made) {
+      if (!made || presentAddressChange(made).waits_for.length > 0) return 'address_asked';
+      return made.value === null ? 'address_removed' : 'address_counts';
+    },
   });
 }
 
@@ -60,31 +68,37 @@ function sayInFlight({ merchant }: MerchantScope, kind: AddressKind): Html | fal
   return html`<p class="explain">${t('Quando a mudança valer, o que já falhou no endereço de hoje ainda é tentado nele, por até {hours} horas ou até falhar mais uma vez (nada, se os envios estão suspensos por falhas). Tudo o mais vai logo ao novo, também o que está retido.', { hours: OLD_ADDRESS_MS / HOUR_MS })}</p>`;
 }
 
-/** Explains the challenge, and then the mailed link, or why the operators confirm. @param kind of the change, once it is chosen. */
-function explain({ isMailed, merchant }: MerchantScope, isChallenged = true, kind?: AddressKind): Html {
+/** Explains the challenge, and then the mailed link, or why the operators confirm. @param asked the change, once it is chosen. */
+function explain(
+  { config }: PortalContext,
+  { isMailed, merchant, countsAtOnce }: MerchantScope,
+  asked?: AskedAddress,
+): Html {
+  const isChallenged = asked === undefined || (asked.kind !== 'email' && asked.value !== null);
+  const counts = asked !== undefined && countsAtOnce(asked);
   const byOperators =
     merchant.email === null
       ? t('Depois a operação confirma: não há e-mail cadastrado.')
       : t('Depois a operação confirma: este servidor não envia e-mails.');
   const confirms = isMailed
     ? t('Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.')
-    : kind !== 'test_url' && byOperators;
-  const atOnce =
-    !isMailed &&
-    (kind ?? 'test_url') === 'test_url' &&
-    t(
-      'Um endereço de teste vale na hora, sem confirmação, e recebe só exemplos fictícios. Para que repitam as suas mensagens, peça o mesmo endereço de novo: então a operação o confirma.',
-    );
+    : !counts && byOperators;
+  const comes = t(
+    'Um endereço de teste vale na hora, sem confirmação, e recebe só exemplos fictícios. Para que repitam as suas mensagens, peça o mesmo endereço de novo: então a operação o confirma.',
+  );
+  const goes = t(
+    'Um endereço de teste não confirmado também sai na hora: os testes vão então para o endereço de produção.',
+  );
+  const atOnce = !isMailed && (asked ? counts && (asked.value === null ? goes : comes) : html`${comes} ${goes}`);
   const challenge = tHtml(
     'Ao confirmar, uma mensagem assinada (confere.challenge) vai para o endereço novo. Ele responde em 15 s com um status 2xx e o corpo <code>{body}</code>, onde … é o valor de data.challenge que chegou.',
     { body: CHALLENGE_ANSWER },
   );
-  const taken =
-    isChallenged &&
-    t(
-      'Um endereço começa com https://, com qualquer porta, caminho e query, sem usuário nem senha, e fica fora de redes internas. Um redirecionamento não é seguido: conta como falha.',
-    );
-  return html`<p class="explain">${taken} ${isChallenged && challenge} ${confirms} ${atOnce}</p>`;
+  const taken = t(
+    'Um endereço começa com https://, com qualquer porta, caminho e query, sem usuário nem senha. Um redirecionamento não é seguido: conta como falha.',
+  );
+  const outside = !config.CALLBACK_ALLOW_PRIVATE && t('Ele fica fora de redes internas.');
+  return html`<p class="explain">${isChallenged && html`${taken} ${outside} ${challenge}`} ${confirms} ${atOnce}</p>`;
 }
 
 /** Says that no mail reaches the merchant, and what takes its place; nothing where one does. */

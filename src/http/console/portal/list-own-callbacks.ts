@@ -102,7 +102,7 @@ const TEST_WORDS: Record<(typeof TESTS)[number], Label> = words({ none: 'sem tes
 
 function form(response: Response, draft: Draft) {
   const fields = [
-    inputField(draft, { name: 'about', label: 'Referência, E2E, pedido' }),
+    inputField(draft, { name: 'about', label: 'Referência, E2E, pedido', hint: t('Inteiro, não só o começo.') }),
     ...(draft.values.reference ? [inputField(draft, { name: 'reference', label: 'Referência' })] : []),
     inputField(draft, { name: 'extra', label: 'Extra' }),
     ...(draft.values.transaction_id ? [inputField(draft, { name: 'transaction_id', label: 'Id da transação' })] : []),

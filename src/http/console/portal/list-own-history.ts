@@ -52,6 +52,7 @@ const EFFECT_WORDS = words({
   confirm: 'pedido confirmado',
   refuse: 'pedido recusado',
   unconfirmed: 'vale na hora; até ser confirmado, recebe só exemplos fictícios',
+  at_once: 'vale na hora',
   removed: 'retirada: sem ele, os testes vão para o endereço de produção',
 });
 
@@ -98,10 +99,10 @@ function describeWho({ by, token_name: name }: OwnChange): Part {
 
 function describeRange(
   calendar: PortalContext['calendar'],
-  { range, count, fields: names, addresses }: OwnChange,
+  { range, count, fields: names, addresses, filter }: OwnChange,
 ): Part {
   if (names.length > 0)
-    return html`<code>${names.join(', ')}</code>${addresses.map((one) => html`<br>${describeCode(ADDRESS_WORDS, one.kind)} <span class="id">${one.old_value ?? EMPTY_VALUE} → ${one.value ?? EMPTY_VALUE}</span>`)}`;
+    return html`<code>${names.join(', ')}</code>${addresses.map((one) => html`<br>${describeCode(ADDRESS_WORDS, one.kind)} <span class="id">${one.old_value ?? EMPTY_VALUE} → ${one.value ?? EMPTY_VALUE}</span>`)}${filter && html`<br>${describeFilter(filter)}`}`;
   if (range === null) return undefined;
   const chosen = range.tests ? t('só testes e exemplos') : range.by === 'event' && t('pela data do evento');
   return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}${chosen && html` (${chosen})`}: ${plural(count ?? 0, '1 callback', '{n} callbacks')}`;
@@ -123,6 +124,10 @@ const STOP_WORDS = words({
   disabled: 'estavam desativados',
 });
 
+function describeFilter({ before, after }: NonNullable<OwnChange['filter']>): string {
+  return `${describeSummary(before)} → ${describeSummary(after)}`;
+}
+
 function describeDetails({ kind, effects, value, old_value: old, filter, callback, types, ...order }: OwnChange): Part {
   const stop = order.was ?? order.disabled_for;
   if (stop !== null) return describeCode(STOP_WORDS, stop);
@@ -130,8 +135,7 @@ function describeDetails({ kind, effects, value, old_value: old, filter, callbac
     return types.length === 1 ? html`<code>${types[0]}</code>` : t('{n} exemplos', { n: types.length });
   if (order.expected_payment_id !== null) return describeOrder(order);
   if (callback !== null) return html`<a href="${CALLBACKS.address}/${callback}">${shortId(callback)}</a>`;
-  if (filter !== null)
-    return html`${describeSummary(filter.before)} → ${describeSummary(filter.after)} <a href="/portal/filter">${t('o filtro de agora')}</a>`;
+  if (filter !== null) return html`${describeFilter(filter)} <a href="/portal/filter">${t('o filtro de agora')}</a>`;
   if (order.action === 'merchant.secret_rotated') return kind === null ? EMPTY_VALUE : describeCode(SECRET_WORDS, kind);
   // the audit has the host that did not answer alone
   const from = order.action !== 'merchant.address_unanswered' && html`${old ?? EMPTY_VALUE} → `;

@@ -123,8 +123,8 @@ ${explainCompeting(context, order, { competing, elsewhere })}${explainElsewhere(
 function fields(draft: Draft): Html[] {
   return [
     filterField(draft, { name: 'state', label: 'Estado', words: ORDER_STATE_WORDS, any: 'Todos' }),
-    inputField(draft, { name: 'number', label: 'Número' }),
-    inputField(draft, { name: 'reference', label: 'Referência' }),
+    inputField(draft, { name: 'number', label: 'Número', hint: t('O número inteiro.') }),
+    inputField(draft, { name: 'reference', label: 'Referência', hint: t('A referência inteira.') }),
     dayField(draft, { name: 'due_from', label: 'Vence de' }),
     dayField(draft, { name: 'due_to', label: 'Vence até' }),
     disputedField(draft),

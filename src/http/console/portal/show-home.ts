@@ -49,7 +49,7 @@ ${delivery}
 ${await renderAddresses(context, scope, response)}
 <section><h2>${t('Fatos')}</h2>${renderFacts(context, scope)}</section>
 <section><h2>${t('Últimos callbacks')}</h2>${ownCallbackTable(context, callbacks, 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.')}
-<p><a href="${CALLBACKS.address}">${t('Todos os callbacks')}</a></p></section>`;
+<p class="actions"><a href="${CALLBACKS.address}">${t('Todos os callbacks')}</a><a href="${CALLBACKS.address}?tests=none">${t('Todos, sem testes')}</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body, refreshS: REFRESH_S });
   });
   return router;
