@@ -53,8 +53,7 @@ async function compareNextDays(context: Context): Promise<boolean> {
   const changed = listChanged(known?.contracts ?? [], contracts);
   const isQuiet = changed.length === 0 && !known?.due;
   // a contract that is in force has charges to compare; without one, nothing was ever raised
-  if (isQuiet && (contracts.length === 0 || (known && now.getTime() - Date.parse(known.at) < EVERY_MS)))
-    return false;
+  if (isQuiet && (contracts.length === 0 || (known && now.getTime() - Date.parse(known.at) < EVERY_MS))) return false;
   const { entrySeq, eventSeq } = await sealNow(context);
   const learnt = known && contracts.length > 0 ? await readLearnt(db, known) : [];
   const today = calendar.dayOf(now);
