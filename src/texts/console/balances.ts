@@ -60,10 +60,12 @@ export const BALANCES_EN = {
   'Vazio: até que outro seja informado.': 'Empty: until another one is stated.',
   'Escreva o valor sem sinal.': 'Write the amount without a sign.',
   'De 0 a 100 %.': '0 to 100 %.',
-  'Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.':
-    'By this contract, {month} would have cost {agreed}; {charged} was charged.',
-  '{month} não teve transações que este contrato cobre: não há o que comparar.':
-    '{month} had no transactions that this contract covers: there is nothing to compare.',
+  'Por este contrato': 'By this contract',
+  'Meses inteiros, como se o contrato valesse neles.': 'Whole months, as if the contract held in them.',
+  'Plataformas com um contrato próprio ficam de fora.': 'Platforms with a contract of their own are left out.',
+  'Teria custado': 'Would have cost',
+  'Nenhuma transação de {months} é coberta por este contrato: não há o que comparar.':
+    'No transaction of {months} is covered by this contract: there is nothing to compare.',
   'Contratos informados': 'Stated contracts',
   'Contratos, os mais novos primeiro': 'Contracts, newest first',
   'Nenhum contrato até agora.': 'No contract so far.',

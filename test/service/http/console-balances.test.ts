@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
-import { addDays } from '../../../src/domain/calendar.ts';
+import { addDays, addMonths, monthOf } from '../../../src/domain/calendar.ts';
 import { formatAmount, formatMoney } from '../../../src/domain/money.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { previewChange } from '../../../src/ledger/read/preview-change.ts';
@@ -508,7 +508,7 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const typed = { platform: '', operation: 'cashin', fixed: '0,10', percent: '0,50', from: `${month}-01`, to: '' };
   const preview = await post('accountant', address, typed);
   expect(preview.text).toContain('Parte do valor, em % 0,50');
-  expect(preview.text).toMatch(/\S+ de \d+ não teve transações que este contrato cobre/);
+  expect(preview.text).toMatch(/Nenhuma transação de \S+ de \d+ é coberta por este contrato/);
   expect((await confirm('accountant', address, preview)).to).toBe(`/balances/fees?month=${month}&done=contract_stated`);
   await adjustBooks(env.context, {
     ...{ platform: A, day: `${month}-01`, kind: 'fee', amountCents: -1_990n, note: 'mensalidade', actor: 'test' },
@@ -619,8 +619,20 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   );
   const paidBefore = transactionOf('cashin', 1_000n, [['paid', `${addDays(`${month}-01`, -1)} 10:00:00`]]);
   await applyTransactions(env.context, [paidBefore]);
-  const again = await post('accountant', address, typed);
-  expect(again.text).toMatch(/Por este contrato, \S+ de \d+ teria custado R\$ [\d.,]+ ; foi cobrado R\$ [\d.,]+/);
+  const lastMonth = monthOf(last);
+  const made = [A, B].flatMap((platform) =>
+    [lastMonth, addMonths(lastMonth, -1)].map((of) => ({
+      ...transactionOf('cashin', 1_000n, [['paid', `${of}-15 10:00:00`]]),
+      platform,
+    })),
+  );
+  await applyTransactions(env.context, made);
+  const again = (await post('accountant', address, { ...typed, from: `${addMonths(lastMonth, -1)}-10` })).text;
+  // a month of A in which a contract of its own holds is left out
+  const row = '\\S+ 1 R\\$ 0,15 R\\$ 0,50 R\\$ 0,35';
+  expect(again).toMatch(
+    new RegExp(`Centro ${row} \\S+ de \\d+ ${row} \\S+ de \\d+ ${row} Soma – 3 R\\$ 0,45 R\\$ 1,50`),
+  );
   expect((await post('accountant', address, { ...typed, percent: '101,00', fixed: '-1,00' })).status).toBe(422);
   expect((await post('accountant', address, { ...typed, percent: '' })).text).toContain('Parte do valor, em % 0,00');
   expect((await post('accountant', address, { ...typed, fixed: '' })).text).toContain('Valor fixo, em R$ R$ 0,00');

@@ -1,11 +1,12 @@
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
-import { addDays, addMonths, type Day, monthOf } from '../../../domain/calendar.ts';
+import { addDays, addMonths, boundsOfMonth, type Day, type Month, monthOf } from '../../../domain/calendar.ts';
+import { append } from '../../../domain/lists.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { readContracts } from '../../../ledger/journal/read-contracts.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
-import { type Fees, readFees, sumDifferences } from '../../../ledger/stated/read-fees.ts';
+import { type FeeRow, readFees, sumDifferences } from '../../../ledger/stated/read-fees.ts';
 import { addCommission, BASIS_POINTS_MAX, undoCommission } from '../../../operations/books/commissions.ts';
 import type { AnyChange, By, GivenOf } from '../../../operations/define-change.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
@@ -19,7 +20,7 @@ import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts
 import { choiceField, dayField, formatMoneyInput, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
-import { facts } from '../parts/page-components.ts';
+import { facts, table } from '../parts/page-components.ts';
 import {
   readBookedPlatformWords,
   readNamesInFull,
@@ -69,16 +70,7 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
     },
     async preview(stated, platforms, response) {
       const opens = await describeOpened(context, response, { change: addCommission, given: stated, days: stated });
-      const month = addMonths(monthOf(context.calendar.dayOf(context.clock.now())), -1);
-      const contract = {
-        ...stated,
-        id: '',
-        fixedCents: stated.fixed,
-        basisPoints: stated.basis_points,
-        from: `${month}-01`,
-        to: null,
-      };
-      const would = sumOf(await readFees(context.db, month, { given: [contract] }), stated);
+      const would = await describeWould(context, response, stated);
       return html`${facts([
         ['Plataforma', stated.platform === null ? t('Todas') : (platforms[stated.platform] ?? stated.platform)],
         ['Operação', describeCode(OPERATION_WORDS, stated.operation)],
@@ -86,7 +78,7 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
         ['Parte do valor, em %', formatMoneyInput(BigInt(stated.basis_points))],
         ['De', formatDay(stated.from)],
         ['Até', stated.to && formatDay(stated.to)],
-      ])}<p class="explain">${would.payments === 0 ? t('{month} não teve transações que este contrato cobre: não há o que comparar.', { month: nameMonth(month) }) : tHtml('Por este contrato, {month} teria custado {agreed}; foi cobrado {charged}.', { month: nameMonth(month), agreed: money(would.agreed), charged: money(would.charged) })}</p>${opens}`;
+      ])}${would}${opens}`;
     },
     landing: ({ from }) => landOn(context, from),
     done: 'contract_stated',
@@ -142,11 +134,73 @@ async function describeOpened<Given, Made>(
   return html`<div class="explain bad"><p>${plural(opened.length, 'De {from} a {to}, abre uma divergência de tarifas.', 'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.', days)}</p><ul class="reasons">${list}</ul></div>`;
 }
 
-function sumOf({ rows }: Fees, { platform, operation }: Stated) {
-  const own = rows.filter((row) => row.operation === operation && (platform === null || row.platform === platform));
-  const add = (get: (row: (typeof own)[number]) => bigint): bigint => own.reduce((sum, row) => sum + get(row), 0n);
-  const payments = own.reduce((sum, row) => sum + row.payments, 0);
-  return { agreed: add((row) => row.agreed), charged: add((row) => row.charged), payments };
+/** Months that a preview compares, the newest of a contract that are over. */
+const COMPARED_MONTHS_MAX = 3;
+
+/** The months to show a contract by: its newest ones that are over, else the last month. */
+function listCompared({ calendar, clock }: Context, { from, to }: ContractDays): Month[] {
+  const over = addMonths(monthOf(calendar.dayOf(clock.now())), -1);
+  const last = to !== null && monthOf(to) < over ? monthOf(to) : over;
+  const months = [last];
+  while (months.length < COMPARED_MONTHS_MAX && (months[0] ?? last) > monthOf(from))
+    months.unshift(addMonths(months[0] ?? last, -1));
+  return months;
+}
+
+type Would = Pick<FeeRow, 'payments' | 'agreed' | 'covered'> & { month: Month | undefined; platform: string | null };
+
+/** Shows what whole months would have cost by a contract, by month and platform. */
+async function describeWould(context: Context, response: Response, stated: Stated): Promise<Html> {
+  const months = listCompared(context, stated);
+  const own = (await readContracts(context.db)).filter(
+    (one) => stated.platform === null && one.operation === stated.operation,
+  );
+  const rows: Would[] = [];
+  for (const month of months) {
+    const { from, to } = boundsOfMonth(month);
+    const contract = { ...stated, id: '', fixedCents: stated.fixed, basisPoints: stated.basis_points, from, to };
+    // a platform's own contract takes precedence over one for all
+    const apart = own.filter((one) => one.from <= to && (one.to === null || one.to >= from));
+    const fees = await readFees(context.db, month, { given: [contract] });
+    const found = fees.rows.filter(
+      (row) => row.uncovered < row.payments && !apart.some(({ platform }) => platform === row.platform),
+    );
+    append(
+      rows,
+      found.map((row) => ({ ...row, month })),
+    );
+  }
+  const compared = months.map(nameMonth).join(', ');
+  if (rows.length === 0)
+    return html`<p class="explain">${t('Nenhuma transação de {months} é coberta por este contrato: não há o que comparar.', { months: compared })}</p>`;
+  const names = await readPlatformNames(context, response);
+  const shown = rows.length === 1 ? rows : [...rows, addUp(rows)];
+  return html`<section><h2>${t('Por este contrato')}</h2><p class="hint">${t('Meses inteiros, como se o contrato valesse neles.')}${stated.platform === null && html` ${t('Plataformas com um contrato próprio ficam de fora.')}`}</p>${table(
+    {
+      caption: 'Por este contrato',
+      rows: shown,
+      empty: 'Nada foi pago neste mês.',
+      columns: [
+        { title: 'Mês', cell: ({ month }) => (month === undefined ? html`<b>${t('Soma')}</b>` : nameMonth(month)) },
+        {
+          title: 'Plataforma',
+          cell: (row) => showPlatform(names, presentPlatform(getCaller(response), row).platform),
+        },
+        { title: 'Transações', cell: (row) => formatCount(row.payments), align: 'end' },
+        { title: 'Teria custado', cell: (row) => money(row.agreed), align: 'end' },
+        { title: 'Cobrado', cell: (row) => money(row.covered), align: 'end' },
+        { title: 'Diferença', cell: (row) => money(row.covered - row.agreed), align: 'end' },
+      ],
+    },
+  )}</section>`;
+}
+
+function addUp(rows: Would[]): Would {
+  const sum = (get: (row: Would) => bigint): bigint => rows.reduce((all, row) => all + get(row), 0n);
+  return {
+    ...{ month: undefined, platform: null, payments: rows.reduce((all, row) => all + row.payments, 0) },
+    ...{ agreed: sum((row) => row.agreed), covered: sum((row) => row.covered) },
+  };
 }
 
 type Contract = Awaited<ReturnType<typeof listContracts>>[number];
