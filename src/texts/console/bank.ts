@@ -50,7 +50,7 @@ export const BANK_EN = {
     'The balance before the first line is computed: compare it with that of the statement before.',
   'O saldo do banco e o do razão diferem em {sum}, pelas parcelas abaixo.':
     "The bank's balance and the ledger's differ by {sum}, by the parts below.",
-  'Comparado até {day}.': 'Compared until {day}.',
+  'Comparado até {days}.': 'Compared until {days}.',
   'De que é feita a diferença': 'What the difference is made of',
   Soma: 'Sum',
   'Ainda não se pode dizer que a conta no banco confere.': 'The bank account cannot be said to agree yet.',

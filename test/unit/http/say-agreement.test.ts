@@ -39,7 +39,10 @@ it('agrees where every line and entry has its match, none is missing and the bal
 
 it('says until when it was compared, and not that it agrees while the balances differ', () => {
   const other = { ...ACCOUNT, account: '341/2', lastDay: '2026-10-12' };
-  expect(sayAgreement({ ...SUMMARY, accounts: [ACCOUNT, other] }).said).toContain('Comparado até 12/10/2026.');
+  expect(sayAgreement(SUMMARY).said).toContain('Comparado até 20/11/2026.');
+  expect(sayAgreement({ ...SUMMARY, accounts: [{ ...ACCOUNT, name: 'Banco Um' }, other] }).said).toContain(
+    'Comparado até 20/11/2026 (Banco Um), 12/10/2026 (341/2).',
+  );
   const { said, isSettled } = sayAgreement({ ...SUMMARY, bankCents: 350n });
   expect([said.includes(agrees), isSettled]).toEqual([false, false]);
   expect(said).toContain('diferem em R$ 2,50, pelas parcelas abaixo');

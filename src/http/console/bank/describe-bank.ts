@@ -124,7 +124,7 @@ function listCandidateLines({ candidates }: BankEntry): Part {
 
 /**
  * Says that the bank account agrees only where no side has anything open, no lines are missing and its balance is known and the
- * ledger's: then it is settled. Until when: to the earliest of the last days that the accounts' statements have.
+ * ledger's: then it is settled.
  */
 export function sayAgreement({ accounts, openLines, openEntries, bankCents, ledgerCents }: BankSummary) {
   if (!accounts.some(({ lines, balance }) => lines.count > 0 || balance !== null))
@@ -137,8 +137,7 @@ export function sayAgreement({ accounts, openLines, openEntries, bankCents, ledg
     bankCents === null && t('O saldo não foi comparado: o extrato de uma conta não traz o saldo final.'),
   ].filter((one) => one !== false);
   const differs = bankCents !== null && bankCents !== ledgerCents;
-  const [day] = accounts.flatMap(({ lastDay, balance }) => lastDay ?? balance?.day ?? []).sort();
-  const until = day === undefined ? [] : [t('Comparado até {day}.', { day: formatDay(day) })];
+  const until = sayUntil(accounts);
   const pairs = t('Cada linha do extrato e cada ajuste do tipo banco tem o seu par.');
   if (lacks.length > 0)
     return {
@@ -155,6 +154,18 @@ export function sayAgreement({ accounts, openLines, openEntries, bankCents, ledg
     : [t('A conta no banco confere.'), pairs];
   const calculated = t('O saldo antes da primeira linha é calculado: compare-o com o do extrato anterior.');
   return { said: [...said, ...until, calculated].join(' '), isSettled: !differs };
+}
+
+/** Says to which day the statements of each account go. */
+function sayUntil(accounts: BankSummary['accounts']): string[] {
+  const compared = accounts.flatMap(({ account, name, lastDay, balance }) => {
+    const day = lastDay ?? balance?.day;
+    return day === undefined ? [] : [{ name: name ?? account, day: formatDay(day) }];
+  });
+  const days = new Set(compared.map(({ day }) => day));
+  if (days.size === 0) return [];
+  const said = days.size === 1 ? [...days] : compared.map(({ name, day }) => `${day} (${name})`);
+  return [t('Comparado até {days}.', { days: said.join(', ') })];
 }
 
 /** Says how many are open, and the sum. */
