@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { hashDocument, indexName, rangeOf } from '../../database/keys/index-person.ts';
 import { matchesPlatform } from '../../database/shared/matches-platform.ts';
 import type { Database } from '../../database/tables.ts';
-import type { Day } from '../../domain/calendar.ts';
+import { addDays, type Day } from '../../domain/calendar.ts';
 import { normalizeDocument } from '../../domain/person/fold-person.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import { WINDOW_DAYS_AFTER_DUE } from '../decide/decide-matches.ts';
@@ -144,4 +144,23 @@ export async function sumExpected(context: Pick<Context, 'db' | 'keys'>, filters
     ...{ state: state as ExpectedState, operation: operation as Operation },
     ...{ count: Number(count), amountCents: BigInt(cents ?? 0), settledCents: BigInt(settled ?? 0) },
   }));
+}
+
+/** The due days next to those of a filter, before and after them, on which its other terms find an expected payment. */
+export async function findNearestDue(context: Pick<Context, 'db' | 'keys'>, filters: ExpectedFilters): Promise<Day[]> {
+  const { due_from: from, due_to: to, ...others } = filters;
+  const find = async (due: ExpectedFilters, order: 'asc' | 'desc'): Promise<Day[]> => {
+    const row = await context.db
+      .selectFrom('expected_payments as head')
+      .select('due_day')
+      .where((eb) => matchFilters(eb, context, { ...others, ...due }))
+      .orderBy('due_day', order)
+      .limit(1)
+      .executeTakeFirst();
+    return row ? [row.due_day] : [];
+  };
+  return [
+    ...(from === undefined ? [] : await find({ due_to: addDays(from, -1) }, 'desc')),
+    ...(to === undefined ? [] : await find({ due_from: addDays(to, 1) }, 'asc')),
+  ];
 }

@@ -93,6 +93,8 @@ export const EXPECTED_EN = {
   'Antes de cobrar: os não pagos de cujo valor há um pagamento que não é de pedido nenhum':
     'Before you ask for payment: the unpaid ones of whose amount there is a payment that is no order’s',
   'Pode ser um destes pedidos': 'It may be one of these orders',
+  'Os meses mais próximos com pedidos que vencem neles, com os outros filtros:{links}.':
+    'The nearest months in which orders are due, with the other filters:{links}.',
   'Nenhum pedido por pagar deste valor vence até 30 dias antes ou depois do pagamento.':
     'No unpaid order of this amount is due within 30 days before or after the payment.',
   'Escreva um valor como nas listas.': 'Write an amount as the lists do.',

@@ -409,6 +409,16 @@ test('a range that ends before it begins is refused, in lists and by the API', a
     expect(await env.api('operator', 'GET', list)).toMatchObject({ status: 422, json: { reason: 'to_before_from' } });
 });
 
+test('days without an order lead to the nearest months that have one, with the other filters', async () => {
+  for (const [number, due_day] of [['near-1', '2035-01-15'] as const, ['near-2', '2035-06-10'] as const])
+    await put(number, { due_day }, 'near');
+  const { html, text } = await operator.get('/expected?source=near&due_from=2035-03-01&due_to=2035-03-31');
+  expect(text).toMatch(/com os outros filtros: 01\/2035 ?, 06\/2035 ?\./);
+  const [january = ''] = /\/expected\?[^"]*due_from=2035-01-01[^"]*/.exec(html) ?? [];
+  expect((await operator.get(unescapeHtml(january))).text).toContain('near-1');
+  expect(unescapeHtml(january)).toContain('source=near');
+});
+
 test('the list names platforms, and says how late an order is', async () => {
   const platform = randomUUID();
   const paid = makeShownTransaction(['pending@1'], { id: randomUUID(), platform });

@@ -1,15 +1,17 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
+import { boundsOfMonth, type Day, monthOf } from '../../../domain/calendar.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { findUnfindable } from '../../../expected/read/describe-state.ts';
-import { sumExpected } from '../../../expected/read/filter-expected.ts';
+import { findNearestDue, sumExpected } from '../../../expected/read/filter-expected.ts';
 import { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { putOne } from '../../../operations/expected/expected.ts';
 import { expectedPayments } from '../../../operations/expected/read-expected.ts';
 import { EXPORT_FORMATS } from '../../../reports/serve/export-found.ts';
+import { formatMonth } from '../../../texts/reports/texts.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { sendExpected } from '../../api/expected.ts';
@@ -17,7 +19,7 @@ import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, disputedField, filterField, inputField, platformField } from '../parts/fields.ts';
-import { type Html, html, type Part } from '../parts/html.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { buttonLink } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { readPlatformNames, readPlatformWords } from '../parts/read-platform-names.ts';
@@ -106,7 +108,7 @@ function expectedListPages(context: Context): Router {
       tabs: tabs(EXPECTED.address),
       lead: html`${await disputes(context)}${actions}${totals(sums, { newestMax, addressOf })}${filter.alike === undefined ? alikeLink() : html`<p class="hint">${t('Igual valor, e nada mais: abra cada pedido para compará-lo com o pagamento.')}</p>`}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
-      rows: expectedTable(rows, await findUnfindable(context, rows), names),
+      rows: html`${expectedTable(rows, await findUnfindable(context, rows), names)}${rows.length === 0 && nearestDue(await findNearestDue(context, filter), (due) => addressOf(EXPECTED.address, due))}`,
       next,
     });
   });
@@ -130,6 +132,18 @@ function expectedListPages(context: Context): Router {
     sendList(request, response, { ...here, lead, filters, rows: shown, next });
   });
   return router;
+}
+
+/** Links to the nearest months with orders, with what else the filters ask. */
+function nearestDue(days: Day[], addressOf: (due: Filters) => string): Part {
+  const links = days.map((day, index) => {
+    const { from, to } = boundsOfMonth(monthOf(day));
+    return html`${index > 0 && ','} <a href="${addressOf({ due_from: from, due_to: to })}">${formatMonth(monthOf(day))}</a>`;
+  });
+  return (
+    days.length > 0 &&
+    html`<p class="hint">${tHtml('Os meses mais próximos com pedidos que vencem neles, com os outros filtros:{links}.', { links })}</p>`
+  );
 }
 
 function listOf(context: Context) {
