@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import type { Keys } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
 import { refuse } from '../texts/refuse.ts';
-import type { Role } from './roles.ts';
+import { mayActAs, type Role } from './roles.ts';
 import { ADMIN_CALLER, selectLiveTokens } from './tokens.ts';
 
 const PREFIX = 'usr_';
@@ -93,14 +93,19 @@ export async function mayLogIn(context: Pick<Context, 'db' | 'clock'>, id: strin
   return found !== undefined;
 }
 
-/** Lists those who can log in, by id, with their names: users, then tokens, at most 500 of each. */
-export async function listLogins(context: Pick<Context, 'db' | 'clock'>): Promise<Map<string, string>> {
+/** Lists those who can log in and have one of these roles, by id, with their names: users, then tokens, at most 500 of each. */
+export async function listLogins(
+  context: Pick<Context, 'db' | 'clock'>,
+  roles: readonly Role[] = ['viewer'],
+): Promise<Map<string, string>> {
   const [users, tokens] = [selectKnownUsers(context.db), selectTokenNames(context)];
   const rows = [
     ...(await users.orderBy('name').limit(LOGINS_MAX).execute()),
     ...(await tokens.orderBy('name').limit(LOGINS_MAX).execute()),
   ];
-  return new Map(rows.map(({ id, name }) => [id, name ?? id]));
+  // cast: no token of a merchant is selected
+  const may = rows.filter(({ role }) => mayActAs(role as Role, ...roles));
+  return new Map(may.map(({ id, name }) => [id, name ?? id]));
 }
 
 /** People of a company; beyond them an owner is named by its id. */
@@ -115,7 +120,7 @@ function selectKnownUsers(db: Reader) {
 }
 
 function selectTokenNames({ db, clock }: Pick<Context, 'db' | 'clock'>) {
-  return selectLiveTokens({ db }, clock.now()).select(['tokens.id', 'tokens.name']);
+  return selectLiveTokens({ db }, clock.now()).select(['tokens.id', 'tokens.name', 'tokens.role']);
 }
 
 /** Reads the names of actors of the audit, by id: of users, and of tokens. Others have none. */

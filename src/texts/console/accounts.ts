@@ -63,6 +63,7 @@ export const ACCOUNTS_EN = {
   'Nenhum arquivo foi importado até agora.': 'No file was imported yet.',
   'Linhas que mudam algo': 'Rows that change something',
   'Por quem': 'By whom',
+  'Quem pode: {names}.': 'Who may: {names}.',
   'SHA-256': 'SHA-256',
   // faults of a file
   'linha {row}: {text}': 'row {row}: {text}',

@@ -74,6 +74,11 @@ test('a day with transactions that nobody read after its end lacks a complete re
   expect(shown.html).toMatch(
     /Envie este endereço a um operador: <code class="id">https?:\/\/[^<]*\/reconciliations\?from=\d{4}-\d\d-\d\d&amp;to=\d{4}-\d\d-\d\d</,
   );
+  // by name who sees persons; a viewer by the role alone
+  expect((await (await openConsoleSession(env, 'accountant')).get(`/reports/${day}`)).text).toMatch(
+    /Quem pode: [^.]*\boperator\b/,
+  );
+  expect(shown.text).not.toContain('Quem pode');
 });
 
 test('a day says which revision has a file that a later version rebuilt with another hash', async () => {

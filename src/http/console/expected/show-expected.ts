@@ -10,11 +10,12 @@ import { scopeOf } from '../../../expected/read/mask-expected.ts';
 import { readStory } from '../../../expected/read/read-story.ts';
 import { cancelOne, matchOne, reopenOne, unmatchOne } from '../../../operations/expected/expected.ts';
 import { oneExpected } from '../../../operations/expected/read-expected.ts';
+import { resolveMismatches } from '../../../operations/mismatches.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { nameActors } from '../access/name-actors.ts';
+import { nameActors, nameWhoMay } from '../access/name-actors.ts';
 import { serveButton } from '../forms/serve-button.ts';
 import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
 import { formatMoneyInput } from '../parts/fields.ts';
@@ -68,7 +69,7 @@ export function expectedPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
 <div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
 ${waiting.hint}
-${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}${unfindable.has(id) && linkAlike(row)}${await linkMismatches(context, id)}
+${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}${unfindable.has(id) && linkAlike(row)}${await linkMismatches(context, response, id)}
 ${facts([
   ...amountFacts(row),
   ['Devolvido', row.refunded === '0.00' ? null : moneyOf(row.refunded)],
@@ -110,17 +111,18 @@ function linkAlike({ operation, amount, issued_day: from }: PresentedExpected): 
 }
 
 /** The unresolved mismatches of an order, and who may accept one. */
-async function linkMismatches({ db }: Context, id: string): Promise<Part> {
-  const rows = await db
+async function linkMismatches(context: Context, response: Response, id: string): Promise<Part> {
+  const rows = await context.db
     .selectFrom('mismatches')
     .select(['id', 'kind'])
     .where('kind', 'in', OF_EXPECTED_PAYMENTS)
     .where('scope', '=', id)
     .where('state', 'in', UNRESOLVED_STATES)
     .execute();
+  const who = rows.length > 0 && (await nameWhoMay(context, response, resolveMismatches.roles));
   return rows.map(
     (row) =>
-      html`<p class="explain">${tHtml('Divergência em aberto: {link}. Um operador pode aceitá-la ali, dizendo por quê.', { link: html`<a href="/mismatches/${row.id}">${describeCode(MISMATCH_TITLES, row.kind)}</a>` })}</p>`,
+      html`<p class="explain">${tHtml('Divergência em aberto: {link}. Um operador pode aceitá-la ali, dizendo por quê.', { link: html`<a href="/mismatches/${row.id}">${describeCode(MISMATCH_TITLES, row.kind)}</a>` })}${who}</p>`,
   );
 }
 

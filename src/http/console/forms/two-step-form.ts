@@ -34,7 +34,7 @@ export type TwoStepForm<Value, Item = undefined, Made = unknown> = {
   initial?(item: Item): Record<string, string> | Promise<Record<string, string>>;
   /** The item that `:id` names. @throws ConfereError `not_found`. */
   find(request: Request<Params>, response: Response): Promise<Item>;
-  fields(draft: Draft, item: Item): Promise<Html>;
+  fields(draft: Draft, item: Item, response: Response): Promise<Html>;
   /** Whether a change can be made now; without, it always can. Where it cannot, the fields say why, and there is no button. */
   isOpen?(item: Item): Promise<boolean>;
   /** Reads the fields, and notes in the draft what is wrong with them. */

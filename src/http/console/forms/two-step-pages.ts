@@ -18,7 +18,7 @@ export async function sendForm<Item>(
 ): Promise<void> {
   const isWrong = Object.keys(draft.faults).length > 0;
   const isOpen = (await form.isOpen?.(item)) ?? true;
-  const content = html`${await form.fields(draft, item)}
+  const content = html`${await form.fields(draft, item, response)}
 ${draft.faults.form && html`<p class="fault" role="alert">${draft.faults.form}</p>`}
 <div class="actions">${isOpen && html`<button>${t('Ver o que muda')}</button>`}<a href="${placeOf(form, item).address}">${t('Cancelar')}</a></div>
 ${isOpen && html`<p class="hint">${t('Nada é gravado antes de você confirmar na próxima página.')}</p>`}`;

@@ -10,6 +10,7 @@ import { sendTemplate } from '../../api/imports/imports.ts';
 import { createRouter } from '../../create-router.ts';
 import { parseQuery } from '../../parse-request.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
+import { nameWhoMay } from '../access/name-actors.ts';
 import { formatCount } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { buttonLink } from '../parts/page-components.ts';
@@ -36,12 +37,17 @@ export function linkWorkbook(filters: Record<string, string | undefined>): strin
 }
 
 /** Links to the workbook, with the filters of the list that it takes, and says who sends it back. */
-export function linkDecisions(response: Response, filters: Record<string, string | undefined>): Html {
+export async function linkDecisions(
+  context: Context,
+  response: Response,
+  filters: Record<string, string | undefined>,
+): Promise<Html> {
   const n = formatCount(DECISIONS_MAX);
-  const maySend = hasRole(response, ...findImportKind('decisions').roles);
+  const { roles } = findImportKind('decisions');
+  const maySend = hasRole(response, ...roles);
   const hint = maySend
     ? t('Decida até {n} de uma vez numa planilha: baixe-a, escolha a decisão de cada linha e envie-a de volta.', { n })
     : t('Até {n} numa planilha, para ler ou propor a decisão de cada linha. Só um operador a envia de volta.', { n });
-  return html`<section class="act"><p class="hint">${hint}</p>
+  return html`<section class="act"><p class="hint">${hint}${await nameWhoMay(context, response, roles)}</p>
 <p class="actions">${buttonLink(linkWorkbook(filters), t('Baixar para decidir (XLSX)'))}${maySend && html`<a href="${IMPORT_ADDRESS}?kind=decisions">${t('Enviar as decisões')}</a>`}</p></section>`;
 }

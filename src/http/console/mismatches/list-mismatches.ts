@@ -95,7 +95,7 @@ export function mismatchListPages(context: Context): Router {
     sendList(request, response, {
       ...MISMATCH_LIST,
       filters: { fields, areSet },
-      lead: html`${hasUnresolved && linkDecisions(response, { ...filters, age })}${(kind ?? 'commission_not_agreed') === 'commission_not_agreed' && shown !== 'resolved' && (await sayUncompared(context))}${lead}`,
+      lead: html`${hasUnresolved && (await linkDecisions(context, response, { ...filters, age }))}${(kind ?? 'commission_not_agreed') === 'commission_not_agreed' && shown !== 'resolved' && (await sayUncompared(context))}${lead}`,
       rows: await offerAssign(context, response, rows, render),
       next,
     });

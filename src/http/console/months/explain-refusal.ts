@@ -1,10 +1,13 @@
 /** Explains why a month can't be closed or reopened: a sentence, with a link to the page that ends it. */
+import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import { type Calendar, type Month, monthOf } from '../../../domain/calendar.ts';
+import { resolveMismatches } from '../../../operations/mismatches.ts';
 import { linkBlockers, linkRefusal, type Refusal } from '../../../reports/months/refusal.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
+import { nameWhoMay } from '../access/name-actors.ts';
 import { nameOwner, readOwnerNames } from '../mismatches/assign-mismatch.ts';
 import { linkWorkbook } from '../mismatches/download-decisions.ts';
 import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
@@ -19,10 +22,14 @@ export type Explaining = {
   showPlatform: (platform: string) => Html;
 } & Awaited<ReturnType<typeof readRefused>>;
 
-/** Reads the transactions that refusals name, and who decides each mismatch. */
-export async function readRefused(context: Pick<Context, 'db'>, refusals: Refusal[]) {
+/** Reads the transactions that refusals name, who decides each mismatch, and whom to ask. */
+export async function readRefused(context: Context, response: Response, refusals: Refusal[]) {
   const open = refusals.filter((one) => one.code === 'mismatch_open');
-  return { transactions: await readTransactions(context.db, open), owners: await readOwnerNames(context, open) };
+  return {
+    transactions: await readTransactions(context.db, open),
+    owners: await readOwnerNames(context, open),
+    who: open.length > 0 && (await nameWhoMay(context, response, resolveMismatches.roles)),
+  };
 }
 
 async function readTransactions(db: Reader, refusals: MismatchOpen[]) {
@@ -41,7 +48,7 @@ export function refusalList(of: Explaining, refusals: Refusal[]): Part {
   return html`<ul class="reasons">${[...groups.values()].map(
     (alike) =>
       html`<li>${alike.length > 1 ? explainMismatches(of, alike) : alike.map((one) => html`<a href="${linkRefusal(one)}">${explainRefusal(of, one)}</a> ${describePayment(of, one)}${describeOwner(of, one)}`)}</li>`,
-  )}</ul>`;
+  )}</ul>${of.who}`;
 }
 
 /** Several open mismatches of a kind. */

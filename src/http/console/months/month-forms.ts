@@ -52,8 +52,8 @@ function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
     isOpen: ({ refusals }) => Promise.resolve(refusals.length === 0),
     // what the step fixes, also while something hinders it
     above: (month, response) => renderBalances(context, response, month, false),
-    fields: async (draft, month) =>
-      html`${describeMonth(month)}${await listReasons(context, month.refusals)}${noteField(draft, 'Observação')}`,
+    fields: async (draft, month, response) =>
+      html`${describeMonth(month)}${await listReasons(context, response, month.refusals)}${noteField(draft, 'Observação')}`,
     read: (draft) => ({ note: draft.values.note || undefined }),
     async preview(value, month, response) {
       if (month.close) throw refuse('month_closed', { month: month.month });
@@ -89,8 +89,8 @@ function reopenForm(context: Context): TwoStepForm<string, ShownMonth> {
     lead: 'A planilha do mês volta a mostrar as cifras de agora, e o mês pode ser fechado de novo. O fechamento continua registrado.',
     names: ['note'],
     find: ({ params }) => findMonth(context, params.id),
-    fields: async (draft, month) =>
-      html`${describeMonth(month)}${await listReasons(context, month.laterCloses)}${noteField(draft, 'Por que reabrir')}`,
+    fields: async (draft, month, response) =>
+      html`${describeMonth(month)}${await listReasons(context, response, month.laterCloses)}${noteField(draft, 'Por que reabrir')}`,
     read: readNote,
     async preview(note, month, response) {
       if (!month.close || month.laterCloses.length > 0) throw refuse('month_not_closed', { month: month.month });
@@ -110,10 +110,14 @@ function reopenForm(context: Context): TwoStepForm<string, ShownMonth> {
   };
 }
 
-async function listReasons(context: Context, refusals: Refusal[]): Promise<Part> {
+async function listReasons(context: Context, response: Response, refusals: Refusal[]): Promise<Part> {
   const names = await readNamesInFull(context);
   const showName = (id: string) => showPlatform(names, id);
-  const of = { calendar: context.calendar, showPlatform: showName, ...(await readRefused(context, refusals)) };
+  const of = {
+    calendar: context.calendar,
+    showPlatform: showName,
+    ...(await readRefused(context, response, refusals)),
+  };
   return refusalList(of, refusals);
 }
 

@@ -54,7 +54,11 @@ export async function findMonth(context: Context, text: string): Promise<ShownMo
 async function renderMonth(context: Context, response: Response, month: ShownMonth): Promise<Html> {
   const names = await readPlatformNames(context, response);
   const shown = (platform: string) => showPlatform(names, presentPlatform(getCaller(response), { platform }).platform);
-  const of = { calendar: context.calendar, showPlatform: shown, ...(await readRefused(context, month.refusals)) };
+  const of = {
+    calendar: context.calendar,
+    showPlatform: shown,
+    ...(await readRefused(context, response, month.refusals)),
+  };
   const rows = await readPlatformMonths(context, month);
   const balances = html`<section><h2>${t('Saldos')}</h2>${platformMonthTable(response, names, { rows, isClosed: month.close !== undefined, isRunning: month.state === 'running' })}</section>`;
   if (month.close) {

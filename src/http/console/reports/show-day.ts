@@ -74,7 +74,7 @@ async function sendDay(context: Context, request: Request, response: Response, d
     html`<a rel="${rel}" href="/reports/${to}${platformQuery(platform)}">${rel === 'prev' ? `← ${formatDay(to)}` : `${formatDay(to)} →`}</a>`;
   const body = html`<p class="crumb"><a href="/reports?month=${monthOf(day)}">${t('Relatórios de {month}', { month: nameMonth(monthOf(day)) })}</a></p>
 <div class="head"><h1>${formatDay(day)}</h1> ${badge(DAY_STATE_WORDS, shown.state)} <nav class="days-beside" aria-label="${t('Dias')}">${link(addDays(day, -1), 'prev')}${day < today && link(addDays(day, 1), 'next')}</nav></div>
-${renderState(context, response, shown)}
+${await renderState(context, response, shown)}
 ${field && html`<form class="filters" method="get" action="/reports/${day}">${field}<div class="actions"><button class="secondary">${t('Ver')}</button></div></form>`}
 <section><h2${label !== undefined && html` class="as-written"`}>${label === undefined ? t('Números') : t('Números de {platform}', { platform: label })}</h2>${renderFigures(shown)}</section>
 ${await renderAdjustments(reading, response, day, platform)}
@@ -88,15 +88,15 @@ ${changes.html}
   });
 }
 
-function renderState(context: Context, response: Response, day: ReportDay): Html {
+async function renderState(context: Context, response: Response, day: ReportDay): Promise<Html> {
   const { sentence, action } = explainDay(day);
-  return html`<div class="explain${['missing', 'changed', 'provisional'].includes(day.state) && ' open'}"><p>${sentence}</p>${action && renderAction(context, response, { day: day.day, action })}</div>`;
+  return html`<div class="explain${['missing', 'changed', 'provisional'].includes(day.state) && ' open'}"><p>${sentence}</p>${action && (await renderAction(context, response, day.day, action))}</div>`;
 }
 
-function renderAction(context: Context, response: Response, { day, action }: { day: Day; action: DayAction }): Part {
+async function renderAction(context: Context, response: Response, day: Day, action: DayAction): Promise<Part> {
   if (action.kind === 'link') return html`<p><a href="${action.path}">${action.text}</a></p>`;
   if (!hasRole(response, ...(action.kind === 'make' ? makeOneReport.roles : startOneRun.roles)))
-    return action.kind === 'run' && askReading(context, response, action);
+    return action.kind === 'run' && (await askReading(context, response, action));
   const hidden = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`;
   return action.kind === 'make'
     ? postForm(

@@ -72,7 +72,7 @@ export function proofPages(context: Context): Router {
       masked ? undefined : draft,
       html`${renderProof(context, proof)}
 ${!!proof.other_hours?.length && link({ hour: '' }, t('Ver, a qualquer hora'))}${!!proof.other_names && link({ name: '', hour: '' }, t('Ver, com qualquer nome'))}${proof.other_days.map((one) => link({ day: one, hour: '' }, t('Ver {day}', { day: formatDay(one) })))}
-${days && askReading(context, response, days)}
+${days && (await askReading(context, response, days))}
 ${canSeePersonalData(response) && link({ masked: masked ? '' : 'true' }, masked ? t('Mostrar os dados pessoais') : t('Mascarar os dados pessoais, para enviar'))}
 <p class="hint act-hint">${t('Imprima a página, ou salve-a em PDF. A API dá o mesmo em JSON: GET /api/v1/transactions/proof.')}</p>`,
     );
