@@ -34,6 +34,9 @@ export type ReportedMismatch = {
   runId: string | null;
 };
 
+/** A row of Divergências. `days`: of the file. */
+export type MismatchRow = ReportedMismatch & { days: ReadonlySet<Day> };
+
 /** The rows of Divergências; Resumo counts all, and the API lists them. Nobody reads a longer sheet. */
 export const MISMATCHES_MAX = 20_000;
 

@@ -4,14 +4,14 @@ import { maskDocument } from '../../domain/person/mask-person.ts';
 import { describeCode } from '../../texts/fill.ts';
 import { describeEvidence } from '../../texts/reports/describe-evidence.ts';
 import type { Texts } from '../../texts/reports/texts.ts';
-import type { ReportedMismatch } from '../read/read-mismatches.ts';
+import type { MismatchRow } from '../read/read-mismatches.ts';
 import type { Movement } from '../read/read-movements.ts';
 import type { PendingTransaction } from '../read/read-pending.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
 import { nameMovement, namePerson } from './name-movement.ts';
 
 /** The version of the columns below, which docs/sheets.md lists. A change of either is a new version. */
-export const COLUMNS_VERSION = 10;
+export const COLUMNS_VERSION = 11;
 
 /** The input of a cell beside its row. */
 export type RenderContext = {
@@ -158,7 +158,7 @@ export const PENDING_COLUMNS: ReportColumn<PendingTransaction>[] = [
   text('id', 38, (row) => row.id),
 ];
 
-export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
+export const MISMATCH_COLUMNS: ReportColumn<MismatchRow>[] = [
   moment('openedAt', (row, { toWall }) => toWall(row.openedAt)),
   text('mismatch', 30, (row, { texts }) => describeCode(texts.mismatchTitles, row.kind)),
   lines('meaning', 46, (row, { texts }) =>
@@ -174,6 +174,7 @@ export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   text('resolution', 30, (row, { texts }) => row.resolution && describeCode(texts.resolutions, row.resolution)),
   lines('note', 30, (row) => row.note),
   { name: 'day', width: 20, type: 'day', cell: (row, rendering) => ({ day: dayOf(row, rendering) }) },
+  text('ofPeriod', 14, (row, as) => as.texts.evidence[row.days.has(dayOf(row, as)) ? 'yes' : 'no']),
   text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
   text('number', 24, (row) => row.number),
   text('reference', 24, (row) => row.reference),
@@ -181,7 +182,7 @@ export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   text('run', 38, (row) => row.runId),
 ];
 
-const dayOf = ({ day, openedAt }: ReportedMismatch, { toWall }: RenderContext) => day ?? toWall(openedAt).slice(0, 10);
+const dayOf = ({ day, openedAt }: MismatchRow, { toWall }: RenderContext) => day ?? toWall(openedAt).slice(0, 10);
 
 function parse(json: string | null): unknown {
   return json === null ? null : JSON.parse(json);

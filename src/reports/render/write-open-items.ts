@@ -1,3 +1,4 @@
+import { listDays } from '../../domain/calendar.ts';
 import { rankSeverity } from '../../domain/mismatch.ts';
 import { maskReceivables } from '../orders/mask-receivables.ts';
 import { type ReceivableScope, readReceivables } from '../orders/read-receivables.ts';
@@ -51,12 +52,14 @@ export async function writeMismatches(work: ReportWork<AnyPlan>) {
   const { db, plan } = work;
   const mismatches = openReportTable(work, 'mismatches', columns.MISMATCH_COLUMNS);
   const days = spanOf(plan);
+  const own = new Set(listDays(days.from, days.to));
   const from = plan.calendar.startOfDay(days.from);
   const to = plan.calendar.endOfDay(days.to);
   const { orders, eventSeq, mismatchChangeSeq: changeSeq } = plan.cut;
   const scope = { from, to, changeSeq, eventSeq, versionSeq: orders?.versionSeq, platform: plan.platform };
   const found = (await readMismatches(db, scope)).sort(compareMismatches);
-  for (const row of plan.masked ? await maskReportedMismatches(db, found) : found) mismatches.add(row);
+  for (const row of plan.masked ? await maskReportedMismatches(db, found) : found)
+    mismatches.add({ ...row, days: own });
   return { mismatches: await mismatches.end(), openMismatches: await countMismatches(db, scope, days) };
 }
 

@@ -49,6 +49,7 @@ export const EN: Texts = {
   },
   columns: {
     day: 'Day',
+    ofPeriod: 'Of this period',
     at: 'Date and time',
     kind: 'Movement',
     status: 'Status',

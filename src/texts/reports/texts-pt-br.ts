@@ -48,6 +48,7 @@ export const PT_BR = {
   },
   columns: {
     day: 'Dia',
+    ofPeriod: 'Deste período',
     at: 'Data e hora',
     kind: 'Movimento',
     status: 'Situação',

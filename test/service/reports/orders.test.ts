@@ -2,6 +2,7 @@ import { copyFile, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
+import { addDays } from '../../../src/domain/calendar.ts';
 import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { matchExpected, unmatchExpected } from '../../../src/expected/match-by-hand.ts';
@@ -329,6 +330,12 @@ test('Divergências names an order, and begins with what is worst', async () => 
   expect(own?.Referência?.value).toBe('ref-77');
   expect(centsOf(own?.['Valor em questão'])).toBe(3_000n);
   expect(centsOf(own?.['Em jogo'])).toBe(500n);
+  // the file has earlier ones too, and says so
+  expect(own?.['Deste período']?.value).toBe('sim');
+  const next = addDays(DAY, 1);
+  await makeReport(context, next);
+  const later = rowsOf(sheetOf(await read({ day: next }), 'Divergências'));
+  expect(later.find((row) => row.Número?.value === 'pedido-77')?.['Deste período']?.value).toBe('não');
   const kinds = rows.filter((row) => row.Estado?.value !== 'resolvida').map((row) => row.Tipo?.value);
   const first = kinds.indexOf(PT_BR.mismatchTitles.receipt_unidentified);
   expect(first).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MISMATCH_SEVERITY } from '../../../src/domain/mismatch.ts';
 import { explainMismatch } from '../../../src/http/console/mismatches/explain-mismatch.ts';
-import type { ReportedMismatch } from '../../../src/reports/read/read-mismatches.ts';
+import type { MismatchRow } from '../../../src/reports/read/read-mismatches.ts';
 import { MISMATCH_COLUMNS, type RenderContext } from '../../../src/reports/render/columns.ts';
 import { runInLanguage } from '../../../src/texts/language.ts';
 import { textsOf } from '../../../src/texts/reports/texts.ts';
@@ -27,6 +27,6 @@ test.each([
   const mismatch = { kind: 'commission_differs', expected };
   expect(runInLanguage(language, () => explainMismatch(mismatch))).toMatchObject({ title, meaning });
   const sheet = MISMATCH_COLUMNS.find(({ name }) => name === 'meaning');
-  const row = { kind: 'commission_differs', expected: JSON.stringify(expected) } as ReportedMismatch;
+  const row = { kind: 'commission_differs', expected: JSON.stringify(expected) } as MismatchRow;
   expect(sheet?.cell(row, { texts: textsOf(language) } as RenderContext)).toMatchObject({ text: meaning });
 });
