@@ -2,7 +2,8 @@
 export const EXPECTED_EN = {
   Pedidos: 'Orders',
   Pagamento: 'Payment',
-  'Acaba de mudar: esta página se atualiza em instantes.': 'It has just changed: this page reloads itself in a moment.',
+  'Acaba de mudar: estado, valores e divergências ainda estão sendo calculados. Esta página se atualiza em instantes.':
+    'It has just changed: state, amounts and mismatches are still being computed. This page reloads itself in a moment.',
   '"decided": false na resposta: o pedido acaba de mudar, pergunte de novo em um segundo.':
     '"decided": false in the answer: the order has just changed, ask again after a second.',
   'Cobre o que falta. Ou, se o valor certo é o que foi pago, envie o pedido com ele:':

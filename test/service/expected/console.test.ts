@@ -278,6 +278,10 @@ test('a match is previewed again where the order, or what is left of the payment
   const part = await operator.post(`${other}/match`, given);
   const id = other.slice('/expected/'.length);
   await matchExpected(env.context, { id, transactionId: paid.id, amountCents: 2000n, actor: 'test', note: 'parte' });
+  // until the follower has decided, the page says what it still has from before
+  const waiting = await operator.get(other);
+  expect(waiting.text).toContain('estado, valores e divergências ainda estão sendo calculados');
+  expect(waiting.html).toContain('data-refresh-s="1"');
   const left = await operator.confirm(`${other}/match`, part);
   expect([left.status, left.text]).toEqual([409, expect.stringContaining('Conta para o pedido R$ 30,00')]);
   const twice = await Promise.all([1, 2, 3].map(() => operator.confirm(`${other}/match`, left)));

@@ -24,7 +24,7 @@ export const EXPECTED = { address: '/expected', title: 'Pedidos' } as const;
 export const UNDECIDED = { address: '/expected/undecided', title: 'A casar' } as const;
 
 /** How soon a page asks again whether its order is decided. */
-const DECIDED_AFTER_S = 2;
+const DECIDED_AFTER_S = 1;
 
 export const RULE_WORDS: Record<string, string> = words({
   person: 'uma pessoa',
@@ -75,7 +75,7 @@ export function untilDecided({ decided }: PresentedExpected) {
   return decided
     ? { hint: undefined, page: {} }
     : {
-        hint: html`<p class="hint">${t('Acaba de mudar: esta página se atualiza em instantes.')}</p>`,
+        hint: html`<p class="explain open">${t('Acaba de mudar: estado, valores e divergências ainda estão sendo calculados. Esta página se atualiza em instantes.')}</p>`,
         page: { refreshS: DECIDED_AFTER_S },
       };
 }
