@@ -36,13 +36,13 @@ export const SEARCH_EN = {
     'Remove the other text of the search first, or search for it alone.',
   'Escolha menos dias: esta busca leva mais de {ms} ms.': 'Choose fewer days: this search takes more than {ms} ms.',
   // fields
-  'Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, começo de palavras, {amount}, 22/11/2026.':
-    'An id or its beginning, reference, extra, E2E, order number, CPF or CNPJ, beginnings of words, {amount}, 2026-11-22.',
+  'Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, começo de palavras, {amount}, 22/11/2026. Não em ajustes, nem em observações.':
+    'An id or its beginning, reference, extra, E2E, order number, CPF or CNPJ, beginnings of words, {amount}, 2026-11-22. Not in adjustments or notes.',
   'Dentro das palavras': 'Inside of words',
   'Do nome, e-mail, referência ou extra, num período de até {n} dias.':
     'Of the name, e-mail, reference or extra, in a period of up to {n} days.',
-  'Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, {amount}, 22/11/2026.':
-    'An id or its beginning, reference, extra, E2E, order number, CPF or CNPJ, {amount}, 2026-11-22.',
+  'Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, {amount}, 22/11/2026. Não em ajustes, nem em observações.':
+    'An id or its beginning, reference, extra, E2E, order number, CPF or CNPJ, {amount}, 2026-11-22. Not in adjustments or notes.',
   'CPF ou CNPJ': 'CPF or CNPJ',
   'Dia da': 'Day of the',
   Criação: 'Creation',

@@ -48,10 +48,13 @@ export function searchFields(draft: Draft, { platforms, merchants }: Choices, fu
   const amount = formatMoney(EXAMPLE_CENTS);
   const hint = full
     ? t(
-        'Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, começo de palavras, {amount}, 22/11/2026.',
+        'Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, começo de palavras, {amount}, 22/11/2026. Não em ajustes, nem em observações.',
         { amount },
       )
-    : t('Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, {amount}, 22/11/2026.', { amount });
+    : t(
+        'Id ou começo, referência, extra, E2E, número do pedido, CPF ou CNPJ, {amount}, 22/11/2026. Não em ajustes, nem em observações.',
+        { amount },
+      );
   const inside = t('Do nome, e-mail, referência ou extra, num período de até {n} dias.', { n: INSIDE_DAYS_MAX });
   const box = inputField(
     draft,
