@@ -14,7 +14,7 @@ import { findNamed } from '../../ledger/read/find-named.ts';
 import { isTooWide, searchTransactions } from '../../ledger/read/search-transactions.ts';
 import type { SearchTerms, TransactionQuery } from '../../ledger/read/transaction-query.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
-import { hasEntrySince, readListProof } from '../../reports/serve/read-list-proof.ts';
+import { hasEntrySince, hasOmission, readListProof } from '../../reports/serve/read-list-proof.ts';
 import { readHead } from '../../seal/read-seals.ts';
 import { runInLanguage } from '../../texts/language.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
@@ -36,7 +36,7 @@ const WEBHOOKS_READ_MAX = 50;
 
 const query = z
   .object({
-    day: day.optional().describe('of the payment, at the provider; default: the day in e2e_id'),
+    day: day.optional().describe('of the payment, at the provider; an e2e_id that names its minute has its own'),
     hour: z
       .string()
       .regex(/^(?:[01]?\d|2[0-3])$/, 'must be an hour from 0 to 23')
@@ -89,7 +89,7 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const { day: from, hour = null, amount = null, name = null, e2e_id = null } = asked;
   await authorizeSearch(context, caller, asked);
   const terms = { e2eId: asked.e2e_id, amountCents: parseAmount(amount ?? '') };
-  // an end-to-end id is of its own minute, whatever day is given beside it
+  // an end-to-end id is of its own minute, also beside another day
   const minute = parseE2eId(e2e_id)?.minute;
   const named = minute === undefined && from ? from : context.calendar.dayOf(minute ?? context.clock.now());
   const span = spanOf(named, asked.hour);
@@ -110,13 +110,14 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const own = payments.filter((one) => !one.is_older);
   const readUntil = list.whole?.finished_at;
   const isAbsent = payments.length === 0;
-  // an absence is doubted by any row that the reading did not have
+  // an absence is doubted by any row that the reading did not have, not by one like it alone
   const isLate =
     readUntil &&
     (isAbsent
       ? await hasEntrySince(context.db, list.day, readUntil)
       : own.some((one) => new Date(one.first_seen_at) > readUntil));
-  const doubt = list.doubt ?? (payments.some(isUnlisted) ? 'not_listed' : isLate ? 'late_entry' : null);
+  const isOmitted = isAbsent ? await hasOmission(context.db, list.day) : payments.some(isUnlisted);
+  const doubt = list.doubt ?? (isOmitted ? 'not_listed' : isLate ? 'late_entry' : null);
   const unnamed = isAbsent ? await listWithoutE2eId(context, terms, named) : [];
   const isHidden = unnamed.length > 0 || (isAbsent && byName?.isAnyHidden === true);
   const lacks: Reason = byName?.isWhole === false ? 'names_left' : isHidden ? 'rows_hidden' : null;

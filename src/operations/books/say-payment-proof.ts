@@ -13,7 +13,7 @@ const REASONS = words<NonNullable<PaymentProof['list']['reason']>>({
   not_read: 'ela não foi lida inteira desde o fim do dia',
   only_counted: 'desde o fim do dia ela só foi contada, e uma contagem não diz de quem é cada transação',
   reopened: 'a leitura mais nova já não conseguiu prová-la',
-  not_listed: 'o Confere conhece um pagamento assim que uma leitura inteira dela não tinha',
+  not_listed: 'o Confere conhece um pagamento que uma leitura inteira dela não tinha',
   late_entry: 'depois da leitura apareceu uma transação que ela não tinha',
   before_books: 'o dia é de antes dos livros, e ela não foi lida',
   time_zone: 'o fuso horário do provedor está em dúvida, e com ele o dia de cada pagamento',

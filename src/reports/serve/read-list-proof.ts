@@ -102,6 +102,21 @@ async function readNewest(db: Reader, day: Day, which: Condition | 'any', since 
     .executeTakeFirst();
 }
 
+/** Whether the list of the day is known to leave a transaction out. */
+export async function hasOmission(db: Reader, day: Day): Promise<boolean> {
+  const row = await db
+    .selectFrom('mismatches')
+    .innerJoin('transactions', 'transactions.id', 'mismatches.transaction_id')
+    .select('transactions.seq')
+    .where('kind', '=', 'list_omission')
+    .where('mismatches.state', '!=', 'resolved')
+    .where('created_wall', '>=', `${day} 00:00:00`)
+    .where('created_wall', '<', `${addDays(day, 1)} 00:00:00`)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Whether a transaction of the day came to be known after that instant. */
 export async function hasEntrySince(db: Reader, day: Day, instant: Date): Promise<boolean> {
   const row = await db

@@ -55,8 +55,8 @@ export const PROOF_EN = {
   'Imprima a página, ou salve-a em PDF. A API dá o mesmo em JSON: GET /api/v1/transactions/proof.':
     'Print the page, or save it as PDF. The API gives the same as JSON: GET /api/v1/transactions/proof.',
   'o dia ainda não terminou no provedor': 'the day is not over at the provider',
-  'o Confere conhece um pagamento assim que uma leitura inteira dela não tinha':
-    'Confere knows a payment like this that a whole reading of it did not have',
+  'o Confere conhece um pagamento que uma leitura inteira dela não tinha':
+    'Confere knows a payment that a whole reading of it did not have',
   'A leitura inteira mais nova dela começou em {at}, cedo demais: só vale uma começada a partir de {since}.':
     'Its newest whole reading began at {at}, too early: only one that begins from {since} on counts.',
   'A leitura inteira mais nova desses dias começou antes disso, em {at}.':

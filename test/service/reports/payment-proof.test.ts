@@ -422,6 +422,10 @@ it('what contradicts a payment is said in words, and one that a whole reading di
   const gone = await prove({ amount: '13.13' });
   expect(gone).toMatchObject({ conclusion: 'unknown', list: { conclusion: 'unknown', reason: 'not_listed' } });
   expect(gone.headline['pt-BR']).toMatch(/: Não se sabe$/);
+  // a list that leaves out one may leave out another
+  expect((await prove({ amount: '9.99' })).conclusion).toBe('none');
+  await open('mm_left_out', 'list_omission');
+  expect((await prove({ amount: '9.99' })).list).toMatchObject({ conclusion: 'unknown', reason: 'not_listed' });
   await db.updateTable('mismatches').set({ state: 'resolved' }).where('transaction_id', '=', one.id).execute();
 });
 
