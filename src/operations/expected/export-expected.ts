@@ -28,6 +28,9 @@ import { expectedPayments } from './read-expected.ts';
 const PAGE_ROWS = 1_000;
 /** The width of a column, in characters. */
 const WIDTHS = { text: 24, money: 14, day: 12, count: 10 } as const;
+const ID_WIDTH = 38;
+/** Beside a title: its margins, and the arrow of its filter. */
+const TITLE_MARGIN = 4;
 const TYPES: Partial<Record<string, keyof typeof WIDTHS>> = {
   ...{
     amount: 'money',
@@ -206,7 +209,8 @@ export async function writeExpectedWorkbook(
   const isSummed = new Set(sums.map(({ operation }) => operation)).size === 1;
   const typed = columns.map((column) => {
     const type = TYPES[column.name] ?? 'text';
-    return { ...column, type, width: WIDTHS[type], ...(type === 'money' && isSummed && { totals: true as const }) };
+    const width = Math.max(column.name === 'id' ? ID_WIDTH : WIDTHS[type], column.title.length + TITLE_MARGIN);
+    return { ...column, type, width, ...(type === 'money' && isSummed && { totals: true as const }) };
   });
   await writeSheet(context, { ...sheet, columns: typed, pages: readPages(EXPORT_ROWS_MAX) }, use);
 }

@@ -106,7 +106,7 @@ function expectedListPages(context: Context): Router {
     sendList(request, response, {
       ...EXPECTED,
       tabs: tabs(EXPECTED.address),
-      lead: html`${await disputes(context)}${actions}${totals(sums, { newestMax, addressOf })}${filter.alike === undefined ? alikeLink() : html`<p class="hint">${t('Igual valor, e nada mais: abra cada pedido para compará-lo com o pagamento.')}</p>`}${file}`,
+      lead: html`${await disputes(context)}${actions}${sums.length > 0 && totals(sums, { newestMax, addressOf })}${filter.alike === undefined ? alikeLink() : html`<p class="hint">${t('Igual valor, e nada mais: abra cada pedido para compará-lo com o pagamento.')}</p>`}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
       rows: html`${expectedTable(rows, await findUnfindable(context, rows), names)}${rows.length === 0 && nearestDue(await findNearestDue(context, filter), (due) => addressOf(EXPECTED.address, due))}`,
       next,

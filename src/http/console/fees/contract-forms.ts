@@ -18,7 +18,7 @@ import { FEES } from '../balances/describe-stated.ts';
 import { moneyField, readMoney } from '../balances/form-fields.ts';
 import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
 import { choiceField, dayField, formatMoneyInput, inputField } from '../parts/fields.ts';
-import { formatCount, formatDay, money, moneyOf } from '../parts/format.ts';
+import { formatCount, formatDay, formatMoney, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { facts, table } from '../parts/page-components.ts';
 import {
@@ -191,7 +191,7 @@ async function describeWould(context: Context, response: Response, stated: State
         { title: 'Transações', cell: (row) => formatCount(row.payments), align: 'end' },
         { title: 'Teria custado', cell: (row) => money(row.agreed), align: 'end' },
         { title: 'Cobrado', cell: (row) => money(row.covered), align: 'end' },
-        { title: 'Diferença', cell: (row) => money(row.covered - row.agreed), align: 'end' },
+        { title: 'Diferença', cell: (row) => formatMoney(row.covered - row.agreed), align: 'end' },
       ],
     },
   )}</section>`;
