@@ -112,8 +112,8 @@ export const MERCHANTS_EN = {
   'Período em que': 'Period in which',
   'o Confere criou a mensagem': 'Confere made the message',
   'o evento aconteceu (horário do provedor)': 'the event happened (provider’s time)',
-  'Nunca é quando a mensagem chegou: a que ficou retida ou foi repetida foi criada antes. Na dúvida, comece mais cedo: o que já chegou volta com o mesmo webhook-id. Correções e mensagens de pedidos não têm evento: contam por quando foram criadas.':
-    'It is never when the message arrived: one that was held or retried was made before. In doubt begin earlier: what has arrived comes again with the same webhook-id. Corrections and messages of orders have no event: they count by when they were made.',
+  'Nunca é quando a mensagem chegou: na dúvida, comece mais cedo, e o que já chegou volta com o mesmo webhook-id. Correções e mensagens de pedidos não têm evento: contam por quando foram criadas.':
+    'It is never when the message arrived: in doubt begin earlier, and what has arrived comes again with the same webhook-id. Corrections and messages of orders have no event: they count by when they were made.',
   'Envia de novo os callbacks de um período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.':
     'Sends the callbacks of a period again, with the same webhook-ids and in the order of each transaction. Those that still wait are left out: they will be sent in any case.',
   'No horário do provedor ({zone}).': 'On the provider’s clock ({zone}).',
@@ -200,6 +200,7 @@ export const MERCHANTS_EN = {
   'Eventos anteriores': 'Past events',
   'O que falta desde {since}, também mudanças de pedidos. Abaixo comparam-se só os filtros, pelos eventos de transações dos últimos {days} dias.':
     'What is missing since {since}, changes of orders too. Below, only the filters are compared, by the events of transactions of the last {days} days.',
+  '{n} callback a enfileirar': '{n} callback to enqueue',
   '{n} callbacks a enfileirar': '{n} callbacks to enqueue',
   'mais de {n} callbacks a enfileirar': 'more than {n} callbacks to enqueue',
   '{state}: {callbacks} callbacks de {transactions} transações':

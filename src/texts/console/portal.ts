@@ -100,8 +100,8 @@ export const PORTAL_EN = {
   'Depois a operação confirma: não há e-mail cadastrado.': 'Then the operators confirm: there is no e-mail on file.',
   'Um endereço de teste vale na hora, sem confirmação, e recebe só exemplos fictícios. Para que repitam as suas mensagens, peça o mesmo endereço de novo: então a operação o confirma.':
     'An address for tests counts at once, unconfirmed, and receives invented examples alone. For examples that repeat your messages, ask for the same address again: then the operators confirm it.',
-  'Um endereço de teste não confirmado também sai na hora: os testes vão então para o endereço de produção.':
-    'An unconfirmed address for tests also goes at once: tests then go to the address of production.',
+  'Um endereço de teste não confirmado sai na hora: os testes vão então para o endereço de produção.':
+    'An unconfirmed address for tests goes at once: tests then go to the address of production.',
   'Não confirmado: recebe só exemplos fictícios. Para confirmá-lo, peça o mesmo endereço de novo.':
     'Unconfirmed: it receives invented examples alone. To have it confirmed, ask for the same address again.',
   'Depois a operação confirma: este servidor não envia e-mails.':

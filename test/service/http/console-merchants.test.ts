@@ -35,7 +35,7 @@ test('a merchant is added once however often the form is confirmed, and its secr
   ];
   const preview = await admin.post('/merchants/new', typed);
   expect(preview.status).toBe(200);
-  expect(preview.text).toMatch(/Dos \d+ eventos dos últimos 7 dias, o filtro aceita 0 \./);
+  expect(preview.text).toMatch(/De \d+ eventos dos últimos 7 dias, o filtro aceita 0 \./);
   expect(await countMerchants()).toBe(before);
 
   const made = await admin.confirm('/merchants/new', preview);
@@ -136,7 +136,7 @@ test('a new filter is compared with the one of today before it holds', async () 
   expect(form.html).toContain('value="http://127.0.0.1:9/x"');
   const preview = await admin.post(address, { name: 'Filtrada', url: 'http://127.0.0.1:9/x', operations: 'cashout' });
   expect(preview.text).toMatch(
-    /o filtro aceita \d+ \. O filtro de hoje aceita \d+ deles: com o novo entram 0 e saem [1-9]\d* \./,
+    /o filtro aceita \d+ \. O filtro de hoje aceita \d+; com o novo, 0 a mais e [1-9]\d* a menos\./,
   );
   expect(preview.text).toMatch(/Filtro tudo operações/);
   expect((await admin.confirm(address, preview)).to).toBe(`/merchants/${id}?done=merchant_changed`);

@@ -63,8 +63,9 @@ export function renderPast(
   { callbacks, complete }: Pick<BackfillCount, 'callbacks' | 'complete'>,
   since: Date,
 ): Html {
-  const n = formatCount(callbacks);
-  const said = complete ? t('{n} callbacks a enfileirar', { n }) : t('mais de {n} callbacks a enfileirar', { n });
+  const said = complete
+    ? plural(callbacks, '{n} callback a enfileirar', '{n} callbacks a enfileirar')
+    : t('mais de {n} callbacks a enfileirar', { n: formatCount(callbacks) });
   const values = { since: moment(calendar, since), days: PREVIEW_DAYS };
   return html`${said} <span class="hint">${tHtml('O que falta desde {since}, também mudanças de pedidos. Abaixo comparam-se só os filtros, pelos eventos de transações dos últimos {days} dias.', values)}</span>`;
 }

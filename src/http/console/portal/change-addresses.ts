@@ -86,9 +86,7 @@ function explain(
   const comes = t(
     'Um endereço de teste vale na hora, sem confirmação, e recebe só exemplos fictícios. Para que repitam as suas mensagens, peça o mesmo endereço de novo: então a operação o confirma.',
   );
-  const goes = t(
-    'Um endereço de teste não confirmado também sai na hora: os testes vão então para o endereço de produção.',
-  );
+  const goes = t('Um endereço de teste não confirmado sai na hora: os testes vão então para o endereço de produção.');
   const atOnce = !isMailed && (asked ? counts && (asked.value === null ? goes : comes) : html`${comes} ${goes}`);
   const challenge = tHtml(
     'Ao confirmar, uma mensagem assinada (confere.challenge) vai para o endereço novo. Ele responde em 15 s com um status 2xx e o corpo <code>{body}</code>, onde … é o valor de data.challenge que chegou.',
