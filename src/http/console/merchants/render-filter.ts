@@ -43,8 +43,9 @@ export function renderFilter(
 
 /** A filter as the audit keeps it, in a line. */
 export function describeSummary(filter: FilterSummary): string {
-  const orders: Record<string, string> = { true: t('sim') };
-  const values = new Map(Object.entries({ operations: OPERATION_WORDS, statuses: STATUS_WORDS, expected: orders }));
+  const values = new Map(
+    Object.entries({ operations: OPERATION_WORDS, statuses: STATUS_WORDS, expected: words({ true: 'sim' }) }),
+  );
   const set = Object.entries(filter).map(([name, value]) => {
     const said = Array.isArray(value)
       ? value.map((one) => describeCode(values.get(name) ?? {}, one)).join(', ')
