@@ -350,7 +350,10 @@ it('a token that no merchant has is not called missing, and a fault of a paramet
   expect(await reasonOf('/portal', '')).toBe('merchant_token_missing');
   await env.timers.advance(1_000);
   const { status, json } = await callApi({ url: `${url}/api/v1`, token }, 'GET', '/events?peek=true&since=yesterday');
-  expect([status, json.errors]).toEqual([422, { since: ['must be an instant: 2026-11-21T00:00:00-03:00'] }]);
+  expect([status, json.errors]).toEqual([
+    422,
+    { since: ['must be an instant, 2026-11-21T00:00:00-03:00, or the id of an event, msg_…'] },
+  ]);
 });
 
 it('the cursor, the day manifests and the documents stand in the portal, in the language of the reader', async () => {

@@ -7,7 +7,7 @@ import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
 import { pullReads } from '../../../metrics/metrics.ts';
 import { PAGE_ITEMS_DEFAULT } from '../../../operations/describe-operation.ts';
-import { parsedInstant, wholeNumber } from '../../../operations/fields.ts';
+import { instant, wholeNumber } from '../../../operations/fields.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { createPullAdmission } from '../../access/admit-pull.ts';
 import { readBearer } from '../../access/authorize.ts';
@@ -18,6 +18,7 @@ import { createRouter } from '../../create-router.ts';
 import { parseQuery } from '../../parse-request.ts';
 
 const LIMIT_MAX = 200;
+const MESSAGE_ID = /^msg_\w{1,64}$/;
 
 export const feedQuerySchema = z.object({
   after: z
@@ -27,10 +28,12 @@ export const feedQuerySchema = z.object({
     .optional(),
   limit: wholeNumber(1, LIMIT_MAX).default(PAGE_ITEMS_DEFAULT),
   since: z
-    .union(
-      [parsedInstant, z.string().regex(/^msg_\w{1,64}$/)],
-      'must be an instant, such as 2026-11-21T00:00:00-03:00, or the id of an event',
+    .string()
+    .refine(
+      (text) => MESSAGE_ID.test(text) || instant.safeParse(text).success,
+      'must be an instant, 2026-11-21T00:00:00-03:00, or the id of an event, msg_…',
     )
+    .transform((text) => (MESSAGE_ID.test(text) ? text : new Date(text)))
     .optional()
     .describe(
       'only events that were stored at or after it, or not before the event with this id; not when they happened',
