@@ -83,8 +83,8 @@ export const PORTAL_EN = {
   Endereços: 'Addresses',
   'Endereço de teste': 'Address for tests',
   'Mudar um endereço': 'Change an address',
-  'Um token que vazou não pode desviar os dados de quem paga: nada muda até a confirmação.':
-    'A token that leaked must not redirect payers’ data: nothing changes until it is confirmed.',
+  'Um token que vazou não pode desviar os dados de quem paga: o URL e o e-mail só mudam depois da confirmação.':
+    'A token that leaked must not redirect payers’ data: the URL and the e-mail change only once confirmed.',
   'O endereço de teste recebe só os testes e os exemplos, com um segredo próprio, que a prévia mostra; outra query, como ?v=2, dá outro segredo. Vazio: nenhum.':
     'The address for tests receives tests and examples alone, with a secret of its own, which the preview shows; another query, such as ?v=2, has another secret. Empty: none.',
   'Segredo de teste': 'Test secret',

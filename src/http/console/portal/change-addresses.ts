@@ -29,7 +29,7 @@ export function addressForm(context: PortalContext, form: CreatePortalForm): Rou
     ...ofChange(askAddress),
     address: ADDRESS,
     title: 'Mudar um endereço',
-    lead: 'Um token que vazou não pode desviar os dados de quem paga: nada muda até a confirmação.',
+    lead: 'Um token que vazou não pode desviar os dados de quem paga: o URL e o e-mail só mudam depois da confirmação.',
     above: (scope, response) => renderAddresses(context, scope, response, true),
     names: ['kind', 'value'],
     fields: async (
