@@ -120,7 +120,14 @@ async function prove(context: Context, by: ReadBy, { masked, ...asked }: AskedPa
   const doubt = list.doubt ?? (isOmitted ? 'not_listed' : isLate ? 'late_entry' : null);
   const unnamed = isAbsent ? await listWithoutE2eId(context, terms, named) : [];
   const isHidden = unnamed.length > 0 || (isAbsent && byName?.isAnyHidden === true);
-  const lacks: Reason = byName?.isWhole === false ? 'names_left' : isHidden ? 'rows_hidden' : null;
+  const lacks: Reason =
+    byName?.isWhole === false
+      ? 'names_left'
+      : isHidden
+        ? 'rows_hidden'
+        : isAbsent && e2e_id !== null && minute === undefined
+          ? 'id_malformed'
+          : null;
   const charges = isAbsent ? await listDoubted(context, list, terms.amountCents) : undefined;
   const beside = isAbsent && e2e_id === null ? [addDays(named, -1), addDays(named, 1)] : [];
   const found = await Promise.all(beside.map(async (of) => search(context, await searchDay(of))));

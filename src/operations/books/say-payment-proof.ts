@@ -20,6 +20,7 @@ const REASONS = words<NonNullable<PaymentProof['list']['reason']>>({
   rows_refused: 'ela tem linhas que o Confere não conseguiu ler',
   names_left: 'ela tem mais nomes do que os que se comparam; escreva também o valor, a hora ou o id E2E',
   rows_hidden: 'ela tem pagamentos sem nome, sem id E2E ou com outras maiúsculas nele, e um deles pode ser este',
+  id_malformed: 'o id E2E não tem a forma de um; confira cada caractere',
 });
 
 const CONCLUSIONS = words<Exclude<PaymentProof['conclusion'], 'has'>>({ none: 'Não tem', unknown: 'Não se sabe' });

@@ -5,7 +5,7 @@ import { component, day, instant, nullableInstant, nullableText } from './row-fi
 
 const REASONS = [
   ...(['not_over', 'not_read', 'only_counted', 'reopened', 'before_books', 'time_zone'] as const satisfies ListDoubt[]),
-  ...(['not_listed', 'late_entry', 'rows_refused', 'rows_hidden', 'names_left'] as const),
+  ...(['not_listed', 'late_entry', 'rows_refused', 'rows_hidden', 'names_left', 'id_malformed'] as const),
 ] as const;
 const conclusion = z.enum(['has', 'none', 'unknown']);
 

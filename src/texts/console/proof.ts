@@ -72,6 +72,8 @@ export const PROOF_EN = {
   'o fuso horário do provedor está em dúvida, e com ele o dia de cada pagamento':
     "the provider's time zone is in doubt, and with it the day of each payment",
   'ela tem linhas que o Confere não conseguiu ler': 'it has rows that Confere could not read',
+  'o id E2E não tem a forma de um; confira cada caractere':
+    'the E2E id does not have the form of one; check each character',
   'ela tem pagamentos sem nome, sem id E2E ou com outras maiúsculas nele, e um deles pode ser este':
     'it has payments without a name, without an E2E id or with other capitals in it, and one of them may be this one',
   'Sobre a lista do provedor de {day} nada se conclui: {reason}. O Confere {has} assim ({asked}), e isso pode não ser tudo.':

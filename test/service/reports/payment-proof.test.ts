@@ -287,6 +287,9 @@ it('by an end-to-end id only incoming payments of its own day, without one, are 
   expect(proof).toMatchObject({ conclusion: 'none', list: { reason: null }, without_e2e: [] });
   expect(proof.headline.en).toMatch(/: Not received$/);
   expect(proof.text['pt-BR']).toContain('Saídas de dinheiro não se procuram assim');
+  const mistyped = (await ask({ day, e2e_id: absent.replace('E', '0') })).proof;
+  expect(mistyped).toMatchObject({ conclusion: 'unknown', list: { reason: 'id_malformed' }, payments: [] });
+  expect(mistyped.text['pt-BR']).toContain('o id E2E não tem a forma de um; confira cada caractere');
   const id = await put('dd', `${day} 10:00:00`, { amount: '66.04' });
   const doubted = (await ask({ e2e_id: absent })).proof;
   expect(doubted).toMatchObject({ conclusion: 'unknown', list: { reason: 'rows_hidden' } });
