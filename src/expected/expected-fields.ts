@@ -94,7 +94,9 @@ export const expectedFactsSchema = z
     platform: comparedText(TEXT_BYTES_MAX.platform)
       .nullable()
       .default(null)
-      .describe('the id of the platform that its payment must have; null: any'),
+      .describe(
+        'the id of the platform that its payment must have; null: any, and a filter by platforms sends no message of it',
+      ),
     references: keys(TEXT_BYTES_MAX.reference).describe(
       `up to ${KEYS_MAX}: a payment with one of them, to the letter, is its own. No payment is found for what has neither this, e2e_ids, extra, document nor invoice_key`,
     ),

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
 import type { Message } from '../../domain/errors.ts';
@@ -63,20 +63,23 @@ export async function readStateReason(
   return withUnfindable({ state, reason_code }, said, blind).said;
 }
 
+/** Whether an expected payment (`head`) has nothing by which a rule finds a payment. */
+export const IS_KEYLESS = sql<SqlBool>`(head.extra_hash IS NULL AND head.document_hash IS NULL
+  AND NOT EXISTS (SELECT 1 FROM expected_keys WHERE expected_keys.version_seq = head.version_seq)
+  AND NOT EXISTS (SELECT 1 FROM expected_versions WHERE seq = head.version_seq AND invoice_key IS NOT NULL))`;
+/** Whether it names a platform that no transaction shows. */
+export const IS_UNSEEN = sql<SqlBool>`(head.platform IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM transactions WHERE transactions.platform = head.platform))`;
+
 /** Returns by their ids those that have no payment, and nothing by which a rule finds one, or a platform that no transaction shows; each with why. */
 export async function findUnfindable(
   { db }: { db: Reader },
   orders: readonly { id: string }[],
 ): Promise<ReadonlyMap<string, Message[]>> {
   if (orders.length === 0) return new Map();
-  const isKeyless = sql<number>`(version.invoice_key IS NULL AND head.extra_hash IS NULL AND head.document_hash IS NULL
-    AND NOT EXISTS (SELECT 1 FROM expected_keys WHERE expected_keys.version_seq = head.version_seq))`;
-  const isUnseen = sql<number>`(head.platform IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM transactions WHERE transactions.platform = head.platform))`;
   const found = await db
     .selectFrom('expected_payments as head')
-    .innerJoin('expected_versions as version', 'version.seq', 'head.version_seq')
-    .select(['head.id', isKeyless.as('keyless'), isUnseen.as('unseen')])
+    .select(['head.id', IS_KEYLESS.as('keyless'), IS_UNSEEN.as('unseen')])
     .where(sql<boolean>`is_cancelled = 0 AND parts_settled = 0 AND returned_cents = 0`)
     .where(
       'head.id',

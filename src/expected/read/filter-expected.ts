@@ -9,6 +9,7 @@ import { normalizeDocument } from '../../domain/person/fold-person.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import { WINDOW_DAYS_AFTER_DUE } from '../decide/decide-matches.ts';
 import type { ExpectedState } from '../decide/decide-state.ts';
+import { IS_KEYLESS, IS_UNSEEN } from './describe-state.ts';
 
 export type ExpectedFilters = {
   state?: ExpectedState | undefined;
@@ -41,6 +42,8 @@ export type ExpectedFilters = {
   disputed?: 'true' | undefined;
   /** Is not paid, and a payment of equal amount, in its days, counts for none. */
   alike?: 'true' | undefined;
+  /** Is proven unpaid, and no payment that is known may be its own. */
+  chargeable?: 'true' | undefined;
 };
 
 /** States of an order that no payment counts for. */
@@ -89,8 +92,8 @@ export function matchFilters(
     const named = eb.selectFrom('expected_texts').select('version_seq');
     terms.push(eb('head.version_seq', 'in', named.where('name_folded', '>=', first).where('name_folded', '<', end)));
   }
+  const candidates = eb.selectFrom('expected_candidates').select('rule').whereRef('expected_seq', '=', 'head.seq');
   if (undecided === true || disputed !== undefined) {
-    const candidates = eb.selectFrom('expected_candidates').select('rule').whereRef('expected_seq', '=', 'head.seq');
     // a pair that a person undid is decided
     const wanted = disputed
       ? candidates.where('reason', '=', 'not_unique')
@@ -98,6 +101,11 @@ export function matchFilters(
     terms.push(eb.exists(wanted));
   }
   if (filters.alike !== undefined) terms.push(hasAlike(eb));
+  if (filters.chargeable !== undefined) {
+    const open = candidates.where('reason', '<>', 'undone');
+    terms.push(eb('head.state', '=', 'unpaid'), eb.not(eb.exists(open)), eb.not(hasAlike(eb)));
+    terms.push(eb.not(IS_KEYLESS), eb.not(IS_UNSEEN));
+  }
   return eb.and(terms);
 }
 

@@ -90,6 +90,12 @@ export const expectedFilters = z.object({
     .describe(
       'those that are not paid, while a payment of equal amount, in their days, counts for none; not for merchants',
     ),
+  chargeable: z
+    .literal('true', 'must be true')
+    .optional()
+    .describe(
+      'those that are unpaid while no known payment may be their own: none is a candidate, none is alike, and one would be found; not for merchants',
+    ),
 });
 type Listed = Awaited<ReturnType<typeof listExpected>>[number];
 
@@ -104,7 +110,7 @@ export const expectedPayments = defineList<Listed, ExpectedFilters>({
   async read(reading, { limit, after }, filter, { caller }) {
     if (filter.source !== undefined) requireSource(caller, filter.source);
     // payments beyond a merchant's filter would show by their amount
-    if (filter.alike !== undefined && caller.sources) throw refuse('filter_of_operators');
+    if ((filter.alike ?? filter.chargeable) !== undefined && caller.sources) throw refuse('filter_of_operators');
     return await listExpected(reading, limit, after, { ...filter, sources: caller.sources });
   },
   personal: (context, _rows, { caller, filter: { id, merchantSeq: _, ...filter }, via }) =>

@@ -92,6 +92,10 @@ export const EXPECTED_EN = {
   'há um': 'there is one',
   'Igual valor, e nada mais: abra cada pedido para compará-lo com o pagamento.':
     'Of equal amount, and nothing more: open each order to compare it with the payment.',
+  'podem ser cobrados': 'may be asked for payment',
+  Cobrança: 'Asking for payment',
+  'Para cobrar: os não pagos sem disputa, nem pagamento parecido':
+    'To ask for payment: the unpaid ones without a dispute, or a similar payment',
   'Antes de cobrar: os não pagos de cujo valor há um pagamento que não é de pedido nenhum':
     'Before you ask for payment: the unpaid ones of whose amount there is a payment that is no order’s',
   'Pode ser um destes pedidos': 'It may be one of these orders',

@@ -30,6 +30,12 @@ export const PORTAL_EN = {
     '{address}: the secret before it also signs until {at}; until then there is no rotation. If it is urgent, ask the operators.',
   'As mensagens de pedidos (pix.expected.…) estão desligadas. Peça à operação que as ligue: sem elas, o seu sistema só sabe de um pedido quando pergunta.':
     'Messages about orders (pix.expected.…) are off. Ask the operators to turn them on: without them, your system learns of an order only when it asks.',
+  'O filtro pede uma plataforma: um pedido enviado sem platform não cabe nele, e não envia mensagens.':
+    'The filter asks for a platform: an order sent without platform does not fit it, and sends no messages.',
+  'Este pedido não cabe no filtro: as suas mudanças não enviam mensagens.':
+    'This order does not fit the filter: its changes send no messages.',
+  'Ele não tem platform: envie-o de novo com ela (PUT), e as mudanças seguintes enviam.':
+    'It has no platform: send it again with one (PUT), and the changes after that send some.',
   'As mensagens de pedidos (pix.expected.…) vêm dos pedidos de todas as origens que cabem no filtro, também das que este token não lê. Para receber menos, filtre por um começo de referência: vale para o número e as referências do pedido.':
     'Messages about orders (pix.expected.…) come for orders of every source that fit the filter, also of those that this token does not read. To receive fewer, filter by a beginning of the reference: it applies to the number and the references of the order.',
   'o do endereço de produção': 'that of the production address',

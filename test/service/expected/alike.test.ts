@@ -5,6 +5,7 @@ import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { expectOne, payOne } from '../../support/expect-orders.ts';
+import { keyOfInvoice } from '../../support/make-invoice.ts';
 import { openApiEnvironment } from '../../support/open-api-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
@@ -70,4 +71,28 @@ it('the list finds unpaid orders of whose amount a payment counts for none, and 
   expect(await list()).toEqual([]);
   await payOne(env.context, { reference: 'w-6', amount: '43.00' });
   expect(await list()).toEqual(['l-alike']);
+});
+
+it('the list for collection has unpaid orders alone, and none that a known payment may be of', async () => {
+  const { context } = env;
+  const due = { due_day: '2026-12-21' };
+  const orders = {
+    'c-free': { amount: '45.00', references: ['c-1'] },
+    'c-open': { amount: '45.00', references: ['c-2'] },
+    'c-alike': { amount: '46.00', references: ['c-3'] },
+    'c-disputed': { amount: '47.00', references: ['c-4'] },
+    'c-rival': { amount: '47.00', references: ['c-4'] },
+    'c-keyless': { amount: '48.00' },
+    'c-unseen': { amount: '49.00', references: ['c-5'], platform: randomUUID() },
+    'c-invoice': { amount: '45.00', invoice_key: keyOfInvoice() },
+  };
+  for (const [number, facts] of Object.entries(orders)) await expectOne(context, { ...due, ...facts }, number);
+  await payOne(context, { reference: 'c-none', amount: '46.00' });
+  await payOne(context, { reference: 'c-4', amount: '47.00' });
+  await decideAll(context);
+  const unpaid = context.db.updateTable('expected_payments').set({ state: 'unpaid' });
+  await unpaid.where('due_day', '=', due.due_day).where('number', '<>', 'c-open').execute();
+  const { json } = await env.call('GET', '/expected-payments?chargeable=true&due_from=2026-12-21');
+  const found = (json.expected_payments as { number: string }[]).map(({ number }) => number);
+  expect(found.sort()).toEqual(['c-free', 'c-invoice']);
 });

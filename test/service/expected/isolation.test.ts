@@ -171,5 +171,6 @@ it('a dispute with an order of another source is counted, without showing it; an
 });
 
 it('a merchant lists no orders by payments that it may not see', async () => {
-  expect(await alpha?.call('GET', '?alike=true')).toMatchObject({ status: 403, reason: 'filter_of_operators' });
+  for (const filter of ['alike', 'chargeable'])
+    expect(await alpha?.call('GET', `?${filter}=true`)).toMatchObject({ status: 403, reason: 'filter_of_operators' });
 });

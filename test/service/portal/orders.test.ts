@@ -431,14 +431,23 @@ it('marks an order without a reference or the like in the list, and says whose o
   );
   expect((await ana?.get('/portal/orders?number=a-named'))?.text).not.toContain('is-unfindable');
   const { db } = env.context;
-  const { filter } = await readRow(db, 'merchants', ['filter'], { name: 'ana' });
+  const { filter, own_filter } = await readRow(db, 'merchants', ['filter', 'own_filter'], { name: 'ana' });
   const own = db.updateTable('merchants').where('name', '=', 'ana');
   await own.set({ filter: JSON.stringify({ platforms: ['ana'], expected: true }) }).execute();
   for (const address of ['/portal/orders', '/portal/filter']) {
     expect((await ana?.get(address))?.text).toContain('vêm dos pedidos de todas as origens');
     expect((await ana?.get(address, 'en'))?.text).toContain('come for orders of every source');
   }
-  await own.set({ filter }).execute();
+  const { id } = await readRow(db, 'expected_payments', ['id'], { number: 'a-named' });
+  const bare = (await ana?.get(`/portal/orders/${id}`))?.text;
+  expect(bare).toContain('as suas mudanças não enviam mensagens. Ele não tem platform');
+  const recipe = (await ana?.get('/portal/orders'))?.text;
+  expect(recipe).toContain('um pedido enviado sem platform não cabe nele');
+  expect(recipe).toContain('&quot;platform&quot;:&quot;ana&quot;');
+  await own.set({ filter: JSON.stringify({ platforms: ['ana', 'none'], expected: true }), own_filter: null }).execute();
+  expect((await ana?.get('/portal/orders'))?.text).not.toContain('sem platform');
+  expect((await ana?.get(`/portal/orders/${id}`))?.text).not.toContain('não enviam mensagens');
+  await own.set({ filter, own_filter }).execute();
 });
 
 it('names the order of a message by its number', async () => {

@@ -68,9 +68,11 @@ const query = z.object({
   due_to: filterDay,
   disputed: filterChoice(['true']),
   alike: filterChoice(['true']),
+  chargeable: filterChoice(['true']),
 });
 
 const ALIKE_WORDS = words({ true: 'há um' });
+const CHARGEABLE_WORDS = words({ true: 'podem ser cobrados' });
 
 /** The pages of expected payments. @param reading whose statements are limited in time. */
 export function expectedSection(context: Context, reading: Context): Router {
@@ -193,13 +195,14 @@ async function form(context: Context, response: Response, draft: Draft) {
     ...dueFields(draft),
     disputedField(draft),
     filterField(draft, { name: 'alike', label: 'Pagamento parecido', words: ALIKE_WORDS, any: 'Todos' }),
+    filterField(draft, { name: 'chargeable', label: 'Cobrança', words: CHARGEABLE_WORDS, any: 'Todos' }),
   ];
   return { fields, token: formTokenField(response) };
 }
 
-/** Orders that may be paid though nothing ties them to their payment. */
+/** Orders that may be charged again, and those that may be paid though nothing ties them to their payment. */
 function alikeLink(): Html {
-  return html`<p class="hint"><a href="${EXPECTED.address}?alike=true">${t('Antes de cobrar: os não pagos de cujo valor há um pagamento que não é de pedido nenhum')}</a></p>`;
+  return html`<p class="hint"><a href="${EXPECTED.address}?chargeable=true">${t('Para cobrar: os não pagos sem disputa, nem pagamento parecido')}</a> · <a href="${EXPECTED.address}?alike=true">${t('Antes de cobrar: os não pagos de cujo valor há um pagamento que não é de pedido nenhum')}</a></p>`;
 }
 
 function dueFields(draft: Draft): Html[] {

@@ -1,22 +1,15 @@
 import type { Router } from 'express';
 import { completeFilter, parseFilter } from '../../../merchants/match-filter.ts';
-import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import { chooseOwnFilter } from '../../../operations/merchants/portal.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { t } from '../../../texts/translate.ts';
 import { ofChange } from '../forms/two-step-form.ts';
 import { FILTER_FIELDS, filterFields, readFilter, toFilterValues } from '../merchants/merchant-fields.ts';
 import { renderFilter, renderFilterPreview, renderPast } from '../merchants/render-filter.ts';
-import { type Html, html } from '../parts/html.ts';
+import { html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
+import { sayOrderMessages } from './explain-sending.ts';
 import type { CreatePortalForm } from './portal-form.ts';
-
-/** Says of which orders the merchant gets messages: the sources of a token limit none. */
-export function sayOrderMessages({ filter }: Pick<MerchantRow, 'filter'>): Html {
-  if (parseFilter(filter).expected)
-    return html`<p class="hint">${t('As mensagens de pedidos (pix.expected.…) vêm dos pedidos de todas as origens que cabem no filtro, também das que este token não lê. Para receber menos, filtre por um começo de referência: vale para o número e as referências do pedido.')}</p>`;
-  return html`<p class="hint">${t('As mensagens de pedidos (pix.expected.…) estão desligadas. Peça à operação que as ligue: sem elas, o seu sistema só sabe de um pedido quando pergunta.')}</p>`;
-}
 
 /**
  * The form of the filter that the merchant chooses itself, within what operators allow. Its preview counts none but the

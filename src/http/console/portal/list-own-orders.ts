@@ -4,7 +4,7 @@ import { SYSTEM_ACTOR } from '../../../access/audit.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
 import type { Competing } from '../../../expected/read/read-competing.ts';
-import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
+import type { PortalContext } from '../../../portal/open-scope.ts';
 import { EXPORT_FORMATS } from '../../../reports/serve/export-found.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { type Label, plural, t, words } from '../../../texts/translate.ts';
@@ -31,10 +31,10 @@ import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '..
 import { listFiles, sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { ORDER_STATE_WORDS } from '../parts/words.ts';
-import { sayOrderMessages } from './choose-filter.ts';
+import { explainSending, sayOrderMessages, saySilence } from './explain-sending.ts';
 import { curl, explainState, keyOf } from './explain-state.ts';
 import type { OwnOrders } from './own-orders.ts';
-import { CALLBACKS, DOCS, ORDERS } from './site.ts';
+import { CALLBACKS, ORDERS } from './site.ts';
 
 const query = z.object({
   state: filterChoice(EXPECTED_STATES),
@@ -85,6 +85,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       else await orders.sendFile(response, filters, format);
     });
   router.get(`${ORDERS.address}/:id`, async (request: Request<{ id: string }>, response) => {
+    const scope = getScope(response);
     const {
       order,
       reason,
@@ -97,7 +98,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
     const waiting = untilDecided(order);
     const body = html`<p class="crumb"><a href="${ORDERS.address}">${t(ORDERS.title)}</a></p>
 <div class="head"><h1>${order.number}</h1> ${stateBadge(order.state)}${disputeBadge(order)}</div><p class="sub">${idText(order.id)}</p>
-${waiting.hint}
+${waiting.hint}${saySilence(scope.merchant, order)}
 ${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}
 ${facts([
   ...amountFacts(order),
@@ -250,12 +251,4 @@ function explainElsewhere({ number, candidates, disputed }: PresentedExpected, c
   );
   return html`<section><h2>${t('Disputa com outra origem')}</h2><p class="explain bad">${why}</p>
 <p>${t('Peça à operação que case o pagamento {payment} com o pedido {number}, se é dele; ou envie o pedido com outra referência (PUT).', { payment: payment.transaction_id, number })}</p></section>`;
-}
-
-function explainSending(context: PortalContext, { sources }: MerchantScope, isOpen: boolean): Html {
-  const { calendar, clock } = context;
-  const facts = { operation: 'cashin', amount: '199.90', due_day: calendar.dayOf(clock.now()), references: ['1024'] };
-  return html`<details${isOpen && html` open`}><summary>${t('Como enviar um pedido')}</summary>
-<p>${t('Com este token, por estas origens:')} ${sources.map((one) => html`<code>${one}</code> `)}</p><pre>${curl(context, 'PUT', `${sources[0]}/1024`, facts)}</pre>
-<p>${t('"decided": false na resposta: o pedido acaba de mudar, pergunte de novo em um segundo.')} <a href="${DOCS.address}/expected">${t(DOCS.title)}</a> · <a href="/portal/openapi">${t('Todos os campos, e como cancelar um pedido')}</a></p></details>`;
 }
