@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { IS_NO_TEST } from '../callbacks/health/callback-sources.ts';
 import type { Context } from '../context.ts';
 import { readSetting } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
@@ -140,7 +141,7 @@ async function findPageEnd(db: Reader, after: number, cut: number): Promise<numb
   return Math.min(row?.seq ?? cut, cut);
 }
 
-/** The days of the callbacks of a range. */
+/** The days of the callbacks of a range. An example repeats a callback, whose row number is no event's. */
 async function listNew(
   { db, calendar }: Context,
   { after, to, cursor, merchantSeq }: { after: number; to: number; cursor: Cursor; merchantSeq: number | undefined },
@@ -149,6 +150,7 @@ async function listNew(
     .selectFrom('callbacks')
     .where('callbacks.seq', '>', after)
     .where('callbacks.seq', '<=', to)
+    .where(IS_NO_TEST)
     .$if(merchantSeq !== undefined, (query) => query.where('merchant_seq', '=', merchantSeq ?? 0))
     .where((eb) => eb.or([eb('callbacks.seq', '>', cursor.seq), eb('callbacks.created_at', '>=', cursor.recent)]));
   const events = await inRange

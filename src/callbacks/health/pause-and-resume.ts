@@ -59,31 +59,39 @@ async function readMerchants(context: Context) {
     .execute();
 }
 
-/** Makes due at once what failed and waits for a later attempt. What waits for an earlier message follows it. @returns how many. */
+/** How many are made due at once, and how many of their transactions and orders follow. */
+export type SentWaiting = { due: number; following: number };
+
+/** Makes due at once what failed and waits for a later attempt. What waits for an earlier message follows it. */
 export async function sendWaiting(
   context: Context,
   { seq, url }: { seq: number; url: string | null },
-): Promise<number> {
-  if (url === null) return 0;
+): Promise<SentWaiting> {
+  if (url === null) return { due: 0, following: 0 };
   const now = context.clock.now();
-  const waits = sql<boolean>`merchant_seq = ${seq} AND state = 'pending' AND first_failed_at IS NOT NULL
-    AND next_attempt_at > ${now} AND (lease_until IS NULL OR lease_until < ${now})`;
-  const { count } = await context.db
+  const later = sql<boolean>`merchant_seq = ${seq} AND state = 'pending' AND next_attempt_at > ${now}
+    AND next_attempt_at < ${WHEN_IDLE} AND (lease_until IS NULL OR lease_until < ${now})`;
+  const failed = sql<boolean>`first_failed_at IS NOT NULL`;
+  const { due, following } = await context.db
     .selectFrom('callbacks')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where(waits)
+    .select(sql<number>`COUNT(CASE WHEN ${failed} THEN 1 END)`.as('due'))
+    .select(
+      sql<number>`COUNT(CASE WHEN first_failed_at IS NULL AND transaction_seq IS NOT NULL THEN 1 END)`.as('following'),
+    )
+    .where(later)
     .executeTakeFirstOrThrow();
   // as many as waited: one that fails again meanwhile keeps its new time
-  for (let left = Number(count); left > 0; left -= HOLD_ROWS)
+  for (let left = Number(due); left > 0; left -= HOLD_ROWS)
     await context.db
       .updateTable('callbacks')
       .set({ next_attempt_at: now })
-      .where(waits)
+      .where(later)
+      .where(failed)
       .orderBy('next_attempt_at')
       .limit(HOLD_ROWS)
       .execute();
   context.wakeUps.callbacks.notify();
-  return Number(count);
+  return { due: Number(due), following: Number(following) };
 }
 
 async function hold(context: Context, merchantSeq: number): Promise<void> {

@@ -175,7 +175,7 @@ export const resumeOwn = defineOwnChange({
   refuses: ['merchant_paused_by_operators', 'filter_beyond_limits'],
   change: (inner, _given, by) => scopeOf(by).changesIn(inner).setState('enabled'),
   target: ({ was }, by) => auditObject(by, { was }),
-  /** How many were made due; undefined where the merchant got nothing before. */
+  /** How many are sent; undefined where the merchant got nothing before. */
   async after(context, made, _given, by) {
     if (!made) return undefined;
     const { changesIn, hold } = scopeOf(by);

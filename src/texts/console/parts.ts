@@ -62,6 +62,8 @@ export const PARTS_EN = {
   'Recarregar a página': 'Reload the page',
   'Enviando agora uma mensagem que esperava.': 'Sending one message that waited now.',
   'Enviando agora {n} mensagens que esperavam.': 'Sending {n} messages that waited now.',
+  'Em seguida vai uma que aguarda uma mensagem anterior.': 'Then one follows that waits for an earlier message.',
+  'Em seguida vão {n} que aguardam uma mensagem anterior.': 'Then {n} follow that wait for an earlier message.',
   '<b>Banco de dados restaurado, e ainda não confirmado.</b> Tem tudo até {at}; o que veio depois está sendo lido de novo, e os callbacks estão retidos.':
     '<b>Restored database, not confirmed yet.</b> It has everything up to {at}; what came later is being read again, and callbacks are held.',
   'De antes da restauração': 'From before the restore',

@@ -1,6 +1,7 @@
 /** The first manifests of an installation and of a merchant: those of the days before it too. */
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { sendTests } from '../../../src/callbacks/manage/send-test.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { makeBackfilledManifests, makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { defaultEventsSince } from '../../../src/merchants/change-merchants.ts';
@@ -73,6 +74,29 @@ test('the days of a backfill have theirs once it ends, and the next tick finds w
   await db.insertInto('due_day_manifests').values(due).execute();
   expect(await makeBackfilledManifests(context, row.merchant_seq)).toEqual({ made: 0 });
   expect(await db.selectFrom('due_day_manifests').selectAll().execute(), 'it stays due').toEqual([due]);
+});
+
+test.for([
+  { name: 'the end of a backfill', make: makeBackfilledManifests },
+  { name: 'the tick of the job', make: makeDayManifests },
+])('$name makes no manifest of a day for an example that repeats a message', async ({ make }) => {
+  await using env = await openCallbackEnvironment();
+  const { context } = env;
+  const { calendar, clock, db } = context;
+  const first = calendar.dayOf(clock.now());
+  await env.applyTransactions(3, ['paid'], { platform: 'other' });
+  await makeDayManifests(context);
+  await env.timers.advance(calendar.startOfDay(addDays(first, 2)).getTime() - clock.now().getTime() + 3_600_000);
+  const { merchant } = await env.addMerchant('', { url: URL_OF_NOBODY, filter: { platforms: ['p'] } });
+  await env.applyTransaction(['paid'], { platform: 'p' });
+  await sendTests(context, merchant.id, ['pix.cashin.paid']);
+  const repeated = db.selectFrom('callbacks').innerJoin('events', 'events.seq', 'event_seq').select('at_wall');
+  const [row, ...others] = await repeated.where('callbacks.source', '=', 'test').execute();
+  expect([row?.at_wall.slice(0, 10), others], 'a row number of another table').toEqual([first, []]);
+  await runBackfills(context);
+  await make(context, merchant.seq);
+  const days = await db.selectFrom('day_manifests').select('day').where('merchant_seq', '=', merchant.seq).execute();
+  expect(days).toEqual([]);
 });
 
 test('a backfill goes on where the manifests fail', async () => {

@@ -49,7 +49,7 @@ async function show(address: string, language = 'pt-BR') {
 it('the portal shows the address whole, and that it fails at the first refusal, with the answer', async () => {
   shop.behaviours[PATH] = () => (_request, response) => void response.writeHead(401).end('{"error":"which token?"}');
   env.deliverHere();
-  await env.applyTransaction(['paid']);
+  await env.applyTransaction(['paid', 'refund']);
   await eventually('the callback is refused', () => shop.calls.length > 0);
   const page = await eventually('the page says so', async () => {
     const { html } = await show('/portal');
@@ -94,9 +94,21 @@ it('what waits for a later time is sent at once by one button, once the receiver
   await db.updateTable('callbacks').set({ state: 'pending' }).where('state', '=', 'held').execute();
   const before = shop.calls.length;
   const pressed = await press();
-  expect([pressed.status, pressed.headers.get('location')]).toEqual([303, '/portal?done=sent_waiting&n=1']);
-  expect((await show('/portal?done=sent_waiting&n=1')).html).toContain('Enviando agora uma mensagem que esperava.');
-  await env.advanceUntil('it came', () => shop.calls.length > before);
+  expect([pressed.status, pressed.headers.get('location')]).toEqual([303, '/portal?done=sent_waiting&n=1&following=1']);
+  const notice = async (address: string, language?: string) =>
+    /role="status">([^<]*)</.exec((await show(address, language)).html)?.[1];
+  expect([
+    await notice('/portal?done=sent_waiting&n=1&following=0'),
+    await notice('/portal?done=sent_waiting&n=1&following=1'),
+    await notice('/portal?done=sent_waiting&n=44&following=36'),
+    await notice('/portal?done=sent_waiting&n=44&following=36', 'en'),
+  ]).toEqual([
+    'Enviando agora uma mensagem que esperava.',
+    'Enviando agora uma mensagem que esperava. Em seguida vai uma que aguarda uma mensagem anterior.',
+    'Enviando agora 44 mensagens que esperavam. Em seguida vão 36 que aguardam uma mensagem anterior.',
+    'Sending 44 messages that waited now. Then 36 follow that wait for an earlier message.',
+  ]);
+  await env.advanceUntil('both came', () => shop.calls.length > before + 1);
   expect((await show('/portal')).html).not.toContain('Enviar agora tudo o que espera');
 });
 

@@ -199,15 +199,26 @@ function searchBox(response: Response): Html {
 <button class="quiet" aria-label="${t('Buscar')}"><svg class="lens" viewBox="0 0 16 16" aria-hidden="true" focusable="false"><circle cx="6.5" cy="6.5" r="4.5"></circle><path d="M10 10l4.5 4.5"></path></svg></button></form>`;
 }
 
-const COUNTED = new Map([
+const COUNTED = new Map<string, (n: number, following: number) => string>([
   [
     'sent_waiting',
-    (n: number) =>
-      plural(n, 'Enviando agora uma mensagem que esperava.', 'Enviando agora {n} mensagens que esperavam.'),
+    (n, following) =>
+      [
+        plural(n, 'Enviando agora uma mensagem que esperava.', 'Enviando agora {n} mensagens que esperavam.'),
+        ...(following > 0
+          ? [
+              plural(
+                following,
+                'Em seguida vai uma que aguarda uma mensagem anterior.',
+                'Em seguida vão {n} que aguardam uma mensagem anterior.',
+              ),
+            ]
+          : []),
+      ].join(' '),
   ],
   [
     'examples',
-    (n: number) =>
+    (n) =>
       plural(
         n,
         'Um exemplo na fila: recarregue a página para ver o resultado.',
@@ -216,10 +227,14 @@ const COUNTED = new Map([
   ],
 ]);
 
+function readCount(value: unknown): number | undefined {
+  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : undefined;
+}
+
 function notice(request: Request): Html | undefined {
-  const { done, n } = request.query;
+  const { done, n, following } = request.query;
   if (typeof done !== 'string') return undefined;
-  const count = typeof n === 'string' && /^\d{1,9}$/.test(n) ? Number(n) : undefined;
-  const text = (count !== undefined && COUNTED.get(done)?.(count)) || findNotice(done);
+  const count = readCount(n);
+  const text = (count !== undefined && COUNTED.get(done)?.(count, readCount(following) ?? 0)) || findNotice(done);
   return text === undefined ? undefined : html`<p class="notice" role="status">${text}</p>`;
 }

@@ -4,6 +4,7 @@
  * (`src/portal/open-scope.ts`). Start with `show-home.ts`.
  */
 import express, { type Router } from 'express';
+import type { SentWaiting } from '../../../callbacks/health/pause-and-resume.ts';
 import type { Context } from '../../../context.ts';
 import { redeliverOwn, replayOwn, resumeOwn, testOwn, withdrawAddress } from '../../../operations/merchants/portal.ts';
 import { findScopeBySession } from '../../../portal/open-scope.ts';
@@ -81,7 +82,7 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
     pauseForm(form),
     serveButton(context, resumeOwn, {
       address: '/portal/resume',
-      to: (_id, _made, sent) => toHome(typeof sent === 'number' ? `sent_waiting&n=${sent}` : 'enabled'),
+      to: (_id, _made, sent) => toHome(noticeOf(sent as SentWaiting | undefined)),
     }),
     serveButton(context, testOwn, {
       address: '/portal/test',
@@ -114,4 +115,9 @@ export function portalPages(context: Context, guard: AuthGuard): Router {
   });
   router.use(errors);
   return router;
+}
+
+/** @param sent undefined: nothing was sent before, and what was held follows. */
+function noticeOf(sent: SentWaiting | undefined): string {
+  return sent === undefined ? 'enabled' : `sent_waiting&n=${sent.due}&following=${sent.following}`;
 }
