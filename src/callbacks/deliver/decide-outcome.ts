@@ -1,4 +1,5 @@
-const JITTER = 0.2;
+/** How far a wait of the schedule is drawn around it. */
+export const JITTER = 0.2;
 /** Upper bound on a merchant's Retry-After: a wrong one must not delay a payment for a year. */
 export const RETRY_AFTER_MS_MAX = 3_600_000;
 

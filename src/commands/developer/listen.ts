@@ -97,9 +97,13 @@ async function listen(options: Options): Promise<void> {
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
   if (!options.secret) process.stderr.write(`the events are signed with ${secret}\n`);
-  let [posted, refused] = [0, 0];
+  let [isReady, posted, refused] = [false, 0, 0];
   for (let after = '0'; !stop.signal.aborted; ) {
     const page = await readPage(feed, { token, after, since });
+    // the token is accepted; the query of an address may hold a secret
+    if (!isReady)
+      process.stderr.write(`ready: events from ${since} on are posted to ${forward.origin}${forward.pathname}\n`);
+    isReady = true;
     for (const event of page.events) {
       if (stop.signal.aborted) break;
       if (types && !types.includes(event.type)) continue;

@@ -8,6 +8,9 @@ export const PORTAL_EN = {
   'Referência, E2E, pedido': 'Reference, E2E, order or id',
   Testes: 'Tests',
   'Reenviar os testes que falharam desde {at}': 'Send the tests that failed since {at} again',
+  'Enquanto você não aceita: novas tentativas depois de {waits}; cada espera varia até {percent} %.':
+    'Until you accept it: new attempts after {waits}; each wait varies by up to {percent} %.',
+  'Um teste ou exemplo é tentado uma vez só.': 'A test or example is tried once.',
   'Testes e exemplos não fazem parte de um período.': 'Tests and examples are not part of a period.',
   'Reenviar os testes que falharam': 'Send the tests that failed again',
   'sem testes': 'without tests',

@@ -62,7 +62,7 @@ test('an event of the sandbox reaches a local address, signed, and stays unackno
   expect(events).toEqual(['pending', 'paid', 'refund']);
   await eventsOf(transaction);
   const { code, out, err } = await listen('--secret', inFile('secret', SECRET));
-  expect([code, err]).toEqual([0, '']);
+  expect([code, err]).toEqual([0, `ready: events from 2020-01-01T00:00:00.000Z on are posted to ${local.url}/pix\n`]);
   const calls = local.callsTo('/pix');
   expect(calls.map(({ json }) => [json.type, json.data.transaction.amount])).toEqual(
     ['pending', 'paid', 'refund'].map((status) => [`pix.cashin.${status}`, '150.00']),
@@ -118,7 +118,9 @@ test('an event is posted however many there were before --since', async () => {
   expect(local.calls.slice(before).map(({ json }) => json.type)).toEqual(own);
   // an id stands for the moment at which its event was made
   const [first = ''] = /msg_\w+/.exec(out) ?? [];
-  expect((await listen('--since', first)).code).toBe(0);
+  expect(await listen('--since', first)).toMatchObject({
+    ...{ code: 0, err: expect.stringContaining(`from ${first} on are posted to ${local.url}/pix\n`) },
+  });
   expect(local.calls.slice(before + own.length).map(({ json }) => json.type)).toEqual(own);
   const none = await listen('--since', 'msg_none');
   expect([none.code, none.err]).toEqual([1, expect.stringContaining('since is the id of no event of yours')]);
@@ -128,6 +130,7 @@ test('an event is posted however many there were before --since', async () => {
 test('a wrong token, an address that is none and a type that is none are said', async () => {
   const wrong = await listen('--token', inFile('wrong', 'mpt_wrong'));
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('answered 401: send a pull token')]);
+  expect(wrong.err).not.toContain('ready');
   for (const option of ['--token', '--secret', '--bearer-token']) {
     const given = await listen(option, 'whsec_c2VjcmV0');
     expect([given.code, given.err]).toEqual([2, expect.stringContaining(`${option} takes a file with it, or -`)]);

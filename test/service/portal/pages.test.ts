@@ -281,6 +281,22 @@ it('a pause asks first: it says what it holds and how one resumes, and examples 
   expect((await show(landing)).html).toContain(`role="status">${n} exemplos na fila, abaixo`);
 });
 
+it.each([
+  ['pt-BR', 'novas tentativas depois de 1 s, 1 s, 1 s, 1 s; cada espera varia até 20 %', 'tentado uma vez só'],
+  ['en', 'new attempts after 1 s, 1 s, 1 s, 1 s; each wait varies by up to 20 %', 'is tried once'],
+])('the page of a callback says by which schedule it is tried again: %s', async (language, schedule, once) => {
+  const { db } = env.context;
+  const pageOf = async (source: 'test' | 'event') => {
+    const own = db
+      .selectFrom('callbacks')
+      .select('webhook_id')
+      .where('source', source === 'test' ? '=' : '<>', 'test');
+    return (await show(`/portal/callbacks/${(await own.executeTakeFirstOrThrow()).webhook_id}`, language)).html;
+  };
+  expect(await pageOf('event')).toContain(schedule);
+  expect(await pageOf('test')).toContain(once);
+});
+
 it('the form of a replay says that tests are no part of a period, and leads to those that failed', async () => {
   const { html } = await show('/portal/replay', 'en');
   expect(html).toMatch(

@@ -6,6 +6,7 @@ import {
   formatCount,
   formatDay,
   formatDuration,
+  formatExactDuration,
   formatMoney,
   moment,
   shortenId,
@@ -51,6 +52,12 @@ test('a duration is formatted in its largest unit', () => {
     '2 d',
   ]);
   expect(formatAge(new Date(10_000), new Date(10_200))).toBe('agora');
+});
+
+test('an exact duration loses no second', () => {
+  expect([0, 5, 90, 300, 5_400, 86_400].map(formatExactDuration)).toEqual([
+    ...['0 s', '5 s', '90 s', '5 min', '90 min', '24 h'],
+  ]);
 });
 
 test('an id is shortened after its prefix', () => {

@@ -79,6 +79,17 @@ export function formatDuration(seconds: number): string {
   return `${Math.floor(seconds / DAY_S)} d`;
 }
 
+const UNITS = [
+  { seconds: HOUR_S, unit: 'h' },
+  { seconds: MINUTE_S, unit: 'min' },
+];
+
+/** `90 s`, `5 min`, `24 h`: a duration, exact, in the largest unit that it is a multiple of. */
+export function formatExactDuration(seconds: number): string {
+  const found = UNITS.find((one) => seconds > 0 && seconds % one.seconds === 0);
+  return found ? `${seconds / found.seconds} ${found.unit}` : `${seconds} s`;
+}
+
 /** The first eight characters of an id, which are mostly unique in a list. Its title is the whole id. */
 export function shortId(id: string): Html {
   return html`<span class="id short" title="${id}">${shortenId(id)}</span>`;

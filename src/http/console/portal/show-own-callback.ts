@@ -1,4 +1,5 @@
 import type { Request, Router } from 'express';
+import { JITTER } from '../../../callbacks/deliver/decide-outcome.ts';
 import { TEST_SOURCE } from '../../../callbacks/health/callback-sources.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -9,8 +10,8 @@ import { typeCell } from '../merchants/list-callbacks.ts';
 import { renderAttempts } from '../merchants/render-attempts.ts';
 import { describeClosed, describeHold } from '../merchants/render-delivery.ts';
 import { renderMessage } from '../merchants/render-message.ts';
-import { moment } from '../parts/format.ts';
-import { html } from '../parts/html.ts';
+import { formatExactDuration, moment } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import { CALLBACK_STATE_WORDS, STATUS_WORDS } from '../parts/words.ts';
@@ -20,7 +21,7 @@ import { CALLBACKS } from './site.ts';
 const TEST_REFRESH_S = 2;
 
 /** The page of one of the merchant's callbacks: its attempts, its message, and the form that redelivers it. */
-export function ownCallbackPage({ calendar }: PortalContext): Router {
+export function ownCallbackPage({ calendar, config }: PortalContext): Router {
   const router = createRouter();
   router.get('/portal/callbacks/:id', async (request: Request<{ id: string }>, response) => {
     const scope = getScope(response);
@@ -53,7 +54,7 @@ ${waits}${describeClosed(await closedBreaker())}
         callback.delivered_at && moment(calendar, callback.delivered_at),
       ],
     ])}</section>
-<section><h2>${t('Tentativas')}</h2>${renderAttempts({ calendar }, attempts, true, await readAddresses())}</section>
+<section><h2>${t('Tentativas')}</h2>${scope.merchant.url !== null && describeRetries(config, callback.source)}${renderAttempts({ calendar }, attempts, true, await readAddresses())}</section>
 ${renderMessage(callback.id, message, attempts.at(-1)?.request_headers)}`;
     const isAwaited = callback.source === TEST_SOURCE && callback.state === 'pending';
     sendPage(request, response, {
@@ -63,4 +64,17 @@ ${renderMessage(callback.id, message, attempts.at(-1)?.request_headers)}`;
     });
   });
   return router;
+}
+
+/** Says when a message that is not accepted is tried again: by the schedule of this installation. */
+function describeRetries({ CALLBACK_RETRY_SCHEDULE: schedule }: PortalContext['config'], source: string): Html {
+  const waits = schedule.map((ms) => formatExactDuration(ms / 1000)).join(', ');
+  const said =
+    source === TEST_SOURCE
+      ? t('Um teste ou exemplo é tentado uma vez só.')
+      : t('Enquanto você não aceita: novas tentativas depois de {waits}; cada espera varia até {percent} %.', {
+          waits,
+          percent: 100 * JITTER,
+        });
+  return html`<p class="hint">${said}</p>`;
 }
