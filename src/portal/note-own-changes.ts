@@ -15,6 +15,7 @@ export const OWN_NOTICES = {
   filter: { pt: 'o filtro foi mudado', en: 'the filter was changed' },
   paused: { pt: 'os callbacks foram pausados', en: 'callbacks were paused' },
   enabled: { pt: 'os callbacks foram retomados', en: 'callbacks were resumed' },
+  sent: { pt: 'o que esperava foi enviado na hora', en: 'what waited was sent at once' },
   withdrawn: { pt: 'uma mudança que esperava foi retirada', en: 'a change that waited was withdrawn' },
 } as const;
 export type OwnNotice = keyof typeof OWN_NOTICES;

@@ -18,9 +18,9 @@ export type OwnChanges = ReturnType<typeof listChanges>;
 /** Lists a merchant's changes. @param inner its `db` is the transaction that audits the change. @param tokenId who asks. */
 export function listChanges(inner: Context, merchant: MerchantRow, tokenId: string) {
   const { seq, id } = merchant;
-  const noted = async <Made>(what: OwnNotice, change: Promise<Made>): Promise<Made> => {
+  const noted = async <Made>(what: OwnNotice | ((made: Made) => OwnNotice), change: Promise<Made>): Promise<Made> => {
     const made = await change;
-    await noteOwnChange(inner, merchant, { tokenId, what });
+    await noteOwnChange(inner, merchant, { tokenId, what: typeof what === 'string' ? what : what(made) });
     return made;
   };
   const present = async (callback: { webhook_id: string }) => {
@@ -55,7 +55,8 @@ export function listChanges(inner: Context, merchant: MerchantRow, tokenId: stri
     withdrawAddressChange: (change: string) =>
       noted('withdrawn', decideAddressChange(inner, id, { id: change, decision: 'refuse' })),
     /** @throws ConfereError `conflict`. */
-    setState: (state: 'enabled' | 'paused') => noted(state, setOwnState(inner, id, state)),
+    setState: (state: 'enabled' | 'paused') =>
+      noted(({ was }) => (was === state ? 'sent' : state), setOwnState(inner, id, state)),
     /** Sends at once what waits for a later time. Many rows: in no transaction. */
     sendWaiting: () => sendWaiting(inner, merchant),
     /** @throws ConfereError `conflict` while past events of an earlier change are being sent. */

@@ -66,14 +66,14 @@ it('the portal shows the address whole, and that it fails at the first refusal, 
 it('what waits for a later time is sent at once by one button, once the receiver works', async () => {
   const { db, clock } = env.context;
   const later = new Date(clock.now().getTime() + 10 * 86_400_000);
-  await eventually('the attempt is recorded', async () => {
+  await eventually('the attempt is recorded: no message has a lease', async () => {
     const waits = await db
       .updateTable('callbacks')
       .set({ next_attempt_at: later })
       .where('state', '=', 'pending')
       .where('lease_until', 'is', null)
       .executeTakeFirstOrThrow();
-    return waits.numUpdatedRows > 0;
+    return waits.numUpdatedRows === 2n;
   });
   const failing = () =>
     db.selectFrom('merchants').select('failing_since').where('id', '=', id).executeTakeFirstOrThrow();
@@ -108,6 +108,9 @@ it('what waits for a later time is sent at once by one button, once the receiver
     'Enviando agora 44 mensagens que esperavam. Em seguida vão 36 que aguardam uma mensagem anterior.',
     'Sending 44 messages that waited now. Then 36 follow that wait for an earlier message.',
   ]);
+  const { html: history } = await show('/portal/history');
+  expect(history).toMatch(/<div>o que esperava foi enviado na hora<\/div><\/td><td[^>]*><div>nada estava parado</);
+  expect(history).not.toContain('<div>envios retomados<');
   await env.advanceUntil('both came', () => shop.calls.length > before + 1);
   expect((await show('/portal')).html).not.toContain('Enviar agora tudo o que espera');
 });

@@ -73,7 +73,11 @@ export function historyPage({ calendar }: PortalContext): Router {
       columns: [
         { title: 'Quando', cell: ({ at }) => moment(calendar, at) },
         { title: 'Quem', cell: describeWho },
-        { title: 'O quê', cell: ({ action }) => describeCode(ACTION_WORDS, action) },
+        {
+          title: 'O quê',
+          cell: ({ action, was }) =>
+            was === 'enabled' ? t('o que esperava foi enviado na hora') : describeCode(ACTION_WORDS, action),
+        },
         { title: 'Detalhe', cell: (row) => describeRange(calendar, row) ?? describeDetails(row) },
       ],
     });
@@ -114,7 +118,7 @@ const SECRET_WORDS: Record<string, string> = words({
 });
 
 const STOP_WORDS = words({
-  enabled: 'nada os tinha parado: o que esperava saiu',
+  enabled: 'nada estava parado',
   breaker: 'o disjuntor estava aberto',
   paused_by_operator: 'estavam pausados pela operação',
   paused_by_merchant: 'estavam pausados por você',
