@@ -10,10 +10,10 @@ export const MONTHS_EN = {
   Fechado: 'Closed',
   'Mês fechado': 'Month closed',
   'Fechamentos e reaberturas': 'Closings and reopenings',
-  'De {from} a {to}, nenhuma divergência nova de tarifas abre: 1 já existe.':
-    'From {from} to {to}, no new mismatch of fees opens: 1 is there already.',
-  'De {from} a {to}, nenhuma divergência nova de tarifas abre: {n} já existem, uma por dia e plataforma.':
-    'From {from} to {to}, no new mismatch of fees opens: {n} are there already, one a day and platform.',
+  'De {from} a {to}, nenhuma divergência nova de tarifas abre.': 'From {from} to {to}, no new mismatch of fees opens.',
+  '1 já existe e passa ao novo valor. Ao todo:': '1 is there already and takes its new amount. In all:',
+  '{n} já existem, uma por dia e plataforma, e passam aos novos valores. Ao todo:':
+    '{n} are there already, one a day and platform, and take their new amounts. In all:',
   'De {from} a {to}, nenhuma divergência de tarifas abre.': 'From {from} to {to}, no mismatch of fees opens.',
   'Ele ainda não vale: nenhum dia se compara agora.': 'It is not in force yet: no day is compared now.',
   'De {from} a {to}, abre uma divergência de tarifas.': 'From {from} to {to}, one mismatch of fees opens.',

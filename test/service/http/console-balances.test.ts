@@ -672,4 +672,9 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   await confirm('accountant', address, dearer);
   const { raised } = await checkCommissions(env.context, { from: `${month}-01`, to: env.today });
   expect(opened === 'uma' ? 1 : Number(opened)).toBe(raised);
+  // days that have a mismatch are in the sums too
+  const [summed = ''] = /: \d+ fora do contrato, que custaram R\$.[\d.,]+/.exec(dearer.text) ?? [];
+  const dearest = (await post('accountant', address, { ...typed, fixed: '9,50' })).text;
+  expect(dearest).toMatch(/nenhuma divergência nova de tarifas abre\. (?:1 já existe|\d+ já existem)/);
+  expect(dearest).toContain(summed);
 });
