@@ -74,8 +74,8 @@ export const MONTHS_EN = {
     '{n} critical mismatches are open: {meaning}. An operator resolves them:',
   'Mais uma divergência crítica está em aberto.': 'One more critical mismatch is open.',
   'Mais {n} divergências críticas estão em aberto.': '{n} more critical mismatches are open.',
-  'O saldo informado de {platform} em {at} é {balance}, e o do razão {ledger}.':
-    'The stated balance of {platform} at {at} is {balance}, the ledger’s {ledger}.',
+  'O saldo informado de {platform} em {at} é {balance}, e o do razão {ledger}: uma diferença de {difference}.':
+    'The stated balance of {platform} at {at} is {balance}, the ledger’s {ledger}: a difference of {difference}.',
   'Os livros de {platform} ainda estão sendo lançados a partir do saldo inicial.':
     'The books of {platform} are still being posted from their opening balance.',
   'Nenhum extrato do banco foi importado: nada compara os saques e depósitos do mês.':
