@@ -33,10 +33,11 @@ export function isCovered({ payments, uncovered }: Pick<FeeRow, 'payments' | 'un
   return uncovered < payments;
 }
 
-export type DifferingPayment = { id: string; platform: string; at: string } & Record<
+export type DifferingPayment = { id: string; platform: string; operation: Operation; at: string } & Record<
   'amount' | 'charged' | 'agreed',
   bigint
 >;
+/** `payments`: the newest first. */
 export type Fees = { rows: FeeRow[]; byHand: { platform: string; cents: bigint }[]; payments: DifferingPayment[] };
 
 /**
@@ -57,11 +58,11 @@ export async function readFees(
   const platforms = await listPlatforms(db);
   const rows = new Map<string, FeeRow>();
   const payments: DifferingPayment[] = [];
-  for (const span of splitDays(contracts, { from, to })) {
-    const paid = selectPaid(contracts, platforms, span);
-    for (const row of (await sumPaid(paid).execute(db)).rows) add(rows, row);
-    if (payments.length < max)
-      append(payments, (await listDiffering(paid, max, platform).execute(db)).rows.map(toPayment));
+  const spans = splitDays(contracts, { from, to }).map((span) => selectPaid(contracts, platforms, span));
+  for (const paid of spans) for (const row of (await sumPaid(paid).execute(db)).rows) add(rows, row);
+  for (const paid of spans.toReversed()) {
+    if (payments.length >= max) break;
+    append(payments, (await listDiffering(paid, max, platform).execute(db)).rows.map(toPayment));
   }
   return {
     rows: [...rows.values()],
@@ -178,11 +179,12 @@ function add(rows: Map<string, FeeRow>, row: Sum): void {
   });
 }
 
-type Listed = { id: string; platform: string; at: string } & Record<'amount' | 'charged' | 'agreed', string | bigint>;
+type Listed = Omit<DifferingPayment, 'amount' | 'charged' | 'agreed'> &
+  Record<'amount' | 'charged' | 'agreed', string | bigint>;
 
 function listDiffering(paid: Paid, max: number, platform: string | undefined) {
-  return sql<Listed>`SELECT id, platform, at, amount, charged, agreed FROM (${paid}) AS paid
-    WHERE (charged < low OR charged > high)${platform === undefined ? sql`` : sql` AND BINARY platform = ${platform}`} ORDER BY at DESC LIMIT ${sql.lit(max)}`;
+  return sql<Listed>`SELECT id, platform, operation, at, amount, charged, agreed FROM (${paid}) AS paid
+    WHERE (charged < low OR charged > high)${platform === undefined ? sql`` : sql` AND BINARY platform = ${platform}`} ORDER BY at DESC, id LIMIT ${sql.lit(max)}`;
 }
 
 function toPayment({ amount, charged, agreed, ...payment }: Listed): DifferingPayment {

@@ -99,9 +99,9 @@ export const fees = defineItem({
 
 /** Payments whose commission is not the contract's, as the API shows them. */
 export function presentDiffering(caller: Caller, payments: Fees['payments']) {
-  return payments.map(({ id, platform, at, amount, charged, agreed }) => ({
+  return payments.map(({ id, platform, operation, at, amount, charged, agreed }) => ({
     ...presentPlatform(caller, { platform }),
-    ...{ transaction_id: id, at, amount: formatAmount(amount), charged: formatAmount(charged) },
+    ...{ transaction_id: id, operation, at, amount: formatAmount(amount), charged: formatAmount(charged) },
     ...{ agreed: formatAmount(agreed), difference: formatAmount(charged - agreed) },
   }));
 }

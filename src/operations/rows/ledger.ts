@@ -169,6 +169,7 @@ export const feesOfMonth = component('FeesOfMonth', {
       z.object({
         transaction_id: z.string(),
         platform: nullableText,
+        operation: z.enum(OPERATIONS),
         at: z.string().describe('when it was paid, on the provider’s clock'),
         ...{ amount, charged: amount, agreed: amount, difference: amount },
       }),

@@ -180,19 +180,24 @@ async function findDifferences(context: Context, { from, to }: { from: Day; to: 
   const ofMonth = newest.filter(({ at }) => calendar.toWallTime(new Date(at)) > `${from} 00:00:00`);
   const stated = new Set(ofMonth.map(({ platform }) => platform));
   const query = { state: 'unresolved', kind: 'balance_differs', limit: CHUNK_ROWS };
-  const open = (await listMismatches(context, query)).filter((one) => !stated.has(readPlatform(one)));
+  const open = await listMismatches(context, query);
+  const others = open.filter((one) => !stated.has(readPlatform(one)));
+  const explained = (platform: string, at: string) =>
+    open.find((one) => readPlatform(one) === platform && (one.expected as { at?: string }).at === at);
   return [
     ...ofMonth
       .filter(({ difference }) => difference !== '0.00')
       .map(({ platform, at, balance, ledger, difference }): Refusal => {
         const iso = calendar.toIso(calendar.toWallTime(new Date(at)));
-        return { code: 'balance_differs', platform, at: iso, balance, ledger, difference };
+        const mismatchId = explained(platform, iso)?.id;
+        return { code: 'balance_differs', platform, at: iso, balance, ledger, difference, mismatchId };
       }),
-    ...open.map((one): Refusal => {
+    ...others.map((one): Refusal => {
       const [expected, actual] = [one.expected, one.actual] as Record<string, string>[];
       return {
         ...{ code: 'balance_differs', platform: readPlatform(one), at: expected?.at ?? '' },
         ...{ balance: expected?.balance ?? '', ledger: actual?.ledger ?? '', difference: actual?.difference ?? '' },
+        mismatchId: one.id,
       };
     }),
   ];

@@ -40,6 +40,8 @@ export type Refusal =
       balance: string;
       ledger: string;
       difference: string;
+      /** The open mismatch of this statement. */
+      mismatchId: string | undefined;
     }
   | { code: 'opening_unfinished'; openingId: string; platform: string };
 
@@ -69,7 +71,8 @@ export function presentRefusal(refusal: Refusal, masked = false) {
     ...('month' in shown ? { month: shown.month } : {}),
     ...('day' in shown ? { day: shown.day } : {}),
     ...('from' in shown ? { from: shown.from, to: shown.to } : {}),
-    ...('mismatchId' in shown ? { mismatch_id: shown.mismatchId, kind: shown.kind } : {}),
+    ...('mismatchId' in shown ? { mismatch_id: shown.mismatchId } : {}),
+    ...('kind' in shown ? { kind: shown.kind } : {}),
     ...('platform' in shown ? { platform: shown.platform } : {}),
   };
 }
@@ -121,7 +124,7 @@ export function linkRefusal(refusal: Refusal): string {
     case 'more_mismatches_open':
       return linkBlockers(refusal.month);
     case 'balance_differs':
-      return '/balances/statements';
+      return refusal.mismatchId === undefined ? '/balances/statements' : `/mismatches/${refusal.mismatchId}`;
     case 'opening_unfinished':
       return '/balances/openings';
   }

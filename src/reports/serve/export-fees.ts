@@ -73,6 +73,7 @@ function listColumns({ byHand }: { byHand: string }): ReportColumn<Row>[] {
 const PAYMENT_COLUMNS: ReportColumn<DifferingPayment>[] = [
   text('id', 38, ({ id }) => id),
   text('platform', 38, (row, rendering) => showPlatform(row.platform, rendering)),
+  text('operation', 22, ({ operation }, { texts }) => describeCode(texts.operations, operation)),
   moment('paidAt', ({ at }) => at),
   money('amount', ({ amount }) => amount, 'totals'),
   money('charged', ({ charged }) => charged, 'totals'),

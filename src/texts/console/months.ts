@@ -10,10 +10,10 @@ export const MONTHS_EN = {
   Fechado: 'Closed',
   'Mês fechado': 'Month closed',
   'Fechamentos e reaberturas': 'Closings and reopenings',
-  'De {from} a {to}, nenhuma divergência nova de tarifas abre: 1 já existe.':
-    'From {from} to {to}, no new mismatch of fees opens: 1 is there already.',
-  'De {from} a {to}, nenhuma divergência nova de tarifas abre: {n} já existem, uma por dia e plataforma.':
-    'From {from} to {to}, no new mismatch of fees opens: {n} are there already, one a day and platform.',
+  'De {from} a {to}, nenhuma divergência nova de tarifas abre.': 'From {from} to {to}, no new mismatch of fees opens.',
+  '1 já existe e passa ao novo valor. Ao todo:': '1 is there already and takes its new amount. In all:',
+  '{n} já existem, uma por dia e plataforma, e passam aos novos valores. Ao todo:':
+    '{n} are there already, one a day and platform, and take their new amounts. In all:',
   'De {from} a {to}, nenhuma divergência de tarifas abre.': 'From {from} to {to}, no mismatch of fees opens.',
   'Ele ainda não vale: nenhum dia se compara agora.': 'It is not in force yet: no day is compared now.',
   'De {from} a {to}, abre uma divergência de tarifas.': 'From {from} to {to}, one mismatch of fees opens.',
@@ -74,8 +74,8 @@ export const MONTHS_EN = {
     '{n} critical mismatches are open: {meaning}. An operator resolves them:',
   'Mais uma divergência crítica está em aberto.': 'One more critical mismatch is open.',
   'Mais {n} divergências críticas estão em aberto.': '{n} more critical mismatches are open.',
-  'O saldo informado de {platform} em {at} é {balance}, e o do razão {ledger}.':
-    'The stated balance of {platform} at {at} is {balance}, the ledger’s {ledger}.',
+  'O saldo informado de {platform} em {at} é {balance}, e o do razão {ledger}: uma diferença de {difference}.':
+    'The stated balance of {platform} at {at} is {balance}, the ledger’s {ledger}: a difference of {difference}.',
   'Os livros de {platform} ainda estão sendo lançados a partir do saldo inicial.':
     'The books of {platform} are still being posted from their opening balance.',
   'Nenhum extrato do banco foi importado: nada compara os saques e depósitos do mês.':

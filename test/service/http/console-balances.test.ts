@@ -629,6 +629,10 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   expect(html).toContain(`<a href="${ofPlatform.replace('&', '&amp;')}#differing">`);
   const named = (await get('accountant', ofPlatform)).html.split('id="differing"')[1] ?? '';
   expect(named).toContain('Só a plataforma');
+  expect(named).toContain('<b>Soma</b>');
+  const times = (await readFees(env.context.db, month)).payments.map(({ at }) => at);
+  expect(times).toEqual(times.toSorted().toReversed());
+  expect(new Set(rowsOf(behind).map((row) => row.Operação?.value))).toEqual(new Set(['Entrada']));
   const ofOwn = rows.filter(({ platform }) => platform === own?.platform);
   expect(named.match(/href="\/transactions\/[^"?]+"/g)?.length).toBe(
     ofOwn.reduce((all, { differing }) => all + Number(differing), 0),
@@ -672,4 +676,9 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   await confirm('accountant', address, dearer);
   const { raised } = await checkCommissions(env.context, { from: `${month}-01`, to: env.today });
   expect(opened === 'uma' ? 1 : Number(opened)).toBe(raised);
+  // days that have a mismatch are in the sums too
+  const [summed = ''] = /: \d+ fora do contrato, que custaram R\$.[\d.,]+/.exec(dearer.text) ?? [];
+  const dearest = (await post('accountant', address, { ...typed, fixed: '9,50' })).text;
+  expect(dearest).toMatch(/nenhuma divergência nova de tarifas abre\. (?:1 já existe|\d+ já existem)/);
+  expect(dearest).toContain(summed);
 });

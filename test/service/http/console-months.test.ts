@@ -83,7 +83,7 @@ test('the page of a month lists what keeps it open, each with a link to where it
   for (const { id, kind } of await readMismatchRows(context))
     expect([kind, page.html.includes(`<a href="/mismatches/${id}">`)]).toEqual([
       kind,
-      kind === 'webhook_contradiction',
+      ['webhook_contradiction', 'balance_differs'].includes(kind),
     ]);
   expect(page.text).toMatch(new RegExp(`10/10/2025 · R\\$ 100,00 · ${DOCUMENT}`));
   expect(page.html).toMatch(/<a href="\/mismatches\/mm_[^"]+">10\/10\/2025 · <span class="money">R\$ 100,00/);
@@ -93,9 +93,9 @@ test('the page of a month lists what keeps it open, each with a link to where it
     '<a href="/reports/2025-10-01">01/10/2025 não foi lido nem contado no provedor depois do seu fim.</a>',
   );
   expect(page.text).toContain(
-    `O saldo informado de ${DOCUMENT} em 20/12/2025 10:00:00 é R$ 1,00 , e o do razão R$ 2,00 .`,
+    `O saldo informado de ${DOCUMENT} em 20/12/2025 10:00:00 é R$ 1,00 , e o do razão R$ 2,00 : uma diferença de -R$ 1,00 .`,
   );
-  expect(page.html).toContain('<a href="/balances/statements">');
+  expect(page.html).toMatch(/<a href="\/mismatches\/[^"?]+">O saldo informado de/);
   expect(page.html).toContain(`<a href="${PAGE}/close">Ver o passo do fechamento</a>`);
   for (const text of [
     'Um contador fecha o mês nesta página.',

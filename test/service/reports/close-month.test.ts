@@ -6,6 +6,7 @@ import type { FoundMismatch } from '../../../src/domain/mismatch.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
 import { compareStatements, readNewestStatements, storeStatement } from '../../../src/ledger/stated/state-balance.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { closeMonth } from '../../../src/reports/months/close-month.ts';
 import { findRefusals, REFUSED_MISMATCHES_MAX } from '../../../src/reports/months/find-refusals.ts';
@@ -166,6 +167,7 @@ describe('closing a month is refused', () => {
       {
         ...{ code: 'balance_differs', platform: PLATFORM_A, at: '2025-11-01T00:00:00-03:00' },
         ...{ balance: '100.00', ledger: '99.50', difference: '0.50' },
+        mismatchId: undefined,
       },
     ]);
     await storeStatement(context, { ...stated, balanceCents: 9_950n });
@@ -181,7 +183,8 @@ describe('closing a month is refused', () => {
     await compareStatements(context);
     await sealNow(context);
     const differs = { code: 'balance_differs', balance: '100.00', ledger: '99.50', difference: '0.50' };
-    expect(await refuse(OCTOBER)).toMatchObject([differs]);
+    const [{ id: mismatchId } = { id: '' }] = await listMismatches(context, { kind: 'balance_differs', limit: 1 });
+    expect(await refuse(OCTOBER)).toMatchObject([{ ...differs, mismatchId }]);
     const open = context.db.selectFrom('mismatches').select('state').where('kind', '=', 'balance_differs');
     expect(await open.execute()).toEqual([{ state: 'open' }]);
     await reverseAdjustment(context, late, { note: 'x', actor: 'test' });

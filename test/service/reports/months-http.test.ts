@@ -5,6 +5,7 @@ import { expectedFactsSchema } from '../../../src/expected/expected-fields.ts';
 import { decideAll } from '../../../src/expected/follow/follow-payments.ts';
 import { putExpected } from '../../../src/expected/put-expected.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
 import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
@@ -51,12 +52,13 @@ test('a refused close is a problem with every reason, the same on the command li
     actual: { ledger: '2.00', difference: '-1.00' },
   };
   await transact(context.db, (trx) => raiseMismatches(trx, [{ ...found, ...evidence }], context.clock.now()));
+  const [{ id } = { id: '' }] = await listMismatches(context, { kind: found.kind, limit: 1 });
   const refused = await call('accountant', `/months/${OCTOBER}/close`, {});
   expect([refused.status, refused.type]).toEqual([409, 'application/problem+json; charset=utf-8']);
   expect(refused.json.refusals).toEqual([
     UNPROVEN,
     {
-      ...{ code: 'balance_differs', link: '/balances/statements', platform: DOCUMENT },
+      ...{ code: 'balance_differs', link: `/mismatches/${id}`, mismatch_id: id, platform: DOCUMENT },
       detail: `the balance 1.00 of platform ${DOCUMENT}, stated for 2025-12-20T10:00:00-03:00, is not the ledger's 2.00: a difference of -1.00`,
     },
   ]);

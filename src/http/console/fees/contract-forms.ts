@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays, addMonths, boundsOfMonth, type Day, isDay, type Month, monthOf } from '../../../domain/calendar.ts';
@@ -6,7 +7,7 @@ import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { readContracts } from '../../../ledger/journal/read-contracts.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
-import { type FeeRow, readFees, sumDifferences } from '../../../ledger/stated/read-fees.ts';
+import { type DayDifference, type FeeRow, readFees, sumDifferences } from '../../../ledger/stated/read-fees.ts';
 import { addCommission, BASIS_POINTS_MAX, undoCommission } from '../../../operations/books/commissions.ts';
 import type { AnyChange, By, GivenOf } from '../../../operations/define-change.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
@@ -92,7 +93,8 @@ type ContractDays = { from: Day; to: Day | null };
 const COMPARED_DAYS_MAX = 92;
 
 /**
- * Says the mismatches that a change of contracts opens: one for each day and platform whose charges are not those of the contracts.
+ * Says the mismatches that a change of contracts opens or changes: one for each day and platform whose charges are not those
+ * of the contracts. The sums are those of all of them, as in the table above.
  * @param days of the contract; the newest that are over are compared.
  */
 async function describeOpened<Given, Made>(
@@ -110,7 +112,7 @@ async function describeOpened<Given, Made>(
   const span = { from, to };
   const read = async ({ db }: Context) =>
     span.from > to ? [] : await sumDifferences(db, await readContracts(db), span);
-  const before = new Map((await read(context)).map((one) => [`${one.day} ${one.platform}`, one.differing]));
+  const before = new Map((await read(context)).map((one) => [`${one.day} ${one.platform}`, one]));
   let after: Awaited<ReturnType<typeof read>> = [];
   const compared = async (inner: Context, ...of: [Given, By]): Promise<Made> => {
     const made = await change.change(inner, ...of);
@@ -119,13 +121,16 @@ async function describeOpened<Given, Made>(
   };
   await previewOf(context, { ...change, change: compared }, given);
   if (from > to) return html`<p class="explain">${t('Ele ainda não vale: nenhum dia se compara agora.')}</p>`;
-  const opened = after.filter(({ day, platform, differing }) => differing > 0 && !before.get(`${day} ${platform}`));
+  const was = ({ day, platform }: DayDifference) => before.get(`${day} ${platform}`);
+  // those of other platforms stay as they are
+  const changed = new Set(after.filter((one) => !isDeepStrictEqual(one, was(one))).map(({ platform }) => platform));
+  const open = after.filter(({ platform, differing }) => differing > 0 && changed.has(platform));
+  const opened = open.filter((one) => !was(one)?.differing).length;
   const days = { from: formatDay(span.from), to: formatDay(to) };
-  const known = after.filter(({ differing }) => differing > 0).length;
-  if (opened.length === 0)
-    return html`<p class="explain">${known === 0 ? t('De {from} a {to}, nenhuma divergência de tarifas abre.', days) : plural(known, 'De {from} a {to}, nenhuma divergência nova de tarifas abre: 1 já existe.', 'De {from} a {to}, nenhuma divergência nova de tarifas abre: {n} já existem, uma por dia e plataforma.', days)}</p>`;
+  if (open.length === 0)
+    return html`<p class="explain">${t('De {from} a {to}, nenhuma divergência de tarifas abre.', days)}</p>`;
   const names = await readPlatformNames(context, response);
-  const list = [...Map.groupBy(opened, ({ platform }) => platform)].map(([platform, own]) => {
+  const list = [...Map.groupBy(open, ({ platform }) => platform)].map(([platform, own]) => {
     const n = formatCount(own.reduce((sum, one) => sum + one.differing, 0));
     const [charged, agreed] = (['charged', 'agreed'] as const).map((name) =>
       money(own.reduce((cents, one) => cents + one[name], 0n)),
@@ -133,7 +138,17 @@ async function describeOpened<Given, Made>(
     const shown = showPlatform(names, presentPlatform(getCaller(response), { platform }).platform);
     return html`<li>${tHtml('{platform}: {n} fora do contrato, que custaram {charged} em vez de {agreed}', { platform: shown, n, charged, agreed })}</li>`;
   });
-  return html`<div class="explain bad"><p>${plural(opened.length, 'De {from} a {to}, abre uma divergência de tarifas.', 'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.', days)}</p><ul class="reasons">${list}</ul></div>`;
+  const known = open.length - opened;
+  const said =
+    opened === 0
+      ? t('De {from} a {to}, nenhuma divergência nova de tarifas abre.', days)
+      : plural(
+          opened,
+          'De {from} a {to}, abre uma divergência de tarifas.',
+          'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.',
+          days,
+        );
+  return html`<div class="explain${opened > 0 && ' bad'}"><p>${said}${known > 0 && html` ${plural(known, '1 já existe e passa ao novo valor. Ao todo:', '{n} já existem, uma por dia e plataforma, e passam aos novos valores. Ao todo:')}`}</p><ul class="reasons">${list}</ul></div>`;
 }
 
 /** Months that a preview compares, the newest of a contract that are over. */

@@ -83,7 +83,7 @@ ${filterForm(FEES.address, field, false)}
 ${renderDownloads(address)}
 ${hasRole(response, ...addCommission.roles) && html`<p class="actions">${buttonLink(`${FEES.address}/new`, t('Informar um contrato'))}<a href="/balances/adjustments/new?kind=fee_out">${t('Lançar uma tarifa')}</a></p>`}</section>
 <section><h2>${t('Contratos informados')}</h2>${await sayUncompared(context)}${await contractTable(context, response, names)}</section>
-<section id="differing"><h2>${t('Transações fora do contrato')}</h2>${platform !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: showPlatform(names, platform) })} <a href="${address}">${t('Todas')}</a></p>`}${differingTable({ payments, total }, names)}${differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(differing) })} ${t('Todas estão na planilha; as de uma plataforma, pelo nome dela acima.')}</p>${renderDownloads(address)}`}</section>`;
+<section id="differing"><h2>${t('Transações fora do contrato')}</h2>${platform !== undefined && html`<p class="hint">${tHtml('Só a plataforma {platform}.', { platform: showPlatform(names, platform) })} <a href="${address}">${t('Todas')}</a></p>`}${differingTable({ payments, total, differing }, names)}${differing > payments.length && html`<p class="hint">${t('Aqui estão {count} de {total}.', { count: formatCount(payments.length), total: formatCount(differing) })} ${t('Todas estão na planilha; as de uma plataforma, pelo nome dela acima.')}</p>${renderDownloads(address)}`}</section>`;
   sendPage(request, response, { title: `${t(FEES.title)} · ${nameMonth(month)}`, body });
 }
 
@@ -170,18 +170,32 @@ function addAmounts(amounts: string[]): string {
   return formatAmount(amounts.reduce((sum, amount) => sum + (parseSum(amount) ?? 0n), 0n));
 }
 
-function differingTable({ payments, total }: Pick<PresentedFees, 'payments' | 'total'>, names: PlatformNames): Html {
+function differingTable(
+  { payments, total, differing }: Pick<PresentedFees, 'payments' | 'total'> & { differing: number },
+  names: PlatformNames,
+): Html {
+  // a list that is cut has no sum
+  const sum = (name: 'amount' | 'charged' | 'agreed' | 'difference') => addAmounts(payments.map((one) => one[name]));
+  const whole = {
+    ...{ transaction_id: undefined, platform: null, operation: undefined, at: undefined, amount: sum('amount') },
+    ...{ charged: sum('charged'), agreed: sum('agreed'), difference: sum('difference') },
+  };
   return table({
     caption: 'Transações fora do contrato',
-    rows: payments,
+    rows: payments.length > 1 && payments.length === differing ? [...payments, whole] : payments,
     empty:
       total.uncovered === total.payments
         ? 'Nenhum contrato cobre estas transações.'
         : 'Nenhuma das que um contrato cobre.',
     columns: [
-      { title: 'Transação', cell: (row) => transactionLink(row.transaction_id) },
+      {
+        title: 'Transação',
+        cell: (row) =>
+          row.transaction_id === undefined ? html`<b>${t('Soma')}</b>` : transactionLink(row.transaction_id),
+      },
       { title: 'Plataforma', cell: (row) => showPlatform(names, row.platform) },
-      { title: 'Quando', cell: (row) => formatWallTime(row.at) },
+      { title: 'Operação', cell: (row) => row.operation && describeCode(OPERATION_WORDS, row.operation) },
+      { title: 'Quando', cell: (row) => row.at && formatWallTime(row.at) },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Cobrado', cell: (row) => moneyOf(row.charged), align: 'end' },
       { title: 'Pelo contrato', cell: (row) => moneyOf(row.agreed), align: 'end' },

@@ -125,12 +125,16 @@ function explainRefusal({ calendar, showPlatform }: Explaining, refusal: Refusal
         'Mais {n} divergências críticas estão em aberto.',
       );
     case 'balance_differs':
-      return tHtml('O saldo informado de {platform} em {at} é {balance}, e o do razão {ledger}.', {
-        platform: showPlatform(refusal.platform),
-        at: refusal.at === '' ? '' : moment(calendar, refusal.at),
-        balance: moneyOf(refusal.balance),
-        ledger: moneyOf(refusal.ledger),
-      });
+      return tHtml(
+        'O saldo informado de {platform} em {at} é {balance}, e o do razão {ledger}: uma diferença de {difference}.',
+        {
+          platform: showPlatform(refusal.platform),
+          at: refusal.at === '' ? '' : moment(calendar, refusal.at),
+          balance: moneyOf(refusal.balance),
+          ledger: moneyOf(refusal.ledger),
+          difference: moneyOf(refusal.difference),
+        },
+      );
     case 'opening_unfinished':
       return tHtml('Os livros de {platform} ainda estão sendo lançados a partir do saldo inicial.', {
         platform: showPlatform(refusal.platform),
