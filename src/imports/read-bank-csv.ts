@@ -23,15 +23,18 @@ type Field = (typeof CSV_FIELDS)[number];
 /** A row that shows a balance, and is no line. */
 export type BalanceRow = { line: number; day: string; cents: bigint; text: string };
 
+/** Rows and words of a file that make no line: the rows that show a balance; each column's words beside amounts without a sign. */
+export type Beside = { balances: BalanceRow[]; words: Map<number, Set<string>> };
+
 /**
- * @param balances gets the rows that show a balance, while the rows are read.
+ * @param beside is filled while the rows are read.
  * @returns undefined: no row has the header's titles.
  */
 export function shapeBankCsv(
   text: string,
   csv: BankCsv,
   titleOf: (field: Field) => string,
-  balances: BalanceRow[],
+  { balances, words }: Beside,
 ): Table | undefined {
   const header = findCsvHeader(text, csv);
   if (header === undefined) return undefined;
@@ -39,7 +42,10 @@ export function shapeBankCsv(
     for (const row of parseCsv(text, csv.separator)) {
       if (row.number < header) yield* isFilled(row) ? shapeAbove(row, csv) : [];
       else if (row.number === header) yield toRow(row.number, CSV_FIELDS.map(titleOf));
-      else if (isFilled(row)) yield* shapeRow(row, csv, balances);
+      else if (isFilled(row)) {
+        noteSides(row, csv, words);
+        yield* shapeRow(row, csv, balances);
+      }
     }
   };
   return { rows: shape(), is1904: false, faults: [], separator: csv.separator };
@@ -171,6 +177,32 @@ const SIDES = new Map<string, 'in' | 'out'>([
   ...['d', 'db', 'deb', 'debito', 'debit', '-', 'saida'].map((word) => [word, 'out'] as const),
   ...['c', 'cr', 'cred', 'credito', 'credit', '+', 'entrada'].map((word) => [word, 'in'] as const),
 ]);
+
+/** Whether the values of a column are D or C, or other words for them. One of dashes alone is empty. */
+export function isSideColumn(values: string[]): boolean {
+  const words = new Set(values.map(fold).filter(Boolean));
+  return words.size > (words.has('-') ? 1 : 0) && [...words].every((word) => SIDES.has(word));
+}
+
+function noteSides({ cells }: SheetRow, { parts, decimals }: BankCsv, words: Beside['words']): void {
+  const amount = parseWrittenAmount(cells[parts.indexOf('amount')]?.text ?? '', decimals);
+  for (const [index, cell] of amount ? cells.entries() : []) {
+    const known = words.get(index) ?? new Set();
+    const word = known.has(UNREADABLE) ? '' : fold(cell?.text ?? '');
+    if (word !== '') words.set(index, known.add(SIDES.has(word) && !amount?.isSigned ? word : UNREADABLE));
+  }
+}
+
+/** The title, or else the number, of a column whose D and C nothing reads, and which says otherwise than amounts without a sign are read. */
+export function findUnreadSide({ header, parts, signs }: BankCsv, words: Beside['words']): string | undefined {
+  if (parts.includes('side')) return undefined;
+  const other = signs === 'reversed' ? 'in' : 'out';
+  const at = header.findIndex((_, index) => {
+    const said = [...(words.get(index) ?? [])];
+    return isSideColumn(said) && said.some((word) => SIDES.get(word) === other);
+  });
+  return at === -1 ? undefined : header[at] || String(at + 1);
+}
 
 /** The place of day, month and year among the digits of each form; a time may follow after a blank. */
 const DAY_FORMS: Record<BankCsv['days'], RegExp> = {

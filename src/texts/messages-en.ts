@@ -144,6 +144,8 @@ export const MESSAGES_EN = {
   'row.csv_day': 'is not written as {value}',
   'row.csv_amount':
     'is not written as the columns say: perhaps another decimal mark, no D or C, or money in and out at once',
+  'row.csv_side':
+    'the column {value} has C and D, and is not read as such; no amount beside them has a sign: say that it is D or C',
   'row.csv_balance': 'the balances do not follow from the amounts: check the sign, or do not read that column',
   'row.no_rows': 'the file has no rows',
   'row.too_many_rows': 'at most {value} rows are allowed',

@@ -145,6 +145,8 @@ export const MESSAGES_PT_BR: { [Name in keyof typeof MESSAGES_EN]: string } = {
   'row.csv_day': 'não está escrito como {value}',
   'row.csv_amount':
     'não está escrito como as colunas dizem: talvez outro separador decimal, sem D ou C, ou entrada e saída ao mesmo tempo',
+  'row.csv_side':
+    'a coluna {value} tem C e D, e não é lida como tal; nenhum valor dela tem sinal: diga que ela é D ou C',
   'row.csv_balance': 'os saldos não seguem dos valores: confira o sinal, ou não leia essa coluna',
   'row.no_rows': 'o arquivo não tem linhas',
   'row.too_many_rows': 'no máximo {value} linhas',

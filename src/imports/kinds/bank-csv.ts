@@ -7,7 +7,7 @@ import type { BankCsv } from '../../ledger/stated/check-bank-csv.ts';
 import type { Column } from '../columns.ts';
 import { readValues } from '../define-table.ts';
 import { OFX_BYTES_MAX } from '../ofx/read-ofx-elements.ts';
-import { type BalanceRow, hasBankCsvHeader, shapeBankCsv, UNREADABLE } from '../read-bank-csv.ts';
+import { type Beside, findUnreadSide, hasBankCsvHeader, shapeBankCsv, UNREADABLE } from '../read-bank-csv.ts';
 import { LARGE_TABLE_LIMITS } from '../read-table.ts';
 import { type BankRow, COLUMNS, toStatement, toValue } from './bank-table.ts';
 
@@ -28,7 +28,7 @@ const CSV_COLUMNS = {
 export async function readForeign(db: Reader, bytes: Buffer, account: string | undefined) {
   const known = await readBankAccounts(db);
   if (account === undefined) {
-    const isKnown = [...known.values()].some(({ csv }) => csv !== null && hasBankCsvHeader(bytes, csv));
+    const isKnown = await isMappedCsv(db, bytes, undefined);
     const fault = { row: 0, column: null, of: 'statement', kind: 'csv_account' } as const;
     return { isMapped: false, ...(isKnown ? { read: { rows: [], faults: [fault], leftOut: [] } } : {}) };
   }
@@ -37,9 +37,17 @@ export async function readForeign(db: Reader, bytes: Buffer, account: string | u
   return { isMapped: Boolean(csv), ...(isOwn ? { read: await readBankCsv(bytes, account, csv) } : {}) };
 }
 
+/** Whether a file has titles that are known: those of its account, or of any where it is undefined. */
+export async function isMappedCsv(db: Reader, bytes: Buffer, account: string | undefined): Promise<boolean> {
+  const known = [...(await readBankAccounts(db)).values()];
+  return known.some(
+    (one) => one.csv !== null && (account ?? one.account) === one.account && hasBankCsvHeader(bytes, one.csv),
+  );
+}
+
 /** Reads the lines of a CSV of an account's bank by its columns. */
 export async function readBankCsv(bytes: Buffer, account: string, csv: BankCsv) {
-  const balances: BalanceRow[] = [];
+  const beside: Beside = { balances: [], words: new Map() };
   const columns = { ...CSV_COLUMNS, day: askedColumn(COLUMNS.day, 'csv_day', csv.days) };
   const { rows, faults, leftOut } = await readValues(
     bytes,
@@ -48,8 +56,11 @@ export async function readBankCsv(bytes: Buffer, account: string, csv: BankCsv) 
       limits: { ...LARGE_TABLE_LIMITS, bytesMax: OFX_BYTES_MAX },
       toValue: (row) => toValue({ ...row, account, side: null, new_account: null }),
     },
-    (text) => shapeBankCsv(text, csv, (field) => columns[field].titles['pt-BR'], balances),
+    (text) => shapeBankCsv(text, csv, (field) => columns[field].titles['pt-BR'], beside),
   );
+  const { balances, words } = beside;
+  const unread = findUnreadSide(csv, words);
+  if (unread !== undefined) faults.push({ row: 0, column: null, kind: 'csv_side', value: unread });
   const made = rows.length === 0 ? [] : [{ number: rows[0]?.number ?? 0, value: toStatement(rows) }];
   for (const { value } of made) {
     const { statement } = value;

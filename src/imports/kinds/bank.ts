@@ -92,6 +92,7 @@ const COLUMN_OF: Partial<Record<StatementFault['kind'], keyof typeof COLUMNS>> =
   spelled: 'account',
   new_account: 'account',
   many_accounts: 'account',
+  no_signs: 'amount',
   changed: 'identifier',
   repeated: 'identifier',
   lacking: 'text',

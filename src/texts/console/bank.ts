@@ -145,6 +145,8 @@ export const BANK_EN = {
   'Ou outra conta': 'Or another account',
   'Linhas novas': 'New lines',
   'As últimas {n} de {count}.': 'The last {n} of {count}.',
+  'Mudar as colunas': 'Change the columns',
+  'Depois de enviar um CSV desta conta.': 'After a CSV of this account is sent.',
   'Dizer o que é cada coluna': 'Say what each column is',
   'Entre os campos': 'Between fields',
   'Linha dos títulos': 'Line of the titles',

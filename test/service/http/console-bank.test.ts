@@ -551,6 +551,18 @@ test("the columns of a bank's CSV are mapped once, with a preview, kept for the 
   expect([blank.status, blank.selected]).toEqual([200, [';', '2', ...suggested]]);
   expect(blank.html).toContain('<option value="dd/mm/yyyy" selected>dd/mm/aaaa</option>');
   expect(blank.text).toMatch(/Data mov\. .* 02\/10\/2026 · 02\/10\/2026 · 03\/10\/2026/);
+  const unreadSide = csv('Data;Lançamento;Valor;Natureza', '02/10/2026;SUPRIMENTOS;120,00;D', '03/10/2026;TED;5,00;C');
+  const sided = { file: Buffer.from(unreadSide).toString('base64'), account };
+  expect((await send(sided)).selected.at(-1)).toBe('side');
+  const guessed = {
+    ...sided,
+    ...{ separator: ';', header: '2', days: 'dd/mm/yyyy', decimals: 'comma', signs: 'as_written' },
+  };
+  const unguessed = await send({ ...guessed, part_0: 'day', part_1: 'text', part_2: 'amount', step: 'check' });
+  expect([unguessed.status, unguessed.text]).toEqual([
+    422,
+    expect.stringContaining('a coluna Natureza tem C e D, e não é lida como tal'),
+  ]);
   const headed = `Cooperativa: 0101;\nConta Corrente: 12345-6;\n${csv(titles, ...rows)}`;
   const filled = await send({ file: Buffer.from(headed).toString('base64') });
   expect(filled.html).toMatch(/name="other_account"[^>]*value="\/0101\/12345-6"/);
@@ -589,6 +601,18 @@ test("the columns of a bank's CSV are mapped once, with a preview, kept for the 
   const more = csv(titles, ...rows, '04/10/2026;TED;5,00;');
   const asked = await upload('accountant', more, { confirms: false });
   expect([asked.status, asked.html]).toEqual([422, expect.stringContaining(`<option value="${account}"></option>`)]);
+  // asked or shown, it leads to their change, and so does the page of the account
+  const answered = await send({ file: Buffer.from(more).toString('base64'), kind: 'bank', account }, FORM);
+  expect(answered.text).toContain('Importar um arquivo: confira');
+  for (const { html } of [asked, answered]) {
+    const [, change = ''] = html.split(`action="${FORM}/columns"`);
+    expect(change.split('</form>', 1)[0]).toContain('Mudar as colunas');
+  }
+  expect((await send(hiddenFields(answered.html.split(`action="${FORM}/columns"`)[1] ?? ''))).selected[0]).toBe(
+    account,
+  );
+  const page = `${PAGE}/accounts/${encodeURIComponent(account)}`;
+  expect((await session.get(page)).html).toContain(`<a href="${FORM}?kind=bank">Mudar as colunas</a>`);
   const dry = await env.api('accountant', 'POST', `/imports/bank?dry_run=true&account=${account}`, more);
   expect(dry.json).toMatchObject({ statements: [{ account, new: 1, known: 2 }] });
   const changed = await env.api('accountant', 'POST', `/imports/bank?account=${account}`, csv(other, '1;2;3;4;5'));

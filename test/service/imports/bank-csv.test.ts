@@ -129,6 +129,48 @@ describe('amounts', () => {
   });
 });
 
+describe('a column of C and D that nothing reads', () => {
+  const HEAD = 'Data;Lançamento;Valor;Natureza';
+  const csvOf = (side: BankCsv['parts'][number], more: Partial<BankCsv> = {}): BankCsv => ({
+    ...{ ...ITAU, header: HEAD.split(';'), parts: ['day', 'text', 'amount', side] },
+    ...more,
+  });
+  const SIDED = `${HEAD}\n01/10/2026;SALDO ANTERIOR;-9,00;\n02/10/2026;SUPRIMENTOS;120,00;D\n03/10/2026;TED;5,00;C`;
+
+  it('refuses amounts without a sign that it says otherwise, also with an answer', async () => {
+    const fault = { row: 0, column: null, kind: 'csv_side', value: 'Natureza' };
+    for (const csv of [csvOf(null), csvOf('text'), csvOf(null, { signs: 'reversed' })])
+      await expect(read(csv, SIDED)).rejects.toMatchObject({ faults: [fault] });
+    const untitled = read(
+      { ...csvOf(null), header: ['Data', '', 'Valor', 'Texto'], parts: ['day', null, 'amount', 'text'] },
+      'Data;;Valor;Texto\n02/10/2026;D;1,00;A',
+    );
+    await expect(untitled).rejects.toMatchObject({ faults: [{ kind: 'csv_side', value: '2' }] });
+    const [account, csv] = ['341/77', csvOf(null)];
+    await setBankAccount(env.context, { account, csv, isNew: true, actor: 'test' });
+    const answered = importBank(env.context, SIDED, { account, signs: 'by_type' });
+    await expect(answered).rejects.toMatchObject({ faults: [fault] });
+  });
+
+  it('is as good where it is read, or amounts have signs, or it says the same', async () => {
+    expect((await read(csvOf('side'), SIDED)).shown).toEqual([
+      '2026-10-02|-120.00|SUPRIMENTOS|',
+      '2026-10-03|5.00|TED|',
+    ]);
+    const signed = SIDED.replace('120,00', '-120,00');
+    expect((await read(csvOf(null), signed)).shown).toEqual([
+      '2026-10-02|-120.00|SUPRIMENTOS|',
+      '2026-10-03|5.00|TED|',
+    ]);
+    expect((await read(csvOf(null), `${HEAD}\n03/10/2026;TED;5,00;C`)).shown).toHaveLength(1);
+    expect((await read(csvOf(null), `${HEAD}\n03/10/2026;TED;5,00;-`)).shown).toHaveLength(1);
+  });
+});
+
+test('an amount that may be money out where no amount has a sign is a fault of its column', async () => {
+  expect(await faultsOf(ITAU, `${HEADER}\n02/10/2026;TARIFA PACOTE;;1,00;`)).toEqual(['2 amount no_signs']);
+});
+
 test('a file may have more rows than a template, as an OFX has', async () => {
   const rows = Array.from({ length: 2_001 }, (_, index) => `02/10/2026;TED ${index};;1,00;`);
   expect((await read(ITAU, [HEADER, ...rows].join('\n'))).outcome.statements).toMatchObject([{ new: 2_001 }]);

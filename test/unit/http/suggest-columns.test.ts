@@ -26,6 +26,29 @@ test('what titles and rows do not say is left to the person', () => {
   });
 });
 
+test('a column of C and D is that of the sign under any title, and one of dashes is none', () => {
+  const partsOf = (titles: string[], ...rows: string[][]) =>
+    titles.map((_, index) => suggestColumns(titles, rows).get(`part_${index}`));
+  const titles = ['Data', 'Lançamento', 'Valor', 'Natureza'];
+  const side = ['day', 'text', 'amount', 'side'];
+  expect(partsOf(titles, ['1', 'TED', '1,00', 'C'], ['1', 'SALDO', '9,00', ''], ['1', 'DOC', '2,00', 'D'])).toEqual(
+    side,
+  );
+  expect(partsOf([...titles.slice(0, 3), 'Lançamento em'], ['1', 'TED', '1,00', 'Crédito'])).toEqual(side);
+  expect(partsOf(titles, ['1', 'TED', '1,00', '-'], ['1', 'DOC', '2,00', '-'])).toEqual([
+    ...side.slice(0, 3),
+    undefined,
+  ]);
+  expect(partsOf(titles, ['1', 'TED', '1,00', '+'], ['1', 'DOC', '2,00', '-'])).toEqual(side);
+  expect(partsOf(titles, ['1', 'TED', '1,00', 'C'], ['1', 'DOC', '2,00', 'X'])).toEqual([
+    ...side.slice(0, 3),
+    undefined,
+  ]);
+  // amounts in two columns say it already
+  const two = partsOf(['Data', 'Entrada', 'Saída', 'Natureza'], ['1', '1,00', '', 'C'], ['1', '', '2,00', 'D']);
+  expect(two).toEqual(['day', 'in', 'out', undefined]);
+});
+
 test('the account that the lines above the header name is suggested: a known one, else without its bank', () => {
   const sicredi = [['Extrato', ''], ['Cooperativa:', '0101'], ['Conta Corrente: 12345-6'], ['Período', '01/10/2026']];
   expect(suggestAccount(sicredi, ['341/1/99999-9', '748/0101/12345-6'])).toEqual({ account: '748/0101/12345-6' });

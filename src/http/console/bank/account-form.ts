@@ -15,6 +15,7 @@ import { stateBankAccount } from '../../../operations/books/bank.ts';
 import type { GivenOf } from '../../../operations/define-change.ts';
 import { t } from '../../../texts/translate.ts';
 import { auditPersonalAccess } from '../../access/authorize.ts';
+import { IMPORT_ADDRESS } from '../../read-upload.ts';
 import { BANK } from '../balances/describe-stated.ts';
 import { moneyField, readMoney } from '../balances/form-fields.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
@@ -25,7 +26,10 @@ import { type Html, html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
 import { sumPart } from './describe-bank.ts';
 
-type Item = Record<'account' | 'name' | 'begins' | 'inside' | 'balance' | 'balance_day', string> & { isNew: boolean };
+type Item = Record<'account' | 'name' | 'begins' | 'inside' | 'balance' | 'balance_day', string> & {
+  isNew: boolean;
+  hasColumns: boolean;
+};
 type Stated = GivenOf<typeof stateBankAccount>;
 /** In the address in place of an account. */
 export const NEW_ACCOUNT = 'new';
@@ -48,6 +52,7 @@ export function accountForm(context: Context): Router {
       return {
         account: isNew ? '' : id,
         isNew,
+        hasColumns: Boolean(known?.csv),
         name: known?.name ?? '',
         begins: begins.join('\n'),
         inside: contains.join('\n'),
@@ -55,11 +60,18 @@ export function accountForm(context: Context): Router {
         balance_day: known?.balance?.day ?? '',
       };
     },
-    initial: ({ isNew: _, ...values }) => values,
-    fields: async (draft, { account, isNew }) => html`${
+    initial: ({ isNew: _, hasColumns: _columns, ...values }) => values,
+    fields: async (draft, { account, isNew, hasColumns }) => html`${
       isNew
         ? html`<div class="fields">${inputField(draft, { name: 'account', label: 'Banco, agência e número', hint: t('Como {example}.', { example: '341/1234/56789-0' }) }, html` required maxlength="${BANK_ACCOUNT_CHARS_MAX}"`)}</div>`
-        : facts([['Conta', account]])
+        : facts([
+            ['Conta', account],
+            [
+              'Colunas do CSV do banco',
+              hasColumns &&
+                html`<a href="${IMPORT_ADDRESS}?kind=bank">${t('Mudar as colunas')}</a> <span class="hint">${t('Depois de enviar um CSV desta conta.')}</span>`,
+            ],
+          ])
     }<div class="fields">${inputField(draft, { name: 'name', label: 'Nome' }, html` maxlength="${PLATFORM_NAME_CHARS_MAX}"`)}</div>
 ${textsField(draft, { name: 'begins', label: 'Não é do PIX a linha cujo texto começa com' })}
 ${textsField(draft, { name: 'inside', label: 'Não é do PIX a linha cujo texto contém' })}

@@ -12,7 +12,6 @@ import {
   type ImportPreview,
   importFile,
   isRepeated,
-  listImports,
   previewImport,
 } from '../../../imports/import-file.ts';
 import { type Answers, ChangedSincePreviewError, ImportRefusedError } from '../../../imports/import-kind.ts';
@@ -23,8 +22,8 @@ import {
   IMPORT_ROLES,
   isImportKind,
 } from '../../../imports/import-kinds.ts';
+import { isMappedCsv } from '../../../imports/kinds/bank-csv.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../../imports/render-template.ts';
-import { listBankStatements } from '../../../ledger/bank/list-bank-matches.ts';
 import { listBankAccounts, readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
@@ -33,22 +32,23 @@ import { sendTemplate } from '../../api/imports/imports.ts';
 import { createRouter } from '../../create-router.ts';
 import { IMPORT_ADDRESS } from '../../read-upload.ts';
 import { nameActors } from '../access/name-actors.ts';
-import { BANK, showAccount } from '../balances/describe-stated.ts';
+import { BANK } from '../balances/describe-stated.ts';
 import { halfOf, keyOf } from '../forms/preview-key.ts';
 import { choiceField, type Draft, labelled } from '../parts/fields.ts';
-import { formatCount, formatDay, moment, shortId } from '../parts/format.ts';
+import { formatCount } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
-import { facts, idText, table } from '../parts/page-components.ts';
+import { facts, idText } from '../parts/page-components.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { renderPreview } from '../parts/render-preview.ts';
 import { sendPage, uploadForm } from '../parts/send-page.ts';
 import { csvColumnPages } from './csv-columns.ts';
 import { describeLeftOut, renderFaults } from './describe-faults.ts';
-import { columnsForm, hiddenAnswers, questionForm, readAnswers } from './question-fields.ts';
+import { changeColumns, columnsForm, hiddenAnswers, questionForm, readAnswers } from './question-fields.ts';
 import { renderAccounts } from './render-accounts.ts';
 import { renderDecisions } from './render-decisions.ts';
 import { allowField, renderEqual } from './render-equal.ts';
+import { renderImports } from './render-imports.ts';
 import { renderOrders } from './render-orders.ts';
 import { renderNewLines, renderStatements } from './render-statements.ts';
 import { renderTemplates } from './render-templates.ts';
@@ -56,9 +56,6 @@ import { renderTemplates } from './render-templates.ts';
 const ADDRESS = IMPORT_ADDRESS;
 /** The page of columns leads to a preview too, at another address. */
 const FORM = { path: ADDRESS };
-const IMPORTS_SHOWN = 20;
-/** A file may have statements of several accounts. */
-const STATEMENTS_READ = 100;
 const MIB = 1024 * 1024;
 const FILE_TYPES = '.xlsx,.csv,.ofx,.OFX,.xml,.zip';
 
@@ -129,8 +126,19 @@ async function answerRefused(
       return;
     }
     draft.faults.file = t('Nada foi importado: corrija o arquivo e envie-o de novo.');
-    await sendForm(context, request, response, draft, html`${faults}${asked}`);
+    const change = await renderChange(context, response, given);
+    await sendForm(context, request, response, draft, html`${faults}${asked}${change}`);
   }
+}
+
+/** The way to other columns, for a bank's CSV whose columns are known. */
+async function renderChange(
+  { db }: Context,
+  response: Response,
+  { kind, bytes, answers = {} }: ImportedFile,
+): Promise<Html | undefined> {
+  const isMapped = kind === 'bank' && (await isMappedCsv(db, bytes, answers.account));
+  return isMapped ? changeColumns(response, bytes.toString('base64'), answers.account) : undefined;
 }
 
 /** Imports the file that a preview showed, or previews it. @throws ImportRefusedError. */
@@ -152,7 +160,8 @@ async function answerFile(
         lines = bank && (await renderNewLines(inner, bank));
       },
     });
-    await sendPreview(context, request, response, { draft, answers, preview: seen, lines, isStale });
+    const change = await renderChange(context, response, given);
+    await sendPreview(context, request, response, { draft, answers, preview: seen, lines, change, isStale });
   };
   if (readFormField(request, 'step') !== 'confirm' || !isKey) {
     await preview(false);
@@ -202,41 +211,20 @@ ${faults}<section class="act">${uploadForm(response, ADDRESS, content)}</section
 
 const CRUMB = (): Html => html`<p class="crumb"><a href="/balances">${t('Saldos')}</a></p>`;
 
-async function renderImports(context: Context, response: Response): Promise<Html> {
-  const { db, calendar } = context;
-  const rows = await listImports(db, IMPORTS_SHOWN);
-  const statements = Map.groupBy(await listBankStatements(db, STATEMENTS_READ, undefined), ({ sha256 }) => sha256);
-  const accounts = await readBankAccounts(db);
-  const nameOf = await nameActors(
-    context,
-    response,
-    rows.map((row) => row.created_by),
-  );
-  return table({
-    caption: 'Importados',
-    rows,
-    empty: 'Nenhum arquivo foi importado até agora.',
-    columns: [
-      { title: 'Quando', cell: (row) => moment(calendar, row.created_at) },
-      {
-        title: 'Tipo',
-        cell: (row) =>
-          html`${isImportKind(row.kind) ? findImportKind(row.kind).titles[language()] : row.kind}${statements.get(row.sha256)?.map(({ account, from, to }) => html`<br><span class="hint">${showAccount(accounts, account)}${from && to && html` · ${t('Período: {from} a {to}', { from: formatDay(from), to: formatDay(to) })}`}</span>`)}`,
-      },
-      { title: 'Linhas', cell: (row) => formatCount(row.rows), align: 'end' },
-      { title: 'Por quem', cell: (row) => nameOf(row.created_by) },
-      { title: 'SHA-256', cell: (row) => shortId(row.sha256) },
-    ],
-  });
-}
-
 async function sendPreview(
   context: Context,
   request: Request,
   response: Response,
-  shown: { draft: Draft; answers: Answers; preview: ImportPreview; lines: Html | undefined; isStale: boolean },
+  shown: {
+    draft: Draft;
+    answers: Answers;
+    preview: ImportPreview;
+    isStale: boolean;
+    lines: Html | undefined;
+    change: Html | undefined;
+  },
 ): Promise<void> {
-  const { draft, answers, preview, lines, isStale } = shown;
+  const { draft, answers, preview, lines, change, isStale } = shown;
   const { kind, rows, changed, sha256, repeats, equal, basis, bank, leftOut, decisions, orders, accounts } = preview;
   const title = t('{name}: confira', { name: t('Importar um arquivo') });
   const nameOf = await nameActors(context, response, [repeats?.by, ...equal.map(({ by }) => by)]);
@@ -257,6 +245,6 @@ ${hiddenAnswers(answers)}${allowField(equal)}<div class="actions"><button name="
     isStale &&
     html`<p class="fault" role="alert">${t('Mudou depois da prévia que você viu: confira de novo o que muda.')}</p>`;
   const body = html`${CRUMB()}<h1>${title}</h1><p class="lead">${t('Nada foi gravado ainda.')}</p>${stale}${about}
-${before || html`${bank && renderStatements(bank)}${lines}${decisions && renderDecisions(decisions)}${orders && renderOrders(orders, await readPlatformNames(context, response))}${accounts && renderAccounts(accounts, await readPlatformNames(context, response), await readBankAccounts(context.db))}${renderEqual(context, equal, nameOf)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}`;
+${before || html`${bank && renderStatements(bank)}${lines}${decisions && renderDecisions(decisions)}${orders && renderOrders(orders, await readPlatformNames(context, response))}${accounts && renderAccounts(accounts, await readPlatformNames(context, response), await readBankAccounts(context.db))}${renderEqual(context, equal, nameOf)}${await renderPreview(context, preview.change)}<section class="act bare">${uploadForm(response, ADDRESS, content)}</section>`}${change}`;
   sendPage(request, response, { title, body, status: isStale ? 409 : 200 });
 }

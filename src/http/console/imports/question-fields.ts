@@ -59,10 +59,21 @@ export function hiddenAnswers(answers: Answers): Html[] {
 }
 
 /** The form that leads to that page, for a file whose header is unknown. */
-export function columnsForm(response: Response, file: string, account = ''): Html {
-  return html`<section class="act"><p>${t('Este arquivo parece o CSV do próprio banco: diga uma vez o que é cada coluna, e ele segue daqui.')}</p>${uploadForm(
+export function columnsForm(response: Response, file: string, account: string | undefined): Html {
+  const button = html`<button>${t('Dizer o que é cada coluna')}</button>`;
+  return html`<section class="act"><p>${t('Este arquivo parece o CSV do próprio banco: diga uma vez o que é cada coluna, e ele segue daqui.')}</p>${toColumns(response, file, account, button)}</section>`;
+}
+
+/** The button that leads there from a file whose columns are known. */
+export function changeColumns(response: Response, file: string, account: string | undefined): Html {
+  const button = html`<button class="secondary">${t('Mudar as colunas')}</button>`;
+  return html`<section class="act bare">${toColumns(response, file, account, button)}</section>`;
+}
+
+function toColumns(response: Response, file: string, account: string | undefined, button: Html): Html {
+  return uploadForm(
     response,
     COLUMNS_ADDRESS,
-    html`<input type="hidden" name="file" value="${file}"><input type="hidden" name="account" value="${account}"><div class="actions"><button>${t('Dizer o que é cada coluna')}</button></div>`,
-  )}</section>`;
+    html`<input type="hidden" name="file" value="${file}"><input type="hidden" name="account" value="${account ?? ''}"><div class="actions">${button}</div>`,
+  );
 }

@@ -1,4 +1,5 @@
 import { fold } from '../../../imports/columns.ts';
+import { isSideColumn } from '../../../imports/read-bank-csv.ts';
 import type { BankCsv, CsvPart } from '../../../ledger/stated/check-bank-csv.ts';
 
 /** Words of titles, folded; the first part that fits is suggested. */
@@ -29,11 +30,14 @@ export function suggestColumns(titles: string[], rows: string[][]): Map<string, 
   const taken = new Map<CsvPart, number>();
   for (const [index, title] of titles.entries()) {
     const folded = fold(title);
-    const part = WORDS.find(([, words]) => words.some((word) => folded.includes(word)))?.[0];
+    const isSide = isSideColumn(rows.map((cells) => cells[index]?.trim() ?? ''));
+    const part = isSide ? 'side' : WORDS.find(([, words]) => words.some((word) => folded.includes(word)))?.[0];
     if (part === undefined || (part !== 'text' && taken.has(part))) continue;
     taken.set(part, index);
     fields.set(`part_${index}`, part);
   }
+  // amounts in two columns say it already
+  if (taken.has('in') && taken.has('out')) fields.delete(`part_${taken.get('side')}`);
   const valuesOf = (part: CsvPart): string[] => {
     const column = taken.get(part);
     return column === undefined ? [] : rows.map((cells) => cells[column]?.trim() ?? '').filter(Boolean);
