@@ -152,7 +152,7 @@ export const REFUSALS_EN = {
       'is before {day}, on which the books of {platform} open with a balance that holds what came before: it must be that day or later',
     csv_parts:
       'must have one day, and either one amount, perhaps with D or C, or both money in and money out; each other meaning but text once, and the reversed sign for an amount alone',
-    replay_empty: 'hold no callbacks in this range; tests and examples are left out',
+    replay_empty: 'hold no callbacks in this range; tests, examples and day manifests are left out',
     cursor_unknown: 'is not a valid cursor',
     event_unknown: 'is the id of no event of yours',
     day_to_come: 'is a day to come: today is {today} at the provider',

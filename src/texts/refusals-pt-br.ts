@@ -136,7 +136,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   books_open_later: 'Os livros desta plataforma abrem depois deste dia: o saldo inicial já o contém.',
   csv_parts:
     'É preciso um dia, e um valor (sozinho ou com D/C) ou o que entrou e o que saiu; fora o texto, cada um uma só vez, e o sinal trocado só com o valor sozinho.',
-  replay_empty: 'Nenhum callback destes no período; testes e exemplos ficam de fora.',
+  replay_empty: 'Nenhum callback destes no período; testes, exemplos e manifestos dos dias ficam de fora.',
   event_unknown: 'Não é o id de um evento seu.',
   cursor_unknown: 'Não é uma página desta lista: abra a lista de novo.',
   day_to_come: 'Este dia ainda não chegou: hoje é {today}.',

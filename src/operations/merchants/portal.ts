@@ -44,7 +44,13 @@ export const replayOwn = defineOwnChange({
   route: 'POST /portal/callbacks/replay',
   summary: 'Deliver a range once more, or count it: count 0 if it holds none; 409 while the merchant gets nothing',
   input: z
-    .strictObject({ ...replayRange, tests: z.literal('only').optional().describe('only: tests and examples alone') })
+    .strictObject({
+      ...replayRange,
+      tests: z
+        .literal('only')
+        .optional()
+        .describe('only: tests and examples alone; without it all but these and day manifests'),
+    })
     .refine(REPLAY_ORDER.check, REPLAY_ORDER.fault),
   answers: { ...ok('Counted: it was a dry run', replayed), ...accepted('Queued', replayed) },
   refuses: HOLDS,

@@ -11,7 +11,8 @@ export const PORTAL_EN = {
   'Enquanto você não aceita: novas tentativas depois de {waits}; cada espera varia até {percent} %.':
     'Until you accept it: new attempts after {waits}; each wait varies by up to {percent} %.',
   'Um teste ou exemplo é tentado uma vez só.': 'A test or example is tried once.',
-  'Testes e exemplos não fazem parte de um período.': 'Tests and examples are not part of a period.',
+  'Testes, exemplos e manifestos dos dias não fazem parte de um período.':
+    'Tests, examples and day manifests are not part of a period.',
   'Reenviar os testes que falharam': 'Send the tests that failed again',
   'sem testes': 'without tests',
   'só testes': 'tests alone',

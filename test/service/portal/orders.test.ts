@@ -486,6 +486,32 @@ it('shows nothing that another merchant sent, also under one source', async () =
   for (const id of [...ids, 'ep_none']) expect((await ana?.get(`/portal/orders/${id}`))?.status).toBe(404);
 });
 
+it('adds its orders up by state, of its own sources alone, and names the source of each where it has several', async () => {
+  const count = async (address: string) => {
+    const { text = '' } = (await ana?.get(address)) ?? {};
+    const row =
+      /is-open">Em aberto<\/span><\/a>.*?"Quantos"[^>]*><div>(\d+)<.*?"Valor"[^>]*><div><[^>]*>R\$\s([\d.,]+)</;
+    return row.exec(text)?.slice(1);
+  };
+  await ana?.put('ana', 'a-sum', { amount: '64.00' });
+  expect(await count('/portal/orders?number=a-sum')).toEqual(['1', '64,00']);
+  // one of another source, one of another merchant under a source of both, and one of another merchant's source
+  await ana?.put('office', 'a-sum', { amount: '4.00' }, false);
+  await bia?.put('both', 'a-sum', { amount: '8.00' });
+  await bia?.put('bia', 'a-sum', { amount: '16.00' });
+  expect(await count('/portal/orders?number=a-sum')).toEqual(['1', '64,00']);
+  await ana?.put('both', 'a-sum-2', { amount: '32.00' }, false);
+  expect(await count('/portal/orders?number=a-sum-2')).toEqual(['1', '32,00']);
+  const { text = '' } = (await ana?.get('/portal/orders?number=a-sum')) ?? {};
+  const link = /href="(\/portal\/orders\?[^"]*state=open[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  expect((await ana?.get(link))?.text).toMatch(/data-label="Origem"><div>ana<[\s\S]*a-sum<\/a>/);
+  // a token of one source needs no column
+  const only = await openShop('only', ['only']);
+  await only.put('only', 'o-1');
+  const own = (await only.get('/portal/orders')).text;
+  expect([own.includes('o-1</a>'), own.includes('"Origem"')]).toEqual([true, false]);
+});
+
 it('says how to send an order, and to whom a token without sources turns', async () => {
   expect((await ana?.get('/portal/orders?state=refunded'))?.text).toContain('Nenhum pedido com estes filtros');
   expect((await ana?.get('/portal/orders'))?.text).toMatch(

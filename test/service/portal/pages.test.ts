@@ -300,10 +300,10 @@ it.each([
   expect(await pageOf('test')).toContain(once);
 });
 
-it('the form of a replay says that tests are no part of a period, and leads to those that failed', async () => {
+it('the form of a replay says that tests and manifests are no part of a period, and leads to those that failed', async () => {
   const { html } = await show('/portal/replay', 'en');
   expect(html).toMatch(
-    /Tests and examples are not part of a period\. <a href="\/portal\/callbacks\?tests=only&amp;state=failed">Send the tests/,
+    /Tests, examples and day manifests are not part of a period\. <a href="\/portal\/callbacks\?tests=only&amp;state=failed">Send the tests[^\n]*href="\/portal\/feed"/,
   );
   expect((await show('/portal/callbacks?tests=only&state=failed')).status).toBe(200);
 });

@@ -37,15 +37,12 @@ import {
 } from './describe-expected.ts';
 import { matchForms } from './match-payment.ts';
 import { newExpectedForm } from './new-expected.ts';
-import { expectedTable, totals } from './order-tables.ts';
+import { expectedTable, summedMax, totals } from './order-tables.ts';
 import { expectedPages } from './show-expected.ts';
 
 const EXPORT = `${EXPECTED.address}/export`;
 const TEXT_CHARS_MAX = 200;
 const UNDECIDED_SHOWN = 10;
-/** How many orders are added up, the newest of those that the filters find; and of all, as these grow with the years. */
-const SUMMED_MAX = 100_000;
-const SUMMED_UNFILTERED_MAX = 10_000;
 
 const query = z.object({
   state: filterChoice(EXPECTED_STATES),
@@ -99,7 +96,7 @@ function expectedListPages(context: Context): Router {
     const addressOf = (path: string, more: Filters = {}): string =>
       encryptAddress(context, request, path, { ...filters, ...more });
     const names = await readPlatformNames(context, response);
-    const newestMax = isFiltered(filter) ? SUMMED_MAX : SUMMED_UNFILTERED_MAX;
+    const newestMax = summedMax(filter);
     const sums = await sumExpected(context, filter, newestMax);
     const actions =
       hasRole(response, ...putOne.roles) &&
@@ -108,7 +105,7 @@ function expectedListPages(context: Context): Router {
     sendList(request, response, {
       ...EXPECTED,
       tabs: tabs(EXPECTED.address),
-      lead: html`${await disputes(context)}${actions}${sums.length > 0 && totals(sums, { newestMax, addressOf })}${filter.alike === undefined ? alikeLink() : html`<p class="hint">${t('Igual valor, e nada mais: abra cada pedido para compará-lo com o pagamento.')}</p>`}${file}`,
+      lead: html`${await disputes(context)}${actions}${sums.length > 0 && totals(sums, { newestMax, addressOf: (more) => addressOf(EXPECTED.address, more) })}${filter.alike === undefined ? alikeLink() : html`<p class="hint">${t('Igual valor, e nada mais: abra cada pedido para compará-lo com o pagamento.')}</p>`}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
       rows: html`${expectedTable(rows, await findUnfindable(context, rows), names)}${rows.length === 0 && nearestDue(await findNearestDue(context, filter), (due) => addressOf(EXPECTED.address, due))}`,
       next,

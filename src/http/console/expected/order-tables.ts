@@ -8,6 +8,7 @@ import type { Filters } from '../parts/encrypt-filters.ts';
 import { formatCount, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
 import { type TableColumn, table } from '../parts/page-components.ts';
+import { isFiltered } from '../parts/parse-filters.ts';
 import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { OPERATION_CHOICES } from '../parts/words.ts';
 import { addAmounts, amountColumns, centsOf, dueDay, EXPECTED, stateBadge, stateBadges } from './describe-expected.ts';
@@ -40,11 +41,20 @@ function paidCell({ cell }: TableColumn<Row>): (row: Row) => Html {
     html`${cell(row)}${row.refunded !== '0.00' && html`<br><small>${tHtml('devolvido {amount}', { amount: moneyOf(row.refunded) })}</small>`}`;
 }
 
-type Totals = { newestMax: number; addressOf: (path: string, more: Filters) => string };
+/** How many orders are added up, the newest of those that the filters find; and of all, as these grow with the years. */
+const SUMMED_MAX = 100_000;
+const SUMMED_UNFILTERED_MAX = 10_000;
+
+/** How many orders a page adds up. @param filters those that its reader chose. */
+export function summedMax(filters: Filters): number {
+  return isFiltered(filters) ? SUMMED_MAX : SUMMED_UNFILTERED_MAX;
+}
+
+type Totals = { newestMax: number; addressOf: (more: Filters) => string };
 
 /**
  * The totals of orders by state, each linked to its orders, and of all states: what is received and what is paid make no sum.
- * @param of.addressOf the address of the list with the page's own filters, and more.
+ * @param of.addressOf the address of the reader's list with the page's own filters, and more.
  */
 export function totals(sums: Awaited<ReturnType<typeof sumExpected>>, { newestMax, addressOf }: Totals): Html {
   const rows = OPERATIONS.flatMap((operation) => {
@@ -65,7 +75,7 @@ export function totals(sums: Awaited<ReturnType<typeof sumExpected>>, { newestMa
         cell: ({ state, operation }) =>
           state === null
             ? html`<b>${t('Todos os estados')}</b>`
-            : html`<a href="${addressOf(EXPECTED.address, { state, operation })}">${stateBadge(state)}</a>`,
+            : html`<a href="${addressOf({ state, operation })}">${stateBadge(state)}</a>`,
       },
       { title: 'Operação', cell: (row) => OPERATION_CHOICES[row.operation] },
       { title: 'Quantos', cell: (row) => formatCount(row.count), align: 'end' },

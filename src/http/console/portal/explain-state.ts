@@ -1,8 +1,12 @@
 import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
+import type { Competing } from '../../../expected/read/read-competing.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { words } from '../../../texts/translate.ts';
+import { plural, t, words } from '../../../texts/translate.ts';
+import { isCancelled, stateBadge } from '../expected/describe-expected.ts';
 import { type Html, html } from '../parts/html.ts';
+import { table } from '../parts/page-components.ts';
+import { ORDERS } from './site.ts';
 
 const WAYS_OUT: Record<string, string> = words({
   underpaid: 'Cobre o que falta. Ou, se o valor certo é o que foi pago, envie o pedido com ele:',
@@ -34,6 +38,61 @@ export function explainState(context: PortalContext, order: PresentedExpected, h
   return html`<p class="explain">${describeCode(WAYS_OUT, hasAlike && order.state === 'unpaid' ? 'alike' : order.state)}</p>${request !== undefined && html`<pre>${request}</pre>`}`;
 }
 
+/** Commands shown to end a dispute: one for each order. */
+const COMMANDS_SHOWN_MAX = 5;
+
+/** The orders that compete with this one, and how the merchant ends that. */
+export function explainCompeting(
+  context: PortalContext,
+  order: PresentedExpected,
+  { competing, elsewhere }: { competing: Competing[]; elsewhere: number },
+): Html | false {
+  // no advice to cancel what a payment counts for
+  if (competing.length === 0 || (order.matches.length > 0 && !order.disputed))
+    return (
+      order.disputed &&
+      elsewhere === 0 &&
+      html`<p class="explain">${t('Nenhum outro pedido serve a este pagamento: a operação decide.')}</p>`
+    );
+  const rivals = [order, ...competing].filter((one) => !isCancelled(one));
+  const isOpen = rivals.length > 0;
+  const why = isOpen
+    ? competing.some(({ shared }) => shared !== null)
+      ? t(
+          'Estes pedidos têm a mesma referência. Um pagamento com ela não conta para nenhum deles, até que só um a tenha.',
+        )
+      : t('Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum deles, até que só um sirva.')
+    : t('Este pedido e os abaixo estão cancelados e servem ao mesmo pagamento: ele não conta para nenhum.');
+  const end = isOpen
+    ? html`<p>${t('Cancele o que não vale (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.')}</p>${rivals.slice(0, COMMANDS_SHOWN_MAX).map((one) => html`<pre>${curl(context, 'DELETE', keyOf(one))}</pre>`)}`
+    : html`<p>${t('Reabra aquele que ele paga: em segundos conta para esse. Ou devolva o pagamento, ou peça à operação que o case com um deles.')}</p>`;
+  return html`<section><h2>${t('Pedidos que disputam o pagamento')}</h2><p class="explain bad">${why}</p>${end}
+${table({
+  caption: 'Pedidos que disputam o pagamento',
+  rows: competing,
+  empty: 'Nenhuma até agora.',
+  columns: [
+    { title: 'Número', cell: ({ id, number }) => html`<a href="${ORDERS.address}/${id}">${number}</a>` },
+    { title: 'Origem', cell: ({ source }) => source },
+    { title: 'Em comum', cell: ({ shared }) => shared },
+    { title: 'Estado', cell: ({ state }) => stateBadge(state) },
+  ],
+})}</section>`;
+}
+
+/** Says how many orders that the merchant does not see dispute its payment, and what to ask the operators for. */
+export function explainElsewhere({ number, candidates, disputed }: PresentedExpected, count: number): Html | false {
+  const [payment] = candidates.filter(({ reason }) => reason === 'not_unique');
+  if (!disputed || count === 0 || !payment) return false;
+  const why = plural(
+    count,
+    'Um pedido de outra origem, que você não vê, serve ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.',
+    '{n} pedidos de outras origens, que você não vê, servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.',
+  );
+  return html`<section><h2>${t('Disputa com outra origem')}</h2><p class="explain bad">${why}</p>
+<p>${t('Peça à operação que case o pagamento {payment} com o pedido {number}, se é dele; ou envie o pedido com outra referência (PUT).', { payment: payment.transaction_id, number })}</p></section>`;
+}
+
 function requestOf(context: PortalContext, order: PresentedExpected): string | undefined {
   const key = keyOf(order);
   switch (order.state) {
@@ -51,7 +110,7 @@ function requestOf(context: PortalContext, order: PresentedExpected): string | u
 }
 
 /** The key of an order, as addresses have it. */
-export function keyOf({ source, number }: Pick<PresentedExpected, 'source' | 'number'>): string {
+function keyOf({ source, number }: Pick<PresentedExpected, 'source' | 'number'>): string {
   return `${encodeURIComponent(source)}/${encodeURIComponent(number)}`;
 }
 

@@ -1,43 +1,44 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { SYSTEM_ACTOR } from '../../../access/audit.ts';
+import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
-import type { Competing } from '../../../expected/read/read-competing.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { EXPORT_FORMATS } from '../../../reports/serve/export-found.ts';
 import { describeCode } from '../../../texts/fill.ts';
-import { type Label, plural, t, words } from '../../../texts/translate.ts';
+import { type Label, t, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import {
   amountFacts,
   describeFacts,
   dueDay,
-  isCancelled,
   RULE_WORDS,
   stateBadge,
   stateBadges,
   untilDecided,
 } from '../expected/describe-expected.ts';
+import { summedMax, totals } from '../expected/order-tables.ts';
 import { renderAlike } from '../expected/render-alike.ts';
 import { storyTable } from '../expected/render-story.ts';
-import { encryptAddress } from '../parts/encrypt-filters.ts';
+import { encryptAddress, type Filters } from '../parts/encrypt-filters.ts';
 import { type Draft, dayField, disputedField, filterField, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, facts, idText, say, table } from '../parts/page-components.ts';
+import { badge, facts, idText, say, type TableColumn, table } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { listFiles, sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { sendPage } from '../parts/send-page.ts';
-import { ORDER_STATE_WORDS } from '../parts/words.ts';
+import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
 import { explainSending, sayOrderMessages, saySilence } from './explain-sending.ts';
-import { curl, explainState, keyOf } from './explain-state.ts';
+import { explainCompeting, explainElsewhere, explainState } from './explain-state.ts';
 import type { OwnOrders } from './own-orders.ts';
 import { CALLBACKS, ORDERS } from './site.ts';
 
 const query = z.object({
   state: filterChoice(EXPECTED_STATES),
+  operation: filterChoice(OPERATIONS),
   number: filterText(120),
   reference: filterText(512),
   due_from: filterDay,
@@ -65,16 +66,19 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
     const { rows, next } = await orders.list(request, response, filters);
     const areSet = isFiltered(filters);
     const { cursor: _, limit: __, ...given } = request.query;
-    const file =
-      rows.length > 0 && listFiles((format) => encryptAddress(context, request, `${ORDERS.address}.${format}`, given));
+    const addressOf = (path: string, more: Filters = {}): string =>
+      encryptAddress(context, request, path, { ...given, ...more });
+    const file = rows.length > 0 && listFiles((format) => addressOf(`${ORDERS.address}.${format}`));
+    const newestMax = summedMax(filters);
+    const sums = await orders.sum(response, filters, newestMax);
     const empty = areSet
       ? 'Nenhum pedido com estes filtros: remova um deles.'
       : 'Nenhum pedido até agora: envie o primeiro como abaixo.';
     sendList(request, response, {
       ...ORDERS,
-      lead: file,
+      lead: html`${sums.length > 0 && totals(sums, { newestMax, addressOf: (more) => addressOf(ORDERS.address, more) })}${file}`,
       filters: { fields: fields(draft), areSet },
-      rows: html`${sayOrderMessages(scope.merchant)}${orderTable(rows, empty, await orders.findUnfindable(rows))}${explainSending(context, scope, rows.length === 0 && !areSet)}`,
+      rows: html`${sayOrderMessages(scope.merchant)}${orderTable(scope, { rows, empty, unfindable: await orders.findUnfindable(rows) })}${explainSending(context, scope, rows.length === 0 && !areSet)}`,
       next,
     });
   });
@@ -124,6 +128,7 @@ ${explainCompeting(context, order, { competing, elsewhere })}${explainElsewhere(
 function fields(draft: Draft): Html[] {
   return [
     filterField(draft, { name: 'state', label: 'Estado', words: ORDER_STATE_WORDS, any: 'Todos' }),
+    filterField(draft, { name: 'operation', label: 'Operação', words: OPERATION_CHOICES, any: 'Todas' }),
     inputField(draft, { name: 'number', label: 'Número', hint: t('O número inteiro.') }),
     inputField(draft, { name: 'reference', label: 'Referência', hint: t('A referência inteira.') }),
     dayField(draft, { name: 'due_from', label: 'Vence de' }),
@@ -138,12 +143,17 @@ function disputeBadge({ disputed }: PresentedExpected): Html | false {
   return disputed && html` ${badge(DISPUTE_WORDS, 'disputed')}`;
 }
 
-function orderTable(rows: PresentedExpected[], empty: Label, unfindable: ReadonlyMap<string, unknown>): Html {
+type Shown = { rows: PresentedExpected[]; empty: Label; unfindable: ReadonlyMap<string, unknown> };
+
+/** Orders, with the source of each where the token has several: it is part of their key. */
+function orderTable({ sources }: MerchantScope, { rows, empty, unfindable }: Shown): Html {
+  const source: TableColumn<PresentedExpected> = { title: 'Origem', cell: (row) => row.source };
   return table({
     caption: 'Pedidos, os mais novos primeiro',
     rows,
     empty,
     columns: [
+      ...(sources.length > 1 ? [source] : []),
       { title: 'Número', cell: (row) => html`<a href="${ORDERS.address}/${row.id}">${row.number}</a>` },
       { title: 'Referência', cell: (row) => row.references.join(', ') },
       { title: 'Vencimento', cell: dueDay },
@@ -196,59 +206,4 @@ function candidateTable({ candidates }: PresentedExpected): Html | false {
       { title: 'O que houve', cell: (one) => describeCode(CANDIDATE_WORDS, one.reason) },
     ],
   });
-}
-
-/** Commands shown to end a dispute: one for each order. */
-const COMMANDS_SHOWN_MAX = 5;
-
-/** The orders that compete with this one, and how the merchant ends that. */
-function explainCompeting(
-  context: PortalContext,
-  order: PresentedExpected,
-  { competing, elsewhere }: { competing: Competing[]; elsewhere: number },
-): Html | false {
-  // no advice to cancel what a payment counts for
-  if (competing.length === 0 || (order.matches.length > 0 && !order.disputed))
-    return (
-      order.disputed &&
-      elsewhere === 0 &&
-      html`<p class="explain">${t('Nenhum outro pedido serve a este pagamento: a operação decide.')}</p>`
-    );
-  const rivals = [order, ...competing].filter((one) => !isCancelled(one));
-  const isOpen = rivals.length > 0;
-  const why = isOpen
-    ? competing.some(({ shared }) => shared !== null)
-      ? t(
-          'Estes pedidos têm a mesma referência. Um pagamento com ela não conta para nenhum deles, até que só um a tenha.',
-        )
-      : t('Estes pedidos servem ao mesmo pagamento. Ele não conta para nenhum deles, até que só um sirva.')
-    : t('Este pedido e os abaixo estão cancelados e servem ao mesmo pagamento: ele não conta para nenhum.');
-  const end = isOpen
-    ? html`<p>${t('Cancele o que não vale (DELETE) ou envie-o com outra referência (PUT): em segundos o pagamento conta para o que restar.')}</p>${rivals.slice(0, COMMANDS_SHOWN_MAX).map((one) => html`<pre>${curl(context, 'DELETE', keyOf(one))}</pre>`)}`
-    : html`<p>${t('Reabra aquele que ele paga: em segundos conta para esse. Ou devolva o pagamento, ou peça à operação que o case com um deles.')}</p>`;
-  return html`<section><h2>${t('Pedidos que disputam o pagamento')}</h2><p class="explain bad">${why}</p>${end}
-${table({
-  caption: 'Pedidos que disputam o pagamento',
-  rows: competing,
-  empty: 'Nenhuma até agora.',
-  columns: [
-    { title: 'Número', cell: ({ id, number }) => html`<a href="${ORDERS.address}/${id}">${number}</a>` },
-    { title: 'Origem', cell: ({ source }) => source },
-    { title: 'Em comum', cell: ({ shared }) => shared },
-    { title: 'Estado', cell: ({ state }) => stateBadge(state) },
-  ],
-})}</section>`;
-}
-
-/** Says how many orders that the merchant does not see dispute its payment, and what to ask the operators for. */
-function explainElsewhere({ number, candidates, disputed }: PresentedExpected, count: number): Html | false {
-  const [payment] = candidates.filter(({ reason }) => reason === 'not_unique');
-  if (!disputed || count === 0 || !payment) return false;
-  const why = plural(
-    count,
-    'Um pedido de outra origem, que você não vê, serve ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.',
-    '{n} pedidos de outras origens, que você não vê, servem ao mesmo pagamento. Ele não conta para nenhum, até que só um sirva.',
-  );
-  return html`<section><h2>${t('Disputa com outra origem')}</h2><p class="explain bad">${why}</p>
-<p>${t('Peça à operação que case o pagamento {payment} com o pedido {number}, se é dele; ou envie o pedido com outra referência (PUT).', { payment: payment.transaction_id, number })}</p></section>`;
 }

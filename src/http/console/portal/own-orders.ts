@@ -1,7 +1,8 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
+import { limitReads } from '../../../database/limit-statement-time.ts';
 import { findUnfindable } from '../../../expected/read/describe-state.ts';
-import type { ExpectedFilters } from '../../../expected/read/filter-expected.ts';
+import { type ExpectedFilters, sumExpected } from '../../../expected/read/filter-expected.ts';
 import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
 import { expectedPayments, ownOrders, showOwnOrder } from '../../../operations/expected/read-expected.ts';
 import type { ExportFormat } from '../../../reports/serve/export-found.ts';
@@ -17,6 +18,11 @@ export function openOwnOrders(context: Context) {
   return {
     list: (request: Request, response: Response, filter: ExpectedFilters) =>
       readListPage(context, expectedPayments, request, response, ownOrders(callerIn(response), filter)),
+    /** Adds up what the list shows: of the sources of the token, without what another merchant sent. */
+    sum: (response: Response, filter: ExpectedFilters, newestMax: number) => {
+      const { caller, filter: own } = ownOrders(callerIn(response), filter);
+      return sumExpected(limitReads(context), { ...own, sources: caller.sources }, newestMax);
+    },
     findUnfindable: (rows: PresentedExpected[]) => findUnfindable(context, rows),
     show: (response: Response, id: string) => showOwnOrder(context, id, callerIn(response)),
     sendFile: (response: Response, filter: ExpectedFilters, format: ExportFormat) =>
