@@ -4,7 +4,7 @@ import { SYSTEM_ACTOR } from '../../../access/audit.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
-import type { PortalContext } from '../../../portal/open-scope.ts';
+import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { EXPORT_FORMATS } from '../../../reports/serve/export-found.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
