@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { IS_NO_TEST } from '../callbacks/health/callback-sources.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
@@ -68,6 +69,7 @@ async function findDaysOfMessages(db: Reader, seq: number, earliest: Day) {
     .selectFrom('callbacks')
     .select('event_seq')
     .where('merchant_seq', '=', seq)
+    .where(IS_NO_TEST)
     .orderBy('created_at', 'desc')
     .limit(CALLBACKS_MAX);
   const counted = await db

@@ -168,27 +168,34 @@ export async function findFirstFailed(db: Reader, merchantSeq: number): Promise<
 
 function readChunk(db: Reader, merchantSeq: number, request: ReplayRequest, after: number) {
   const { from, to, by } = request;
-  return db
-    .selectFrom('callbacks')
-    .leftJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
-    .leftJoin('events', 'events.seq', 'callbacks.event_seq')
-    .select([
-      'callbacks.seq',
-      'callbacks.transaction_seq',
-      ...(['callbacks.sequence', 'callbacks.type', 'callbacks.created_at', 'callbacks.webhook_id'] as const),
-      ...(['events.status', 'events.at_wall', 'transactions.operation'] as const),
-      'transactions.platform',
-    ])
-    .select(['transactions.reference', 'transactions.extra', 'transactions.status as current_status'])
-    .where('callbacks.merchant_seq', '=', merchantSeq)
-    .where(request.tests === 'only' ? IS_TEST : IS_REPLAYED)
-    .where('callbacks.created_at', '>=', by === 'event' ? new Date(from.getTime() - AHEAD_MS) : from)
-    .$if(by !== 'event', (query) => query.where('callbacks.created_at', '<', to))
-    .where('callbacks.state', 'in', request.states ?? ['delivered', 'failed'])
-    .where('callbacks.seq', '>', after)
-    .orderBy('callbacks.seq')
-    .limit(ROWS_MAX)
-    .execute();
+  return (
+    db
+      .selectFrom('callbacks')
+      .leftJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
+      // an example keeps there the row number of a callback, and has no transaction
+      .leftJoin('events', (join) =>
+        join
+          .onRef('events.seq', '=', 'callbacks.event_seq')
+          .onRef('events.transaction_seq', '=', 'callbacks.transaction_seq'),
+      )
+      .select([
+        'callbacks.seq',
+        'callbacks.transaction_seq',
+        ...(['callbacks.sequence', 'callbacks.type', 'callbacks.created_at', 'callbacks.webhook_id'] as const),
+        ...(['events.status', 'events.at_wall', 'transactions.operation'] as const),
+        'transactions.platform',
+      ])
+      .select(['transactions.reference', 'transactions.extra', 'transactions.status as current_status'])
+      .where('callbacks.merchant_seq', '=', merchantSeq)
+      .where(request.tests === 'only' ? IS_TEST : IS_REPLAYED)
+      .where('callbacks.created_at', '>=', by === 'event' ? new Date(from.getTime() - AHEAD_MS) : from)
+      .$if(by !== 'event', (query) => query.where('callbacks.created_at', '<', to))
+      .where('callbacks.state', 'in', request.states ?? ['delivered', 'failed'])
+      .where('callbacks.seq', '>', after)
+      .orderBy('callbacks.seq')
+      .limit(ROWS_MAX)
+      .execute()
+  );
 }
 
 async function makeDue(context: Context, seqs: number[]): Promise<void> {

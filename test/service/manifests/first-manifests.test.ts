@@ -1,10 +1,13 @@
 /** The first manifests of an installation and of a merchant: those of the days before it too. */
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { previewReplay } from '../../../src/callbacks/manage/replay.ts';
 import { sendTests } from '../../../src/callbacks/manage/send-test.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
+import { listManifestDays } from '../../../src/manifests/list-manifest-days.ts';
 import { makeBackfilledManifests, makeDayManifests } from '../../../src/manifests/make-day-manifests.ts';
 import { defaultEventsSince } from '../../../src/merchants/change-merchants.ts';
+import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { runBackfills } from '../../support/work-backfills.ts';
 
@@ -93,10 +96,16 @@ test.for([
   const repeated = db.selectFrom('callbacks').innerJoin('events', 'events.seq', 'event_seq').select('at_wall');
   const [row, ...others] = await repeated.where('callbacks.source', '=', 'test').execute();
   expect([row?.at_wall.slice(0, 10), others], 'a row number of another table').toEqual([first, []]);
+  const range = { merchant: merchant.id, by: 'event', tests: 'only' } as const;
+  const around = { from: new Date(clock.now().getTime() - 60_000), to: new Date(clock.now().getTime() + 60_000) };
+  await db.updateTable('callbacks').set({ state: 'failed' }).where('source', '=', 'test').execute();
+  expect(await previewReplay(context, { ...range, ...around }), 'its own time').toMatchObject({ count: 1 });
   await runBackfills(context);
   await make(context, merchant.seq);
   const days = await db.selectFrom('day_manifests').select('day').where('merchant_seq', '=', merchant.seq).execute();
   expect(days).toEqual([]);
+  const shown = await listManifestDays(context, await findMerchant(db, merchant.id));
+  expect(shown.find(({ day }) => day === first)?.awaited).toBe('no_messages');
 });
 
 test('a backfill goes on where the manifests fail', async () => {
