@@ -8,7 +8,7 @@ import { FILTER_FIELDS, filterFields, readFilter, toFilterValues } from '../merc
 import { renderFilter, renderFilterPreview, renderPast } from '../merchants/render-filter.ts';
 import { html } from '../parts/html.ts';
 import { facts } from '../parts/page-components.ts';
-import { sayOrderMessages } from './explain-sending.ts';
+import { sayOrderMessages } from './explain-orders.ts';
 import type { CreatePortalForm } from './portal-form.ts';
 
 /**

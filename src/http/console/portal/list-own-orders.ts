@@ -31,8 +31,14 @@ import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '..
 import { listFiles, sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
-import { explainSending, sayOrderMessages, saySilence } from './explain-sending.ts';
-import { explainCompeting, explainElsewhere, explainState } from './explain-state.ts';
+import {
+  explainCompeting,
+  explainElsewhere,
+  explainSending,
+  explainState,
+  sayOrderMessages,
+  saySilence,
+} from './explain-orders.ts';
 import type { OwnOrders } from './own-orders.ts';
 import { CALLBACKS, ORDERS } from './site.ts';
 
