@@ -92,7 +92,7 @@ export const EXPECTED_EN = {
   'há um': 'there is one',
   'Igual valor, e nada mais: abra cada pedido para compará-lo com o pagamento.':
     'Of equal amount, and nothing more: open each order to compare it with the payment.',
-  'podem ser cobrados': 'may be asked for payment',
+  'a cobrar': 'to ask for payment',
   Cobrança: 'Asking for payment',
   'Para cobrar: os não pagos sem disputa, nem pagamento parecido':
     'To ask for payment: the unpaid ones without a dispute, or a similar payment',

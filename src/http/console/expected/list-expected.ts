@@ -69,7 +69,7 @@ const query = z.object({
 });
 
 const ALIKE_WORDS = words({ true: 'há um' });
-const CHARGEABLE_WORDS = words({ true: 'podem ser cobrados' });
+const CHARGEABLE_WORDS = words({ true: 'a cobrar' });
 
 /** The pages of expected payments. @param reading whose statements are limited in time. */
 export function expectedSection(context: Context, reading: Context): Router {
