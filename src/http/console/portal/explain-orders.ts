@@ -1,4 +1,4 @@
-/** What the pages of orders explain: what ends a state or a dispute, which orders send messages, and how to send one. */
+/** Explanations on the pages of orders: how a state or a dispute ends, which orders send messages, and how to send one. */
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
 import type { Competing } from '../../../expected/read/read-competing.ts';
