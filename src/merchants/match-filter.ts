@@ -96,6 +96,13 @@ export function isWithin(inner: MerchantFilter, outer: MerchantFilter): boolean 
   );
 }
 
+/** Whether a filter takes a platform's events; false where it names none, and reference or `extra` decide which events. */
+export function takesPlatform(filter: MerchantFilter, platform: string): boolean {
+  if (filter.platforms.length > 0) return filter.platforms.includes(platform);
+  const texts = [...filter.reference_prefixes, ...filter.extra_prefixes, ...Object.keys(filter.extra_match)];
+  return texts.length === 0;
+}
+
 /** A filter for the audit: prefixes and values of `extra`, which may hold personal data, are only counted. Empty lists are left out. */
 export type FilterSummary = Record<string, string[] | number>;
 

@@ -27,13 +27,14 @@ import { renderRows } from '../callbacks/render/render-bodies.ts';
 import { type Example, readExample } from '../callbacks/render/render-examples.ts';
 import type { Context } from '../context.ts';
 import { limitReads } from '../database/limit-statement-time.ts';
+import { listPlatformNames } from '../database/shared/list-platform-names.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
 import type { ConfereError } from '../domain/errors.ts';
 import { listManifestDays } from '../manifests/list-manifest-days.ts';
 import { readManifest, readManifestIds } from '../manifests/read-manifests.ts';
 import { checkFilter } from '../merchants/check-filter.ts';
 import { countRequest } from '../merchants/count-request.ts';
-import { completeFilter, type FilterInput, isWithin, parseFilter } from '../merchants/match-filter.ts';
+import { completeFilter, type FilterInput, isWithin, parseFilter, takesPlatform } from '../merchants/match-filter.ts';
 import { type MerchantRow, selectMerchants } from '../merchants/read-merchants.ts';
 import { deriveTestKey, formatSecret, readCredentials, readOlderUntil, testOlderUntil } from '../merchants/secrets.ts';
 import { refuseField } from '../texts/refuse.ts';
@@ -179,6 +180,12 @@ function ownReads(context: Context, reading: Context, { seq, merchant }: { seq: 
     async readRotationWait(of: 'url' | 'test_url'): Promise<Date | null> {
       const now = context.clock.now();
       return of === 'url' ? await readOlderUntil(reading.db, seq, now) : testOlderUntil(merchant, now);
+    },
+    /** The names of platforms by id, of those alone whose events operators let it receive. */
+    async readPlatformNames(): Promise<ReadonlyMap<string, string>> {
+      const allowed = parseFilter(merchant.filter);
+      const named = (await listPlatformNames(reading.db)).filter(({ platform }) => takesPlatform(allowed, platform));
+      return new Map(named.map(({ platform, name }) => [platform, name]));
     },
     /** How callbacks reach the merchant. */
     readDelivery: () => readDelivery(reading, merchant),

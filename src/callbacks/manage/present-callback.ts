@@ -31,7 +31,7 @@ export type PresentedOwnCallback = ReturnType<typeof presentOwnCallback>;
 /** A callback as its merchant sees it: its id is the webhook-id. */
 export function presentOwnCallback(row: OwnCallbackRow) {
   const { id: _, merchant_id: __, webhook_id: id, ...rest } = presentCallback(row);
-  return { id, reference: row.reference, number: row.number, ...rest };
+  return { id, reference: row.reference, number: row.number, platform: row.platform, ...rest };
 }
 
 /** Null also while it is sent, and for a callback of a backfill, which is sent when its merchant has no other one. */

@@ -94,6 +94,7 @@ export async function findOwnCallback(db: Reader, merchantSeq: number, webhookId
 function selectOwn(db: Reader, merchantSeq: number) {
   return selectCallbacks(db)
     .select(['transactions.reference', 'expected_payments.number'])
+    .select((eb) => eb.fn.coalesce('transactions.platform', 'expected_payments.platform').as('platform'))
     .where('callbacks.merchant_seq', '=', merchantSeq);
 }
 

@@ -12,6 +12,7 @@ const ownCallbackFields = {
   id: z.string().describe('the webhook-id'),
   reference: nullableText,
   number: nullableText.describe('of the expected payment'),
+  platform: nullableText,
   transaction_id: nullableText,
   expected_payment_id: nullableText,
   ...deliveryFields,

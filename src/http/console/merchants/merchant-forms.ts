@@ -102,7 +102,7 @@ async function previewOf(
   const past = isWider && (await countBackfill(context, item, options));
   const before = item && { seq: item.seq, filters: filtersOf(item) };
   const preview = await previewFilter(context, [filter, own], { before });
-  return html`${past && facts([['Eventos anteriores', renderPast(context, past, eventsSince)]])}${renderFilterPreview(preview)}`;
+  return html`${past && facts([['Eventos anteriores', renderPast(context, past, eventsSince)]])}${renderFilterPreview(preview, await readNamesInFull(context))}`;
 }
 
 function describe(

@@ -21,34 +21,40 @@ const FILTER_WORDS: Record<string, string> = words({
   expected: 'mudanças de pedidos',
 });
 
-/** A filter in words. @param names of platforms, which operators gave them: a merchant sees ids. */
+/** A filter in words. @param names of platforms, which operators gave them. */
 export function renderFilter(
   { expected, ...filter }: Omit<MerchantFilter, 'expected'> & Partial<MerchantFilter>,
-  names: PlatformNames = new Map(),
+  names: PlatformNames,
 ): Html {
   const set = Object.entries(filter).filter(([, value]) => Object.keys(value).length > 0);
   const orders = expected === true && html`<li>${FILTER_WORDS.expected}</li>`;
   if (set.length === 0 && orders) return html`${t('tudo')}<ul class="plain">${orders}</ul>`;
   if (set.length === 0) return html`${t('tudo')}`;
-  const platforms = Object.fromEntries(filter.platforms.map((one) => [one, labelPlatform(names, one)]));
-  const valueWords = new Map(Object.entries({ operations: OPERATION_WORDS, statuses: STATUS_WORDS, platforms }));
   const describe = (name: string, value: string[] | MerchantFilter['extra_match']): string =>
     Array.isArray(value)
-      ? value.map((one) => describeCode(valueWords.get(name) ?? {}, one)).join(', ')
+      ? sayValues(names, name, value)
       : Object.entries(value)
           .map(([key, one]) => `${key}=${one}`)
           .join(', ');
   return html`<ul class="plain">${set.map(([name, value]) => html`<li>${FILTER_WORDS[name] ?? name}: ${describe(name, value)}</li>`)}${orders}</ul>`;
 }
 
-/** A filter as the audit keeps it, in a line. */
-export function describeSummary(filter: FilterSummary): string {
-  const values = new Map(
-    Object.entries({ operations: OPERATION_WORDS, statuses: STATUS_WORDS, expected: words({ true: 'sim' }) }),
-  );
+const VALUE_WORDS = new Map<string, Record<string, string>>(
+  Object.entries({ operations: OPERATION_WORDS, statuses: STATUS_WORDS, expected: words({ true: 'sim' }) }),
+);
+
+/** The values of a filter's list in words. @param names of platforms. */
+function sayValues(names: PlatformNames, list: string, values: readonly string[]): string {
+  const say = (one: string): string =>
+    list === 'platforms' ? labelPlatform(names, one) : describeCode(VALUE_WORDS.get(list) ?? {}, one);
+  return values.map(say).join(', ');
+}
+
+/** A filter as the audit keeps it, in a line. @param names of platforms. */
+export function describeSummary(filter: FilterSummary, names: PlatformNames): string {
   const set = Object.entries(filter).map(([name, value]) => {
     const said = Array.isArray(value)
-      ? value.map((one) => describeCode(values.get(name) ?? {}, one)).join(', ')
+      ? sayValues(names, name, value)
       : t(value === 1 ? '1 valor' : '{n} valores', { n: value });
     return `${FILTER_WORDS[name] ?? name}: ${said}`;
   });
@@ -71,8 +77,8 @@ export function renderPast(
   return html`${said} <span class="hint">${tHtml('O que falta desde {since}, também mudanças de pedidos. Abaixo comparam-se só os filtros, pelos eventos de transações dos últimos {days} dias.', values)}</span>`;
 }
 
-/** Which of the last events a filter would have matched. @param links whether transactions have a page to link to. */
-export function renderFilterPreview(preview: FilterPreview, links = true): Html {
+/** Which of the last events a filter would have matched. @param names of platforms. @param links whether transactions have a page to link to. */
+export function renderFilterPreview(preview: FilterPreview, names: PlatformNames, links = true): Html {
   const { events, complete, matched, before, examples } = preview;
   const read = plural(events, '{n} evento', '{n} eventos');
   const counts = { events: read, days: PREVIEW_DAYS, matched: html`<b>${formatCount(matched)}</b>` };
@@ -95,7 +101,7 @@ export function renderFilterPreview(preview: FilterPreview, links = true): Html 
       '{n} dos que entram já foram enviados ou estão na fila: não vão de novo.',
     );
   return html`<section><h2>${t('O que o filtro teria aceitado')}</h2><p>${accepted} ${change} ${had} <span class="hint">${t('Com os dados atuais de cada transação.')}</span></p>
-${describeUnseen(preview)}
+${describeUnseen(preview, names)}
 ${table({
   caption: 'Exemplos, os mais novos primeiro',
   rows: examples,
@@ -121,13 +127,8 @@ ${table({
 }
 
 /** Says which values of the filter none of the events has, such as a misspelt status, and which they have. */
-function describeUnseen({ unseen, seen }: FilterPreview): Html[] {
-  const say = (list: string, codes: string[] = []) =>
-    codes
-      .map((code) =>
-        describeCode(list === 'operations' ? OPERATION_WORDS : list === 'statuses' ? STATUS_WORDS : {}, code),
-      )
-      .join(', ');
+function describeUnseen({ unseen, seen }: FilterPreview, names: PlatformNames): Html[] {
+  const say = (list: string, codes: string[] = []) => sayValues(names, list, codes);
   return (Object.keys(unseen) as (keyof typeof unseen)[]).map((list) => {
     const values = { list: FILTER_WORDS[list] ?? list, unseen: say(list, unseen[list]), seen: say(list, seen[list]) };
     return html`<p class="explain">${t('Nenhum destes eventos tem estas {list}: {unseen}. Eles têm: {seen}.', values)}</p>`;

@@ -17,6 +17,7 @@ import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered } from '../parts/parse-filters.ts';
+import type { PlatformNames } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField, postForm } from '../parts/send-page.ts';
 import { CALLBACK_STATE_WORDS } from '../parts/words.ts';
@@ -51,10 +52,8 @@ export function ownCallbackPages(context: PortalContext): Router {
       return;
     }
     const { transaction_id: transactionId, ...search } = filters;
-    const { callbacks, next } = await getScope(response).listCallbacks(
-      { ...search, transactionId },
-      parsePage(request),
-    );
+    const scope = getScope(response);
+    const { callbacks, next } = await scope.listCallbacks({ ...search, transactionId }, parsePage(request));
     const areSet = isFiltered(filters);
     const empty = areSet
       ? 'Nenhum callback com estes filtros: remova um deles.'
@@ -63,7 +62,7 @@ export function ownCallbackPages(context: PortalContext): Router {
       ...CALLBACKS,
       filters: { ...form(response, draft), areSet },
       lead: html`${resendTests(context, response, callbacks)}${resendWaiting(context, response, callbacks)}`,
-      rows: ownCallbackTable(context, callbacks, empty),
+      rows: ownCallbackTable(context, callbacks, empty, await scope.readPlatformNames()),
       next,
     });
   });
@@ -115,11 +114,12 @@ function form(response: Response, draft: Draft) {
   return { fields, token: formTokenField(response) };
 }
 
-/** A table of the merchant's callbacks, each linked to its page. */
+/** A table of the merchant's callbacks, each linked to its page. @param names of platforms. */
 export function ownCallbackTable(
   { calendar }: Pick<PortalContext, 'calendar'>,
   rows: PresentedOwnCallback[],
   empty: Label,
+  names: PlatformNames,
 ): Html {
   return table({
     caption: 'Callbacks',
@@ -133,7 +133,7 @@ export function ownCallbackTable(
         cell: ({ state, attempts: n }) =>
           html`${badge(CALLBACK_STATE_WORDS, state)}${n > 1 && html` <span class="hint">${t('{n} tentativas', { n })}</span>`}`,
       },
-      { title: 'Referência', cell: nameSubject },
+      { title: 'Referência', cell: (row) => nameSubject(row, names) },
       { title: 'Criado em', cell: (row) => moment(calendar, row.created_at) },
       {
         title: 'Entrega',
@@ -144,13 +144,13 @@ export function ownCallbackTable(
   });
 }
 
-/** The reference or the order's number, and the transaction or the order below it: of columns for each, the last ones would not fit a window of 1,280. */
-function nameSubject({
-  reference: ofTransaction,
-  number,
-  transaction_id: transaction,
-  expected_payment_id: order,
-}: PresentedOwnCallback): Part {
+/** The reference or the order's number, and below it the transaction or the order, and the platform's name: of columns for each, the last ones would not fit a window of 1,280. */
+function nameSubject(
+  { reference: ofTransaction, number, platform, ...ids }: PresentedOwnCallback,
+  names: PlatformNames,
+): Part {
+  const { transaction_id: transaction, expected_payment_id: order } = ids;
+  const shop = names.get(platform ?? '');
   const id = transaction ?? order;
   const reference = ofTransaction ?? number;
   // a hyphen breaks no reference that fits
@@ -158,5 +158,6 @@ function nameSubject({
     reference !== null &&
     html`<span class="${reference.length <= REFERENCE_CHARS ? 'short' : 'long'}">${reference}</span>`;
   if (id === null) return named || EMPTY_VALUE;
-  return reference === null ? shortId(id) : html`${named}<br><span class="hint">${shortId(id)}</span>`;
+  const below = html`${shortId(id)}${shop !== undefined && html` · ${shop}`}`;
+  return reference === null ? below : html`${named}<br><span class="hint">${below}</span>`;
 }

@@ -15,6 +15,7 @@ import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { html, type Part } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { filterChoice, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import type { PlatformNames } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { CALLBACKS, HISTORY, ORDERS } from './site.ts';
 
@@ -65,7 +66,9 @@ export function historyPage({ calendar }: PortalContext): Router {
       sendWrongFilters(request, response, { ...HISTORY, filters: { fields: fields(draft), areSet: true } });
       return;
     }
-    const { changes, next } = await getScope(response).listHistory(filters, parsePage(request));
+    const scope = getScope(response);
+    const { changes, next } = await scope.listHistory(filters, parsePage(request));
+    const names = await scope.readPlatformNames();
     const rows = table({
       caption: 'Histórico de mudanças',
       rows: changes,
@@ -78,7 +81,7 @@ export function historyPage({ calendar }: PortalContext): Router {
           cell: ({ action, was }) =>
             was === 'enabled' ? t('o que esperava foi enviado na hora') : describeCode(ACTION_WORDS, action),
         },
-        { title: 'Detalhe', cell: (row) => describeRange(calendar, row) ?? describeDetails(row) },
+        { title: 'Detalhe', cell: (row) => describeRange(calendar, row, names) ?? describeDetails(row, names) },
       ],
     });
     sendList(request, response, {
@@ -103,10 +106,11 @@ function describeWho({ by, token_name: name }: OwnChange): Part {
 
 function describeRange(
   calendar: PortalContext['calendar'],
-  { range, count, fields: names, addresses, filter }: OwnChange,
+  { range, count, fields, addresses, filter }: OwnChange,
+  names: PlatformNames,
 ): Part {
-  if (names.length > 0)
-    return html`<code>${names.join(', ')}</code>${addresses.map((one) => html`<br>${describeCode(ADDRESS_WORDS, one.kind)} <span class="id">${one.old_value ?? EMPTY_VALUE} → ${one.value ?? EMPTY_VALUE}</span>`)}${filter && html`<br>${describeFilter(filter)}`}`;
+  if (fields.length > 0)
+    return html`<code>${fields.join(', ')}</code>${addresses.map((one) => html`<br>${describeCode(ADDRESS_WORDS, one.kind)} <span class="id">${one.old_value ?? EMPTY_VALUE} → ${one.value ?? EMPTY_VALUE}</span>`)}${filter && html`<br>${describeFilter(filter, names)}`}`;
   if (range === null) return undefined;
   const chosen = range.tests ? t('só testes e exemplos') : range.by === 'event' && t('pela data do evento');
   return html`${moment(calendar, range.from)} – ${moment(calendar, range.to)}${chosen && html` (${chosen})`}: ${plural(count ?? 0, '1 callback', '{n} callbacks')}`;
@@ -128,18 +132,22 @@ const STOP_WORDS = words({
   disabled: 'estavam desativados',
 });
 
-function describeFilter({ before, after }: NonNullable<OwnChange['filter']>): string {
-  return `${describeSummary(before)} → ${describeSummary(after)}`;
+function describeFilter({ before, after }: NonNullable<OwnChange['filter']>, names: PlatformNames): string {
+  return `${describeSummary(before, names)} → ${describeSummary(after, names)}`;
 }
 
-function describeDetails({ kind, effects, value, old_value: old, filter, callback, types, ...order }: OwnChange): Part {
+function describeDetails(
+  { kind, effects, value, old_value: old, filter, callback, types, ...order }: OwnChange,
+  names: PlatformNames,
+): Part {
   const stop = order.was ?? order.disabled_for;
   if (stop !== null) return describeCode(STOP_WORDS, stop);
   if (types !== null)
     return types.length === 1 ? html`<code>${types[0]}</code>` : t('{n} exemplos', { n: types.length });
   if (order.expected_payment_id !== null) return describeOrder(order);
   if (callback !== null) return html`<a href="${CALLBACKS.address}/${callback}">${shortId(callback)}</a>`;
-  if (filter !== null) return html`${describeFilter(filter)} <a href="/portal/filter">${t('o filtro de agora')}</a>`;
+  if (filter !== null)
+    return html`${describeFilter(filter, names)} <a href="/portal/filter">${t('o filtro de agora')}</a>`;
   if (order.action === 'merchant.secret_rotated') return kind === null ? EMPTY_VALUE : describeCode(SECRET_WORDS, kind);
   // the audit has the host that did not answer alone
   const from = order.action !== 'merchant.address_unanswered' && html`${old ?? EMPTY_VALUE} → `;

@@ -28,6 +28,7 @@ import { formatCount, formatDay, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText, say, type TableColumn, table } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import { type PlatformNames, showPlatform } from '../parts/read-platform-names.ts';
 import { listFiles, sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
@@ -84,7 +85,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       ...ORDERS,
       lead: html`${sums.length > 0 && totals(sums, { newestMax, addressOf: (more) => addressOf(ORDERS.address, more) })}${file}`,
       filters: { fields: fields(draft), areSet },
-      rows: html`${sayOrderMessages(scope.merchant)}${orderTable(scope, { rows, empty, unfindable: await orders.findUnfindable(rows) })}${explainSending(context, scope, rows.length === 0 && !areSet)}`,
+      rows: html`${sayOrderMessages(scope.merchant)}${orderTable(scope, { rows, empty, unfindable: await orders.findUnfindable(rows), names: await scope.readPlatformNames() })}${explainSending(context, scope, rows.length === 0 && !areSet)}`,
       next,
     });
   });
@@ -120,7 +121,7 @@ ${explainState(context, order, alike.length > 0)}
 <section><h2>${t('Pagamentos')}</h2>${(order.matches.length > 0 || order.candidates.length === 0) && matchTable(order)}${candidateTable(order)}</section>
 ${renderAlike(alike, { payment: paymentLink, orders: ORDERS.address }, { explain: t('Se um é deste pedido, envie o pedido de novo com a referência que veio (PUT), ou peça à operação que o case.') })}
 ${explainCompeting(context, order, { competing, elsewhere })}${explainElsewhere(order, elsewhere)}
-<section><h2>${t('Fatos')}</h2>${describeFacts(order, new Map())}</section>
+<section><h2>${t('Fatos')}</h2>${describeFacts(order, await scope.readPlatformNames())}</section>
 <section><h2>${t('História')}</h2>${storyTable(context, story, {
       linkTo: paymentLink,
       nameOf: (actor) => tokens.get(actor) ?? (actor === SYSTEM_ACTOR ? 'Confere' : t('a operação')),
@@ -149,11 +150,21 @@ function disputeBadge({ disputed }: PresentedExpected): Html | false {
   return disputed && html` ${badge(DISPUTE_WORDS, 'disputed')}`;
 }
 
-type Shown = { rows: PresentedExpected[]; empty: Label; unfindable: ReadonlyMap<string, unknown> };
+type Shown = {
+  rows: PresentedExpected[];
+  empty: Label;
+  unfindable: ReadonlyMap<string, unknown>;
+  names: PlatformNames;
+};
 
-/** Orders, with the source of each where the token has several: it is part of their key. */
-function orderTable({ sources }: MerchantScope, { rows, empty, unfindable }: Shown): Html {
+/** Orders, with the source of each where the token has several: it is part of their key; with their platforms where these differ. */
+function orderTable({ sources }: MerchantScope, { rows, empty, unfindable, names }: Shown): Html {
   const source: TableColumn<PresentedExpected> = { title: 'Origem', cell: (row) => row.source };
+  const platform: TableColumn<PresentedExpected> = {
+    title: 'Plataforma',
+    cell: (row) => showPlatform(names, row.platform),
+  };
+  const differ = new Set(rows.map((row) => row.platform)).size > 1;
   return table({
     caption: 'Pedidos, os mais novos primeiro',
     rows,
@@ -162,6 +173,7 @@ function orderTable({ sources }: MerchantScope, { rows, empty, unfindable }: Sho
       ...(sources.length > 1 ? [source] : []),
       { title: 'Número', cell: (row) => html`<a href="${ORDERS.address}/${row.id}">${row.number}</a>` },
       { title: 'Referência', cell: (row) => row.references.join(', ') },
+      ...(differ ? [platform] : []),
       { title: 'Vencimento', cell: dueDay },
       {
         title: 'Estado',

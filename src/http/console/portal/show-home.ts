@@ -16,6 +16,7 @@ import { BACKFILL_WORDS } from '../merchants/show-merchant.ts';
 import { formatBounded, formatCount, moment } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { facts, idText, say } from '../parts/page-components.ts';
+import type { PlatformNames } from '../parts/read-platform-names.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import { renderAddresses } from './change-addresses.ts';
 import { ownCallbackTable, sendWaiting } from './list-own-callbacks.ts';
@@ -42,13 +43,14 @@ export function homePage(context: PortalContext): Router {
       item: ({ webhookId }) => `${CALLBACKS.address}/${webhookId}`,
       isOwn: true,
     });
+    const names = await scope.readPlatformNames();
     const body = html`<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
 ${renderActions(response, scope, { waits, delivery: read })}
 ${delivery}
 ${await renderAddresses(context, scope, response)}
-<section><h2>${t('Fatos')}</h2>${renderFacts(context, scope)}</section>
-<section><h2>${t('Últimos callbacks')}</h2>${ownCallbackTable(context, callbacks, 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.')}
+<section><h2>${t('Fatos')}</h2>${renderFacts(context, scope, names)}</section>
+<section><h2>${t('Últimos callbacks')}</h2>${ownCallbackTable(context, callbacks, 'Nenhum callback até agora: o primeiro sai com a próxima mudança que o filtro aceita.', names)}
 <p class="actions"><a href="${CALLBACKS.address}">${t('Todos os callbacks')}</a><a href="${CALLBACKS.address}?tests=none">${t('Todos, sem testes')}</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body, refreshS: REFRESH_S });
   });
@@ -80,7 +82,7 @@ ${postForm(response, '/portal/test', buttons)}${!isPausedByUs && describeHeld(pr
 <p class="actions"><a href="/portal/filter">${t('Filtrar o que chega')}</a><a href="/portal/replay">${t('Reenviar um período')}</a><a href="/portal/rotate-secret">${t('Trocar o segredo')}</a></p></section>`;
 }
 
-function renderFacts({ calendar }: PortalContext, { merchant: row }: MerchantScope): Html {
+function renderFacts({ calendar }: PortalContext, { merchant: row }: MerchantScope, names: PlatformNames): Html {
   const merchant = presentOwnMerchant(row);
   return facts([
     [
@@ -92,8 +94,8 @@ function renderFacts({ calendar }: PortalContext, { merchant: row }: MerchantSco
     ['Falhando desde', merchant.failing_since && moment(calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? t('sem limite')],
     ['Eventos desde', moment(calendar, merchant.events_since)],
-    ['O que a operação envia', renderFilter(merchant.filter)],
-    ['O que você escolheu receber', renderFilter(merchant.own_filter)],
+    ['O que a operação envia', renderFilter(merchant.filter, names)],
+    ['O que você escolheu receber', renderFilter(merchant.own_filter, names)],
     ['Eventos anteriores', merchant.backfill && describeBackfill(merchant.backfill)],
   ]);
 }

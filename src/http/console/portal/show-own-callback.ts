@@ -13,6 +13,7 @@ import { renderMessage } from '../merchants/render-message.ts';
 import { formatExactDuration, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText } from '../parts/page-components.ts';
+import { spellPlatform } from '../parts/read-platform-names.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import { CALLBACK_STATE_WORDS, STATUS_WORDS } from '../parts/words.ts';
 import { CALLBACKS } from './site.ts';
@@ -43,6 +44,7 @@ ${waits}${describeClosed(await closedBreaker())}
       ['Transação', callback.transaction_id && idText(callback.transaction_id)],
       ['Pedido', callback.expected_payment_id && idText(callback.expected_payment_id)],
       ['Referência', callback.reference],
+      ['Plataforma', callback.platform && spellPlatform(await scope.readPlatformNames(), callback.platform)],
       ['Situação anterior', callback.previous_status && describeCode(STATUS_WORDS, callback.previous_status)],
       ['Criado em', moment(calendar, callback.created_at)],
       [
