@@ -23,7 +23,7 @@ export const REFUSALS_EN = {
     merchant_token_elsewhere:
       "a merchant's token opens /portal, /api/v1/portal, its events, its manifests and the expected payments of its sources alone",
     feed_peek_only: 'a token of the portal reads events and acknowledges none: add peek=true, or use the pull token',
-    filter_of_operators: 'this filter is not for merchants',
+    filter_of_operators: 'this filter is not for merchants whose filter has keys of extra (extra_match)',
     source_not_yours: 'this token was given other sources: {sources}',
     name_search_forbidden: 'to search by name takes the role accountant or operator: a viewer sees names masked',
     webhook_address_refused: 'this address is not on the list of those that may send',

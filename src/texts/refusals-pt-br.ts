@@ -19,7 +19,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
     'O token de um lojista abre só o portal, os seus eventos e manifestos e os pedidos das suas origens.',
   feed_peek_only:
     'O token do portal lê os eventos e não confirma nenhum: use peek=true, ou o token de busca, que a operação dá.',
-  filter_of_operators: 'Este filtro não é para lojistas.',
+  filter_of_operators: 'Este filtro não é para lojistas cujo filtro tem chaves de extra (extra_match).',
   source_not_yours: 'Este token recebeu outras origens: {sources}.',
   name_search_forbidden:
     'Buscar por nome pede o papel de contabilidade ou de operação: o papel de leitura vê nomes mascarados.',

@@ -2,10 +2,10 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { isStatementTimeout, limitStatementTime } from '../../database/limit-statement-time.ts';
-import { matchesPlatform } from '../../database/shared/matches-platform.ts';
 import { DAY_MS, END_OF_TIME, type WallTime } from '../../domain/calendar.ts';
 import { type Operation, STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import { type MerchantFilter, matchesFilter } from '../../merchants/match-filter.ts';
+import { listConditions } from '../../merchants/select-by-filter.ts';
 import { firstWallOf } from '../../merchants/start-backfill.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
 
@@ -74,7 +74,8 @@ async function readPage(context: Context, filter: MerchantFilter, { from, to, af
   let select = selectEvents(context, from)
     .where('events.at_wall', '<', to)
     .where('events.status', '<>', STATUS_UNREADABLE);
-  for (const condition of listConditions(filter)) select = select.where(condition);
+  const hasStatus = (status: string) => sql<SqlBool>`events.status = ${status}`;
+  for (const condition of listConditions(filter, 'transactions', hasStatus)) select = select.where(condition);
   if (after) {
     const { at_wall: wall, transaction_seq: seq, event_seq: event } = after;
     select = select.where(
@@ -87,22 +88,6 @@ async function readPage(context: Context, filter: MerchantFilter, { from, to, af
     if (isStatementTimeout(error)) return undefined;
     throw error;
   }
-}
-
-/** SQL conditions of a filter's lists. Keys of `extra` are compared by `matchesFilter` alone. */
-function listConditions({ platforms, operations, statuses, ...prefixes }: MerchantFilter) {
-  const startsWith = (column: string) => (prefix: string) => {
-    const bytes = Buffer.from(prefix);
-    return sql<SqlBool>`LEFT(${sql.ref(column)}, ${sql.lit(bytes.length)}) = ${bytes}`;
-  };
-  const lists = [
-    platforms.map((platform) => matchesPlatform('transactions.platform', platform)),
-    operations.map((operation) => sql<SqlBool>`transactions.operation = ${operation}`),
-    statuses.map((status) => sql<SqlBool>`events.status = ${status}`),
-    prefixes.reference_prefixes.map(startsWith('transactions.reference')),
-    prefixes.extra_prefixes.map(startsWith('transactions.extra')),
-  ];
-  return lists.filter((list) => list.length > 0).map((list) => sql<SqlBool>`(${sql.join(list, sql` OR `)})`);
 }
 
 type SelectedRow = Awaited<ReturnType<ReturnType<typeof selectEvents>['execute']>>[number];

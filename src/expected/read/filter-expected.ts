@@ -7,6 +7,8 @@ import type { Database } from '../../database/tables.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { normalizeDocument } from '../../domain/person/fold-person.ts';
 import type { Operation } from '../../domain/statuses.ts';
+import type { MerchantFilter } from '../../merchants/match-filter.ts';
+import { listConditions } from '../../merchants/select-by-filter.ts';
 import { WINDOW_DAYS_AFTER_DUE } from '../decide/decide-matches.ts';
 import type { ExpectedState } from '../decide/decide-state.ts';
 import { IS_KEYLESS, IS_UNSEEN } from './describe-state.ts';
@@ -40,10 +42,12 @@ export type ExpectedFilters = {
   undecided?: boolean | undefined;
   /** Has a payment that fits others too. */
   disputed?: 'true' | undefined;
-  /** Is not paid, and a payment of equal amount, in its days, counts for none. */
+  /** Is not paid, and a payment that counts for none has its amount, in its days, or its reference or E2E id at another platform. */
   alike?: 'true' | undefined;
   /** Is proven unpaid, and no payment that is known may be its own. */
   chargeable?: 'true' | undefined;
+  /** Of a merchant: only a payment that this filter lets it see is alike; null: none. */
+  shows?: MerchantFilter | null | undefined;
 };
 
 /** States of an order that no payment counts for. */
@@ -100,29 +104,37 @@ export function matchFilters(
       : candidates.where('reason', '<>', 'undone');
     terms.push(eb.exists(wanted));
   }
-  if (filters.alike !== undefined) terms.push(hasAlike(eb));
+  if (filters.alike !== undefined) terms.push(hasAlike(filters));
   if (filters.chargeable !== undefined) {
     const open = candidates.where('reason', '<>', 'undone');
-    terms.push(eb('head.state', '=', 'unpaid'), eb.not(eb.exists(open)), eb.not(hasAlike(eb)));
+    terms.push(eb('head.state', '=', 'unpaid'), eb.not(eb.exists(open)), eb.not(hasAlike(filters)));
     terms.push(eb.not(IS_KEYLESS), eb.not(IS_UNSEEN));
   }
   return eb.and(terms);
 }
 
-/** Whether a payment of an order's amount, in its days, counts for none. */
-function hasAlike(eb: Heads): Expression<SqlBool> {
-  return eb.exists(
-    eb
-      .selectFrom('transactions as paid')
-      .select('paid.seq')
-      .whereRef('paid.amount_cents', '=', 'head.amount_cents')
-      .whereRef('paid.operation', '=', 'head.operation')
-      .where('paid.status', '=', 'paid')
-      .whereRef('paid.created_wall', '>=', 'head.issued_day')
-      .where(sql<SqlBool>`paid.created_wall < head.due_day + INTERVAL ${sql.lit(WINDOW_DAYS_AFTER_DUE + 1)} DAY`)
-      .where(sql<SqlBool>`(head.platform IS NULL OR head.platform = paid.platform)`)
-      .where(countsForNone(sql`paid.seq`)),
+/** Whether a payment that counts for none has the amount of an order (`head`), in its days, or a key of it at another platform. */
+function hasAlike({ shows }: ExpectedFilters): RawBuilder<SqlBool> {
+  if (shows === null) return sql`FALSE`;
+  const isOpen = sql.join(
+    [
+      sql`paid.operation = head.operation AND paid.status = 'paid' AND ${countsForNone(sql`paid.seq`)}`,
+      ...(shows ? listConditions(shows, 'paid', hasStatus) : []),
+    ],
+    sql` AND `,
   );
+  const byKey = (kind: 'reference' | 'e2e_id'): RawBuilder<SqlBool> =>
+    sql`EXISTS (SELECT 1 FROM expected_keys AS wanted JOIN transactions AS paid ON paid.${sql.ref(kind)} = wanted.value
+      WHERE wanted.version_seq = head.version_seq AND wanted.kind = ${kind} AND paid.platform <> head.platform AND ${isOpen})`;
+  return sql`(EXISTS (SELECT 1 FROM transactions AS paid WHERE paid.amount_cents = head.amount_cents
+      AND paid.created_wall >= head.issued_day
+      AND paid.created_wall < head.due_day + INTERVAL ${sql.lit(WINDOW_DAYS_AFTER_DUE + 1)} DAY
+      AND (head.platform IS NULL OR head.platform = paid.platform) AND ${isOpen})
+    OR ${byKey('reference')} OR ${byKey('e2e_id')})`;
+}
+
+function hasStatus(status: string): RawBuilder<SqlBool> {
+  return sql`EXISTS (SELECT 1 FROM events WHERE transaction_seq = paid.seq AND status = ${status})`;
 }
 
 /** Whether a payment is neither matched nor a candidate. @param seq its row number. */

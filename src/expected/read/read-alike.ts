@@ -9,7 +9,7 @@ import type { Reader } from '../../database/reader.ts';
 import { maskNumber, readParties } from '../../database/shared/read-parties.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { maskText } from '../../domain/person/mask-person.ts';
+import { maskPlatform, maskText } from '../../domain/person/mask-person.ts';
 import { windowOf } from '../decide/decide-matches.ts';
 import type { ExpectedKey } from '../expected-id.ts';
 import { type LoadedPayment, readPayments } from '../follow/read-payments.ts';
@@ -18,15 +18,16 @@ import { countsForNone, PAYABLE } from './filter-expected.ts';
 import type { PresentedExpected } from './list-expected.ts';
 import type { OrderScope } from './mask-expected.ts';
 
-/** Why a payment is a hint: the first two are matched with another order, the others with none. */
-export const ALIKE_REASONS = ['document', 'extra', 'reference', 'amount'] as const;
+/** Why a payment is a hint: `platform` is matched or not, the next two are matched with another order, the others with none. */
+export const ALIKE_REASONS = ['platform', 'document', 'extra', 'reference', 'amount'] as const;
 type AlikeReason = (typeof ALIKE_REASONS)[number];
 export type Alike = Pick<PresentedExpected, 'amount'> & {
   transaction_id: string;
   paid_day: string;
-  /** The facts that are alike: document and amount, the extra, the reference but for its spelling, the amount alone. */
+  /** The facts that are alike: a reference or E2E id at another platform; document and amount, the extra, the reference but for its spelling, the amount alone. */
   alike: AlikeReason;
   reference: string | null;
+  platform: string | null;
   /** Whether it counts for another order. `order`: that one; null where the caller does not see it. */
   matched: boolean;
   order: ({ id: string } & ExpectedKey) | null;
@@ -54,7 +55,7 @@ export async function readAlike(
     merchants.filter((one) => one !== null),
   );
   const names = [order.number, ...references];
-  const payments = await readPayments({ keys }, db, await findSeqs(db, order, names));
+  const payments = await readPayments({ keys }, db, await findSeqs(db, order, names, e2eIds));
   const matched = await readMatched(
     db,
     payments.map(({ facts }) => facts.seq),
@@ -65,23 +66,27 @@ export async function readAlike(
   const found = payments.flatMap((payment) => {
     const { facts } = payment;
     if (!isOfKind(order, payment) || !merchants.every((seq) => sees(scopes, seq, payment))) return [];
-    const isDated = facts.day >= order.from && facts.day <= order.to;
+    const isKeyed = [facts.reference, facts.e2eId].some((key) => key !== null && exact.has(key));
+    const isElsewhere = order.platform !== null && facts.platform !== order.platform;
+    const isDated = !isElsewhere && facts.day >= order.from && facts.day <= order.to;
     const isSameAmount = facts.amountCents === order.amount_cents;
     const other = matched.get(facts.seq);
     const reasons: Record<AlikeReason, boolean> = {
+      platform: isElsewhere && isKeyed,
       document: isDated && isSameAmount && isEqual(order.document_hash, facts.documentHash),
       extra: isDated && isEqual(order.extra_hash, facts.extraHash),
-      reference: facts.reference !== null && folded.has(foldReference(facts.reference)),
+      reference: !isElsewhere && facts.reference !== null && folded.has(foldReference(facts.reference)),
       amount: isDated && isSameAmount,
     };
-    // an equal key of one that is not matched is the rules' to decide
-    const isKeyed = [facts.reference, facts.e2eId].some((key) => key !== null && exact.has(key));
     const isMatched = other !== undefined;
-    const alike = isMatched
-      ? (['document', 'extra'] as const).find((one) => reasons[one])
-      : !isKeyed && !reasons.extra && !reasons.document && facts.standing === 'settled'
-        ? (['reference', 'amount'] as const).find((one) => reasons[one])
-        : undefined;
+    // an equal key of one that is not matched is the rules' to decide
+    const isOpen = facts.standing === 'settled' && (isElsewhere || !(isKeyed || reasons.extra || reasons.document));
+    const allowed = isMatched
+      ? (['platform', 'document', 'extra'] as const)
+      : isOpen
+        ? (['platform', 'reference', 'amount'] as const)
+        : [];
+    const alike = allowed.find((one) => reasons[one]);
     return alike ? [{ payment, alike, isMatched, order: other ?? null }] : [];
   });
   const rank = ({ alike }: (typeof found)[number]): number => ALIKE_REASONS.indexOf(alike);
@@ -98,6 +103,7 @@ export async function readAlike(
     return {
       ...{ transaction_id: transactionId, amount: formatAmount(facts.amountCents), paid_day: facts.day, alike },
       reference: party ? maskText(facts.reference, party) : facts.reference,
+      platform: party ? maskPlatform(facts.platform, party) : facts.platform,
       ...{ matched: isMatched, order: counted },
     };
   });
@@ -115,9 +121,9 @@ function isEqual(own: Buffer | null, theirs: string | null): boolean {
   return own !== null && own.toString('hex') === theirs;
 }
 
-function isOfKind({ operation, platform }: Order, { facts }: LoadedPayment): boolean {
+function isOfKind({ operation }: Order, { facts }: LoadedPayment): boolean {
   const counts = facts.standing === 'settled' || facts.standing === 'returned';
-  return counts && facts.operation === operation && (platform === null || facts.platform === platform);
+  return counts && facts.operation === operation;
 }
 
 async function readOrder(db: Reader, id: string) {
@@ -132,8 +138,8 @@ async function readOrder(db: Reader, id: string) {
   return { ...order, ...windowOf({ source, issuedDay, dueDay }) };
 }
 
-/** Finds payments by indexes, the newest of the order's window first: of equal document and amount, of equal extra, of a name in other spellings, and unmatched ones of the amount. */
-async function findSeqs(db: Reader, order: Order, names: string[]): Promise<number[]> {
+/** Finds payments by indexes, the newest of the order's window first: of equal document and amount, of equal extra, of a name in other spellings, of an E2E id, and unmatched ones of the amount. */
+async function findSeqs(db: Reader, order: Order, names: string[], e2eIds: string[]): Promise<number[]> {
   const { amount_cents: amount, document_hash: document, extra_hash: hash, extra } = order;
   const limit = sql`LIMIT ${sql.lit(FOUND_MAX)}`;
   const until = addDays(order.to, 1);
@@ -146,6 +152,8 @@ async function findSeqs(db: Reader, order: Order, names: string[]): Promise<numb
         WHERE amount_cents = ${amount} AND created_wall >= ${order.from} AND created_wall < ${until} ${newest}) AS newest
       WHERE status = 'paid' AND ${countsForNone(sql`newest.seq`)} ${limit})`,
   ];
+  if (e2eIds.length > 0)
+    selects.push(sql`(SELECT seq FROM transactions WHERE e2e_id IN (${sql.join(e2eIds)}) ${limit})`);
   if (hash !== null)
     for (const one of hashes)
       selects.push(sql`(SELECT seq FROM transactions WHERE extra_hash = ${one} AND created_wall < ${until}

@@ -23,7 +23,7 @@ import { describeSaid } from '../../texts/messages.ts';
 import { formatLocalCount, textsOf } from '../../texts/reports/texts.ts';
 import { readList } from '../define-list.ts';
 import { readPlatformNames } from '../mask-texts.ts';
-import { expectedPayments } from './read-expected.ts';
+import { expectedPayments, limitToCaller } from './read-expected.ts';
 
 const PAGE_ROWS = 1_000;
 /** The width of a column, in characters. */
@@ -203,8 +203,7 @@ export async function writeExpectedWorkbook(
   const { title, note } = WORDS[context.config.REPORT_LOCALE];
   const max = formatLocalCount(EXPORT_ROWS_MAX, rendering.texts);
   const sheet = { title, note: fill(note, { max, zone: context.calendar.zone }), rendering, signal };
-  const { sources } = wanted.caller;
-  const sums = await sumExpected(context, { ...wanted.filter, ...(sources && { sources }) }, EXPORT_ROWS_MAX);
+  const sums = await sumExpected(context, await limitToCaller(context, wanted.caller, wanted.filter), EXPORT_ROWS_MAX);
   // what is received and what is paid make no sum
   const isSummed = new Set(sums.map(({ operation }) => operation)).size === 1;
   const typed = columns.map((column) => {

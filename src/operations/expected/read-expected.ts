@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
 import { idOf } from '../../expected/expected-id.ts';
+import { readScopes } from '../../expected/follow/read-scopes.ts';
 import { readStateReason } from '../../expected/read/describe-state.ts';
 import type { ExpectedFilters } from '../../expected/read/filter-expected.ts';
 import { listExpected, type PresentedExpected } from '../../expected/read/list-expected.ts';
@@ -44,6 +45,22 @@ async function readBeside(context: Context, order: PresentedExpected, caller: Ca
 /** Limits a filter to what a merchant's portal shows: the sources of its token, without what another merchant sent. */
 export function ownOrders<Filter extends object>(caller: Caller, filter: Filter) {
   return { caller, filter: { ...filter, merchantSeq: caller.merchantSeq }, via: 'portal' as const };
+}
+
+/**
+ * Limits a filter to what the caller sees: a merchant, the sources of its token, and hints by the payments that the operators' filter lets it see.
+ * @throws ConfereError `forbidden` where SQL cannot tell which these are.
+ */
+export async function limitToCaller(
+  { db }: Pick<Context, 'db'>,
+  { sources, merchantSeq }: Caller,
+  filter: ExpectedFilters,
+): Promise<ExpectedFilters> {
+  if (!sources) return filter;
+  if ((filter.alike ?? filter.chargeable) === undefined) return { ...filter, sources };
+  const shows = (merchantSeq !== undefined && (await readScopes(db, [merchantSeq])).get(merchantSeq)) || null;
+  if (shows && Object.keys(shows.extra_match).length > 0) throw refuse('filter_of_operators');
+  return { ...filter, sources, shows };
 }
 
 /** An order of a merchant, with why it has its state, those that compete with it, and its story. @throws ConfereError `not_found`, also for one that is not its own. */
@@ -88,13 +105,13 @@ export const expectedFilters = z.object({
     .literal('true', 'must be true')
     .optional()
     .describe(
-      'those that are not paid, while a payment of equal amount, in their days, counts for none; not for merchants',
+      'those that are not paid, while a payment counts for none of equal amount, in their days, or of their reference or e2e_id at another platform; not for merchants whose filter has extra_match',
     ),
   chargeable: z
     .literal('true', 'must be true')
     .optional()
     .describe(
-      'those that are unpaid while no known payment may be their own: none is a candidate, none is alike, and one would be found; not for merchants',
+      'those that are unpaid while no known payment may be their own: none is a candidate, none is alike, and one would be found; not for merchants whose filter has extra_match',
     ),
 });
 type Listed = Awaited<ReturnType<typeof listExpected>>[number];
@@ -109,9 +126,7 @@ export const expectedPayments = defineList<Listed, ExpectedFilters>({
   isForSources: true,
   async read(reading, { limit, after }, filter, { caller }) {
     if (filter.source !== undefined) requireSource(caller, filter.source);
-    // payments beyond a merchant's filter would show by their amount
-    if ((filter.alike ?? filter.chargeable) !== undefined && caller.sources) throw refuse('filter_of_operators');
-    return await listExpected(reading, limit, after, { ...filter, sources: caller.sources });
+    return await listExpected(reading, limit, after, await limitToCaller(reading, caller, filter));
   },
   personal: (context, _rows, { caller, filter: { id, merchantSeq: _, ...filter }, via }) =>
     audit(context, {

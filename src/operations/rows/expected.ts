@@ -73,6 +73,7 @@ export const expectedPayment = component('ExpectedPayment', {
         paid_day: day,
         alike: z.enum(ALIKE_REASONS),
         reference: nullableText,
+        platform: nullableText,
         matched: z.boolean().describe('whether it counts for another order'),
         order: z
           .object({ id: z.string(), source: z.string(), number: z.string() })
@@ -82,7 +83,7 @@ export const expectedPayment = component('ExpectedPayment', {
     )
     .optional()
     .describe(
-      'only of one that no payment counts for: hints, which decide nothing, and of which none proves nothing. At most 5 payments of equal document and amount, or of an equal extra, that count for another order; at most 5 that count for none, whose reference differs in its spelling from a reference or the number, or of equal amount',
+      'only of one that no payment counts for: hints, which decide nothing, and of which none proves nothing. At most 5 payments of equal document and amount, or of an equal extra, that count for another order; at most 5 that count for none, whose reference differs in its spelling from a reference or the number, or of equal amount; of either kind those that have its reference or e2e_id at another platform than its own (platform)',
     ),
   version: z.int(),
   decided: z

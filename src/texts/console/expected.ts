@@ -22,12 +22,13 @@ export const EXPECTED_EN = {
   'Pagamentos parecidos': 'Similar payments',
   'São pistas: nenhum foi casado com este pedido, e pode haver outros.':
     'These are hints: none was matched with this order, and there may be others.',
-  'Se um é deste pedido, envie o pedido de novo com a referência que veio (PUT), ou peça à operação que o case.':
-    'If one belongs to this order, send the order again with the reference that came (PUT), or ask the operators to match it.',
+  'Se um é deste pedido, envie o pedido de novo com a referência e a plataforma que vieram (PUT), ou peça à operação que o case.':
+    'If one belongs to this order, send the order again with the reference and the platform that came (PUT), or ask the operators to match it.',
   'Se um é deste pedido, case-o.': 'If one belongs to this order, match it.',
   'igual documento e valor': 'equal document and amount',
   'igual extra': 'equal extra',
   'parecido: a referência só difere na escrita': 'similar: the reference differs in its spelling alone',
+  'é deste pedido, mas de outra plataforma que a sua': 'is of this order, but of another platform than its own',
   'parecido: igual valor, e nada mais': 'similar: equal amount, and nothing else',
   'casou com o pedido {order}': 'matched with order {order}',
   'casou com outro pedido': 'matched with another order',
@@ -90,14 +91,14 @@ export const EXPECTED_EN = {
   'devolvido {amount}': 'refunded {amount}',
   'Pagamento parecido': 'Payment alike',
   'há um': 'there is one',
-  'Igual valor, e nada mais: abra cada pedido para compará-lo com o pagamento.':
-    'Of equal amount, and nothing more: open each order to compare it with the payment.',
+  'Igual valor, ou igual referência em outra plataforma: abra cada pedido para compará-lo com o pagamento.':
+    'Of equal amount, or of equal reference at another platform: open each order to compare it with the payment.',
   'a cobrar': 'to ask for payment',
   Cobrança: 'Asking for payment',
   'Para cobrar: os não pagos sem disputa, nem pagamento parecido':
     'To ask for payment: the unpaid ones without a dispute, or a similar payment',
-  'Antes de cobrar: os não pagos de cujo valor há um pagamento que não é de pedido nenhum':
-    'Before you ask for payment: the unpaid ones of whose amount there is a payment that is no order’s',
+  'Antes de cobrar: os não pagos que um pagamento que não é de pedido nenhum pode ter pago':
+    'Before you ask for payment: the unpaid ones that a payment that is no order’s may have paid',
   'Pode ser um destes pedidos': 'It may be one of these orders',
   'Os meses mais próximos com pedidos que vencem neles, com os outros filtros:{links}.':
     'The nearest months in which orders are due, with the other filters:{links}.',

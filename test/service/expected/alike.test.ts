@@ -73,6 +73,28 @@ it('the list finds unpaid orders of whose amount a payment counts for none, and 
   expect(await list()).toEqual(['l-alike']);
 });
 
+it('a payment with the key of an order of another platform is a hint, by reference and by E2E id', async () => {
+  const { context } = env;
+  const [here, there] = [randomUUID(), randomUUID()];
+  const e2e = 'E00000000202611201405EFGHIJKLMNO';
+  await payOne(context, { platform: there, reference: 'p-1', amount: '51.00' });
+  await payOne(context, { platform: there, reference: 'p-none', amount: '52.00', e2e_id: e2e });
+  await payOne(context, { platform: here, reference: 'p-here', amount: '1.00' });
+  const own = { due_day: '2026-12-22', platform: here };
+  const hint = { alike: 'platform', platform: there, matched: false };
+  expect(await hintsOf('p-1', { ...own, amount: '51.00', references: ['p-1'] })).toMatchObject([hint]);
+  expect(await hintsOf('p-2', { ...own, amount: '59.00', e2e_ids: [e2e] })).toMatchObject([hint]);
+  // an equal amount elsewhere says nothing
+  expect(await hintsOf('p-3', { ...own, amount: '51.00', references: ['p-3'] })).toEqual([]);
+  const unpaid = context.db.updateTable('expected_payments').set({ state: 'unpaid' });
+  await unpaid.where('due_day', '=', own.due_day).execute();
+  const list = async (filter: string) => {
+    const { json } = await env.call('GET', `/expected-payments?${filter}=true&due_from=2026-12-22&due_to=2026-12-22`);
+    return (json.expected_payments as { number: string }[]).map(({ number }) => number).sort();
+  };
+  expect([await list('alike'), await list('chargeable')]).toEqual([['p-1', 'p-2'], ['p-3']]);
+});
+
 it('the list for collection has unpaid orders alone, and none that a known payment may be of', async () => {
   const { context } = env;
   const due = { due_day: '2026-12-21' };
@@ -92,7 +114,7 @@ it('the list for collection has unpaid orders alone, and none that a known payme
   await decideAll(context);
   const unpaid = context.db.updateTable('expected_payments').set({ state: 'unpaid' });
   await unpaid.where('due_day', '=', due.due_day).where('number', '<>', 'c-open').execute();
-  const { json } = await env.call('GET', '/expected-payments?chargeable=true&due_from=2026-12-21');
+  const { json } = await env.call('GET', '/expected-payments?chargeable=true&due_from=2026-12-21&due_to=2026-12-21');
   const found = (json.expected_payments as { number: string }[]).map(({ number }) => number);
   expect(found.sort()).toEqual(['c-free', 'c-invoice']);
 });

@@ -12,7 +12,7 @@ import { putOne } from '../../../operations/expected/expected.ts';
 import { expectedPayments } from '../../../operations/expected/read-expected.ts';
 import { EXPORT_FORMATS } from '../../../reports/serve/export-found.ts';
 import { formatMonth } from '../../../texts/reports/texts.ts';
-import { t, words } from '../../../texts/translate.ts';
+import { t } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { sendExpected } from '../../api/expected.ts';
 import { createRouter } from '../../create-router.ts';
@@ -26,6 +26,7 @@ import { readPlatformNames, readPlatformWords } from '../parts/read-platform-nam
 import { listFiles, sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField, hasRole } from '../parts/send-page.ts';
 import { OPERATION_CHOICES, ORDER_STATE_WORDS } from '../parts/words.ts';
+import { CHARGING, chargingFields, chargingLinks } from './charging.ts';
 import {
   candidateTable,
   describeFacts,
@@ -64,12 +65,8 @@ const query = z.object({
   due_from: filterDay,
   due_to: filterDay,
   disputed: filterChoice(['true']),
-  alike: filterChoice(['true']),
-  chargeable: filterChoice(['true']),
+  ...CHARGING,
 });
-
-const ALIKE_WORDS = words({ true: 'há um' });
-const CHARGEABLE_WORDS = words({ true: 'a cobrar' });
 
 /** The pages of expected payments. @param reading whose statements are limited in time. */
 export function expectedSection(context: Context, reading: Context): Router {
@@ -105,7 +102,7 @@ function expectedListPages(context: Context): Router {
     sendList(request, response, {
       ...EXPECTED,
       tabs: tabs(EXPECTED.address),
-      lead: html`${await disputes(context)}${actions}${sums.length > 0 && totals(sums, { newestMax, addressOf: (more) => addressOf(EXPECTED.address, more) })}${filter.alike === undefined ? alikeLink() : html`<p class="hint">${t('Igual valor, e nada mais: abra cada pedido para compará-lo com o pagamento.')}</p>`}${file}`,
+      lead: html`${await disputes(context)}${actions}${sums.length > 0 && totals(sums, { newestMax, addressOf: (more) => addressOf(EXPECTED.address, more) })}${chargingLinks(EXPECTED.address, filter.alike)}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
       rows: html`${expectedTable(rows, await findUnfindable(context, rows), names)}${rows.length === 0 && nearestDue(await findNearestDue(context, filter), (due) => addressOf(EXPECTED.address, due))}`,
       next,
@@ -114,7 +111,7 @@ function expectedListPages(context: Context): Router {
   router.get(UNDECIDED.address, async (request, response) => {
     const { filters: days, draft } = readFilters(request.query, query.pick({ due_from: true, due_to: true }));
     const filters = { fields: dueFields(draft), areSet: days !== undefined && isFiltered(days) };
-    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${alikeLink()}${await disputes(context)}`;
+    const lead = html`<p class="lead">${t('O Confere não desempata: escolha o pagamento de cada pedido, ou deixe como está.')}</p>${chargingLinks(EXPECTED.address)}${await disputes(context)}`;
     const here = { ...UNDECIDED, tabs: tabs(UNDECIDED.address) };
     if (days === undefined) {
       sendWrongFilters(request, response, { ...here, lead, filters });
@@ -191,15 +188,9 @@ async function form(context: Context, response: Response, draft: Draft) {
     platformField(draft, await readPlatformWords(context, response)),
     ...dueFields(draft),
     disputedField(draft),
-    filterField(draft, { name: 'alike', label: 'Pagamento parecido', words: ALIKE_WORDS, any: 'Todos' }),
-    filterField(draft, { name: 'chargeable', label: 'Cobrança', words: CHARGEABLE_WORDS, any: 'Todos' }),
+    ...chargingFields(draft),
   ];
   return { fields, token: formTokenField(response) };
-}
-
-/** Orders that may be charged again, and those that may be paid though nothing ties them to their payment. */
-function alikeLink(): Html {
-  return html`<p class="hint"><a href="${EXPECTED.address}?chargeable=true">${t('Para cobrar: os não pagos sem disputa, nem pagamento parecido')}</a> · <a href="${EXPECTED.address}?alike=true">${t('Antes de cobrar: os não pagos de cujo valor há um pagamento que não é de pedido nenhum')}</a></p>`;
 }
 
 function dueFields(draft: Draft): Html[] {

@@ -66,6 +66,7 @@ export function expectedPages(context: Context): Router {
       story.map(({ by }) => by),
     );
     const waiting = untilDecided(row);
+    const names = await readPlatformNames(context, response);
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
 <div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
 ${waiting.hint}
@@ -81,6 +82,7 @@ ${renderAlike(
   row.alike,
   { payment: transactionLink, orders: EXPECTED.address },
   {
+    names,
     explain: t('Se um é deste pedido, case-o.'),
     actions: [
       {
@@ -92,7 +94,7 @@ ${renderAlike(
   },
 )}
 ${renderActions(response, row)}
-<section><h2>${t('Fatos')}</h2>${describeFacts(row, await readPlatformNames(context, response))}</section>
+<section><h2>${t('Fatos')}</h2>${describeFacts(row, names)}</section>
 <section><h2>${t('História')}</h2>${storyTable(context, story, {
       linkTo: transactionLink,
       nameOf,

@@ -10,6 +10,7 @@ import { describeCode } from '../../../texts/fill.ts';
 import { type Label, t, words } from '../../../texts/translate.ts';
 import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
+import { CHARGING, chargingFields, chargingLinks } from '../expected/charging.ts';
 import {
   amountFacts,
   describeFacts,
@@ -51,6 +52,7 @@ const query = z.object({
   due_from: filterDay,
   due_to: filterDay,
   disputed: filterChoice(['true']),
+  ...CHARGING,
 });
 
 /** The merchant's orders: which of them are paid, each with its payments; and how to send one. */
@@ -83,7 +85,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       : 'Nenhum pedido até agora: envie o primeiro como abaixo.';
     sendList(request, response, {
       ...ORDERS,
-      lead: html`${sums.length > 0 && totals(sums, { newestMax, addressOf: (more) => addressOf(ORDERS.address, more) })}${file}`,
+      lead: html`${sums.length > 0 && totals(sums, { newestMax, addressOf: (more) => addressOf(ORDERS.address, more) })}${chargingLinks(ORDERS.address, filters.alike)}${file}`,
       filters: { fields: fields(draft), areSet },
       rows: html`${sayOrderMessages(scope.merchant)}${orderTable(scope, { rows, empty, unfindable: await orders.findUnfindable(rows), names: await scope.readPlatformNames() })}${explainSending(context, scope, rows.length === 0 && !areSet)}`,
       next,
@@ -107,6 +109,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       tokens,
     } = await orders.show(response, request.params.id);
     const waiting = untilDecided(order);
+    const names = await scope.readPlatformNames();
     const body = html`<p class="crumb"><a href="${ORDERS.address}">${t(ORDERS.title)}</a></p>
 <div class="head"><h1>${order.number}</h1> ${stateBadge(order.state)}${disputeBadge(order)}</div><p class="sub">${idText(order.id)}</p>
 ${waiting.hint}${saySilence(scope.merchant, order)}
@@ -119,9 +122,9 @@ ${facts([
 ])}
 ${explainState(context, order, alike.length > 0)}
 <section><h2>${t('Pagamentos')}</h2>${(order.matches.length > 0 || order.candidates.length === 0) && matchTable(order)}${candidateTable(order)}</section>
-${renderAlike(alike, { payment: paymentLink, orders: ORDERS.address }, { explain: t('Se um é deste pedido, envie o pedido de novo com a referência que veio (PUT), ou peça à operação que o case.') })}
+${renderAlike(alike, { payment: paymentLink, orders: ORDERS.address }, { names, explain: t('Se um é deste pedido, envie o pedido de novo com a referência e a plataforma que vieram (PUT), ou peça à operação que o case.') })}
 ${explainCompeting(context, order, { competing, elsewhere })}${explainElsewhere(order, elsewhere)}
-<section><h2>${t('Fatos')}</h2>${describeFacts(order, await scope.readPlatformNames())}</section>
+<section><h2>${t('Fatos')}</h2>${describeFacts(order, names)}</section>
 <section><h2>${t('História')}</h2>${storyTable(context, story, {
       linkTo: paymentLink,
       nameOf: (actor) => tokens.get(actor) ?? (actor === SYSTEM_ACTOR ? 'Confere' : t('a operação')),
@@ -141,6 +144,7 @@ function fields(draft: Draft): Html[] {
     dayField(draft, { name: 'due_from', label: 'Vence de' }),
     dayField(draft, { name: 'due_to', label: 'Vence até' }),
     disputedField(draft),
+    ...chargingFields(draft),
   ];
 }
 

@@ -4,7 +4,12 @@ import { limitReads } from '../../../database/limit-statement-time.ts';
 import { findUnfindable } from '../../../expected/read/describe-state.ts';
 import { type ExpectedFilters, sumExpected } from '../../../expected/read/filter-expected.ts';
 import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
-import { expectedPayments, ownOrders, showOwnOrder } from '../../../operations/expected/read-expected.ts';
+import {
+  expectedPayments,
+  limitToCaller,
+  ownOrders,
+  showOwnOrder,
+} from '../../../operations/expected/read-expected.ts';
 import type { ExportFormat } from '../../../reports/serve/export-found.ts';
 import { callerOf, getScope } from '../../access/require-scope.ts';
 import { sendExpected } from '../../api/expected.ts';
@@ -19,9 +24,10 @@ export function openOwnOrders(context: Context) {
     list: (request: Request, response: Response, filter: ExpectedFilters) =>
       readListPage(context, expectedPayments, request, response, ownOrders(callerIn(response), filter)),
     /** Adds up what the list shows: of the sources of the token, without what another merchant sent. */
-    sum: (response: Response, filter: ExpectedFilters, newestMax: number) => {
+    sum: async (response: Response, filter: ExpectedFilters, newestMax: number) => {
       const { caller, filter: own } = ownOrders(callerIn(response), filter);
-      return sumExpected(limitReads(context), { ...own, sources: caller.sources }, newestMax);
+      const reading = limitReads(context);
+      return await sumExpected(reading, await limitToCaller(reading, caller, own), newestMax);
     },
     findUnfindable: (rows: PresentedExpected[]) => findUnfindable(context, rows),
     show: (response: Response, id: string) => showOwnOrder(context, id, callerIn(response)),
