@@ -161,14 +161,14 @@ print(json.dumps([verify(s, h, b.encode()) for s, h, b in json.load(sys.stdin)])
   expect(JSON.parse(said)).toEqual([true, true, ...Array(6).fill(false)]);
 });
 
-test('the scripts that verify a day say how they are called, with exit code 2', () => {
+test('the scripts that verify a day say how they are called, with exit code 3', () => {
   for (const [program, script] of [
     [process.execPath, 'verify-day.mjs'],
     ['php', 'verify-day.php'],
   ] as const) {
     const { status, stderr } = spawnSync(program, [path.join(root, 'docs', script)], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([
-      2,
+      3,
       expect.stringMatching(/^usage: .* manifest\.json key\.txt ids\.txt kept\.txt\n$/),
     ]);
   }
