@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { formatDay } from '../domain/language/language.ts';
+import { describeUndelivered } from './channels/describe-undelivered.ts';
 import { sendPendingMails } from './channels/send-pending-mails.ts';
 
 const GIVE_UP_MS = 24 * 3_600_000;
@@ -9,7 +10,7 @@ const GIVE_UP_MS = 24 * 3_600_000;
  * answers are no HTTP. Until the signal.
  */
 export async function mailFailedCallbacks(context: Context): Promise<void> {
-  const { db, clock } = context;
+  const { db, clock, config } = context;
   await sendPendingMails(context, {
     name: 'merchant mails',
     findDue: (now) =>
@@ -43,9 +44,12 @@ export async function mailFailedCallbacks(context: Context): Promise<void> {
       const isOld = clock.now().getTime() - created_at.getTime() > GIVE_UP_MS;
       if (!merchant?.email || isOld) return undefined;
       const { id: merchantId, email, webhook_id: webhookId } = merchant;
+      const failed = cause === NOT_SENT ? null : callback_seq;
+      const page = `${config.PUBLIC_URL}/portal/callbacks/${webhookId}`;
+      const facts = await describeUndelivered(db, { merchantSeq: merchant_seq, failed, page });
       const mail = {
         to: [email],
-        ...write({ day, cause, merchantId, webhookId }),
+        ...write({ day, cause, merchantId, webhookId, facts }),
         id: `${merchantId}.${day}.${cause}`,
       };
       return { mail, about: { merchant: merchantId } };
@@ -54,7 +58,7 @@ export async function mailFailedCallbacks(context: Context): Promise<void> {
 }
 
 /** `webhookId`: of the first callback. A row number would count the callbacks of all merchants. */
-type Failure = { day: string; cause: string; merchantId: string; webhookId: string };
+type Failure = { day: string; cause: string; merchantId: string; webhookId: string; facts: string };
 
 /** The code of a message not sent: the merchant's format has no body for it. */
 const NOT_SENT = 'no_provider_body';
@@ -62,7 +66,7 @@ const NOT_SENT = 'no_provider_body';
 const NO_HTTP = 'no_http';
 
 /** The text is in Portuguese and English, as the other mails to merchants. */
-function write({ day, cause, merchantId, webhookId }: Failure): { subject: string; text: string } {
+function write({ day, cause, merchantId, webhookId, facts }: Failure): { subject: string; text: string } {
   const [ptDay, enDay] = [formatDay(day, 'pt-BR'), formatDay(day, 'en')];
   if (cause === NOT_SENT) {
     const about = `${webhookId}, ${merchantId}`;
@@ -71,7 +75,8 @@ function write({ day, cause, merchantId, webhookId }: Failure): { subject: strin
       text: `Pelo menos uma transação PIX foi corrigida em ${ptDay}, e o formato do provedor, que o seu cadastro usa, não tem correções. Veja a primeira no portal, ou peça à operação: ${about}. Há no máximo um e-mail por dia.
 
 At least one PIX transaction was corrected on ${enDay}, and the format of the provider, which your merchant uses, has no corrections. See the first in the portal, or ask the operators: ${about}. There is at most one mail a day.
-`,
+
+${facts}`,
     };
   }
   if (cause === NO_HTTP) {
@@ -81,6 +86,7 @@ At least one PIX transaction was corrected on ${enDay}, and the format of the pr
 
 On ${enDay}, your server answered a callback of a PIX transaction (${webhookId}) with something that is not valid HTTP, such as a line that ends without CR, or a Content-Length beside a Transfer-Encoding. The callback counts as delivered where the answer begins with a readable 2xx status; otherwise it is repeated. Correct the answer: each attempt in the portal shows what came. This mail is sent once.
 
+${facts}
 ${merchantId}
 `,
     };
@@ -89,6 +95,6 @@ ${merchantId}
   const english = `At least one callback of a PIX transaction failed for good on ${enDay} (${cause}): your address refused each attempt, though it took other callbacks. The first is ${webhookId}. You can send it again in the portal, or the operators can. There is at most one mail a cause and day.`;
   return {
     subject: 'Confere: um callback falhou / a callback failed',
-    text: `${portuguese}\n\n${english}\n\n${merchantId}\n`,
+    text: `${portuguese}\n\n${english}\n\n${facts}\n${merchantId}\n`,
   };
 }

@@ -26,7 +26,7 @@ export function openChannels(context: Context, mailer: Mailer | undefined): Chan
     channels.push(openEmailChannel(mailer, { to: ALERT_EMAIL_TO, writer, warn: warnOfRefused }));
   }
   const warn = (merchant: string) => log.warn({ merchant }, 'the mail server refuses this merchant’s address');
-  channels.push(openMerchantEmailChannel(mailer, db, warn));
+  channels.push(openMerchantEmailChannel(mailer, { db, publicUrl: writer.publicUrl, warn }));
   return channels;
 }
 

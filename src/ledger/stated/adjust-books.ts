@@ -11,7 +11,6 @@ import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { createId } from '../../domain/ids.ts';
-import { formatAmount } from '../../domain/money.ts';
 import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
 import { refuse, refuseField } from '../../texts/refuse.ts';
 import { nameAccount, negate, type Posting } from '../journal/plan-entries.ts';
@@ -210,41 +209,4 @@ function listPostings({ kind, platform, amountCents }: Adjustment): Posting[] {
     { account: nameAccount('Assets:Provider:Available', platform), cents: amountCents },
     { account: nameAccount(OTHER_LEG[kind], platform), cents: -amountCents },
   ];
-}
-
-/** Lists adjustments as the API shows them, newest first, of one platform or day or all. @param before list below this row number. */
-export async function listAdjustments(
-  db: Reader,
-  limit: number,
-  before: number | undefined,
-  id?: string,
-  platform?: string,
-  day?: Day,
-) {
-  let query = db
-    .selectFrom('adjustments')
-    .leftJoin('adjustments as reversed', 'reversed.seq', 'adjustments.reverses_seq')
-    .leftJoin('adjustments as reversal', 'reversal.reverses_seq', 'adjustments.seq')
-    .selectAll('adjustments')
-    .select(['reversed.id as reverses', 'reversal.id as reversed_by'])
-    .orderBy('adjustments.seq', 'desc')
-    .limit(limit);
-  if (before !== undefined) query = query.where('adjustments.seq', '<', before);
-  if (id !== undefined) query = query.where('adjustments.id', '=', id);
-  if (platform !== undefined) query = query.where('adjustments.platform', '=', platform);
-  if (day !== undefined) query = query.where('adjustments.day', '=', day);
-  return (await query.execute()).map((row) => ({
-    seq: row.seq,
-    id: row.id,
-    platform: row.platform,
-    day: row.day,
-    kind: row.kind,
-    amount: formatAmount(row.amount_cents),
-    note: row.note,
-    bank_account: row.bank_account,
-    reverses: row.reverses,
-    reversed_by: row.reversed_by,
-    created_at: row.created_at.toISOString(),
-    created_by: row.actor,
-  }));
 }

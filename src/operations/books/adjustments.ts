@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import { pickMatch } from '../../ledger/bank/pick-match.ts';
-import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
+import { ADJUSTMENT_KINDS, adjustBooks, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
+import { listAdjustments } from '../../ledger/stated/list-adjustments.ts';
 import { compareStatements } from '../../ledger/stated/state-balance.ts';
 import { type Change, defineChange } from '../define-change.ts';
 import { auditShowing, defineList } from '../define-list.ts';
@@ -17,7 +18,7 @@ const changed = {
   route: 'POST /adjustments',
   answers: created('Entered', adjustment),
   after: compareStatements,
-  answer: async ({ db }, id) => presentWritten((await listAdjustments(db, 1, undefined, id))[0]),
+  answer: async ({ db }, id) => presentWritten((await listAdjustments(db, 1, undefined, { id }))[0]),
 } as const satisfies Partial<Change<unknown, string>>;
 
 export const addAdjustment = defineChange({
@@ -63,9 +64,13 @@ export const adjustments = defineList({
   roles: ['viewer'],
   route: '/adjustments',
   row: adjustment,
-  filters: platformFilter,
-  search: (filter) => filter,
-  read: ({ db }, { limit, after }, { platform: of }) => listAdjustments(db, limit, after, undefined, of),
+  filters: platformFilter.extend({
+    from: day.optional().describe('whose day is this or later: YYYY-MM-DD'),
+    to: day.optional().describe('whose day is this or earlier'),
+    actor: z.string().min(1).optional().describe('entered by this token or user, by its id; command: without one'),
+  }),
+  search: ({ platform: of }) => ({ platform: of }),
+  read: ({ db }, { limit, after }, filter) => listAdjustments(db, limit, after, filter),
   personal: auditShowing('adjustments.list', 'notes'),
   withheld: ['platform', 'note'],
 });

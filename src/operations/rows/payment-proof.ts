@@ -87,9 +87,7 @@ export const paymentProof = component('PaymentProof', {
     .describe('the newest sealed position and published checkpoint: docs/log.md'),
   zone: z.string().describe("the provider's, of all days and hours: America/Sao_Paulo"),
   made_at: instant,
-  issuer: nullableText.describe(
-    'the company: the name in ALERT_EMAIL_FROM; null: the proof names none, as its page says',
-  ),
+  issuer: nullableText.describe('the company: the name in ALERT_EMAIL_FROM; null: the proof names none'),
   headline: z.object({ 'pt-BR': z.string(), en: z.string() }).describe('what was asked, and the verdicts'),
   text: z.object({ 'pt-BR': z.string(), en: z.string() }).describe('the conclusions in words'),
 });

@@ -1,4 +1,6 @@
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+import { sayReceiptsBegin } from '../../texts/reports/say-receipts-begin.ts';
+import type { ReceiptShares } from '../orders/share-receipts.ts';
 import { type AnyPlan, type FileFormat, spanOf, toWallTimeBounds } from '../plan/report-plan.ts';
 import { sumPlatformTotals, type TotalsUntil } from '../read/create-tally.ts';
 import { maskMovements } from '../read/mask-rows.ts';
@@ -108,6 +110,15 @@ function boundsOf(day: Day) {
   return toWallTimeBounds(day, addDays(day, 1));
 }
 
+function openUnidentified(work: Work, { orders }: ReceiptShares) {
+  const { texts } = work.rendering;
+  const begins = sayReceiptsBegin(
+    orders.since.map(([, day]) => day),
+    texts,
+  );
+  return openReportTable(work, 'unidentified', UNIDENTIFIED_COLUMNS, `${texts.notes.unidentified} ${begins}`.trim());
+}
+
 function openTables(work: Work): Output<MovementTables> {
   const statement = openReportTable(work, 'statement', columns.STATEMENT_COLUMNS);
   const tables = {
@@ -115,7 +126,7 @@ function openTables(work: Work): Output<MovementTables> {
     payments: openReportTable(work, 'payments', columns.PAYMENT_COLUMNS),
     refunds: openReportTable(work, 'refunds', columns.REFUND_COLUMNS),
   };
-  const unidentified = work.shares && openReportTable(work, 'unidentified', UNIDENTIFIED_COLUMNS);
+  const unidentified = work.shares && openUnidentified(work, work.shares);
   const { receipts, payments, refunds } = tables;
   let late = new Map<number, bigint>();
   return {

@@ -31,6 +31,9 @@ export const BALANCES_EN = {
   'No razão': 'In the ledger',
   'Ajustes, os mais novos primeiro': 'Adjustments, the newest first',
   'Nenhum ajuste até agora.': 'No adjustments.',
+  '<b>{n} ajuste</b>: entradas {in}, saídas {out}.': '<b>{n} adjustment</b>: in {in}, out {out}.',
+  '<b>{n} ajustes</b>, com os estornos: entradas {in}, saídas {out}.':
+    '<b>{n} adjustments</b>, with the reversals: in {in}, out {out}.',
   'Saldos iniciais, os mais novos primeiro': 'Opening balances, the newest first',
   'Nenhum saldo inicial: os livros começam na primeira transação conhecida.':
     'No opening balance: the books begin with the first known transaction.',

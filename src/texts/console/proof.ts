@@ -31,7 +31,9 @@ export const PROOF_EN = {
   'Devolvido em {at}': 'Refunded on {at}',
   'Devolvida em': 'Refunded at',
   'Emitida por {issuer} em {at}.': 'Issued by {issuer} on {at}.',
-  'Emitida pelo Confere em {at}, sem o nome da empresa.': 'Issued by Confere on {at}, without the name of the company.',
+  'Feita em {at}.': 'Made on {at}.',
+  'Este é o nome da empresa em ALERT_EMAIL_FROM: um administrador do servidor o muda.':
+    'This is the company’s name in ALERT_EMAIL_FROM: an administrator of the server changes it.',
   'Não foi pago ({status} em {day})': 'Not paid ({status} on {day})',
   'Saída de dinheiro ({status} em {day})': 'Money out ({status} on {day})',
   'Fuso horário do provedor': "The provider's time zone",

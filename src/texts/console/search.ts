@@ -104,6 +104,7 @@ export const SEARCH_EN = {
   // the table
   'Transações, as mais novas primeiro': 'Transactions, the newest first',
   'Nenhuma transação assim.': 'No transaction like this.',
+  'Primeiro, o que tem exatamente este texto.': 'First, what has exactly this text.',
   'Nenhuma transação com estes filtros: tire um deles.': 'No transactions with these filters: remove one of them.',
   'O razão ainda não tem transações: elas entram com a primeira conferência ou o primeiro webhook.':
     'The ledger has no transactions yet: they come with the first reconciliation or the first webhook.',

@@ -115,6 +115,8 @@ export const EN: Texts = {
     ...{ charged: 'Charged', covered: 'Charged under a contract', agreed: 'By the contract' },
     differing: 'Not the contract’s',
     uncovered: 'No contract',
+    ...{ enteredBy: 'Entered by', enteredAt: 'Entered at', adjustment: 'Adjustment id' },
+    ...{ reverses: 'Reverses', reversedBy: 'Reversed by' },
   },
   kinds: {
     receipt: 'Receipt',

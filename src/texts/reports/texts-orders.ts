@@ -9,6 +9,9 @@ export const ORDERS_PT_BR = {
   unreported: 'Não identificados sem divergência em aberto: {count}',
   unreportedText:
     'A divergência “Recebimento sem pedido” abre 24 horas depois do pagamento: até lá, nada se decide sobre o recebimento. A de outros pode já ter sido resolvida.',
+  since: 'Desde a emissão do primeiro pedido da plataforma, em {first}; de antes, só o que já teve divergência.',
+  sinceEach:
+    'Desde a emissão do primeiro pedido da plataforma, entre {first} e {last}; de antes, só o que já teve divergência.',
   undecided: 'Pedidos: com o que se sabia até',
 } as const;
 
@@ -22,6 +25,9 @@ export const ORDERS_EN: Record<keyof typeof ORDERS_PT_BR, string> = {
   unreported: 'Not identified without an open mismatch: {count}',
   unreportedText:
     'The mismatch “Receipt without an order” opens 24 hours after the payment: until then, nothing is decided about the receipt. That of others may be resolved already.',
+  since: 'Since the platform’s first order was issued, on {first}; of before, only what had a mismatch.',
+  sinceEach:
+    'Since the platform’s first order was issued, between {first} and {last}; of before, only what had a mismatch.',
   undecided: 'Orders: with what was known up to',
 };
 

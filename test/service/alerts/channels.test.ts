@@ -14,6 +14,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { type HttpSink, openHttpSink } from '../../support/open-http-sink.ts';
 import { type MailSink, openMailSink } from '../../support/open-mail-sink.ts';
+import { readRow } from '../../support/read-rows.ts';
 
 type Event = { event_action: string; dedup_key: string; routing_key: string; payload?: { severity: string } };
 
@@ -296,8 +297,17 @@ describe('a failing merchant', () => {
       email: 'loja@example.com',
       name: 'Zuleica ME',
     });
-    start();
     const since = env.context.clock.now();
+    await env.applyTransaction(['paid']);
+    const { db } = env.context;
+    const { seq } = await readRow(db, 'callbacks', ['seq'], { merchant_seq: read.seq });
+    const attempt = { callback_seq: seq, number: 1, started_at: since, duration_ms: 5, response_body: null };
+    await db
+      .insertInto('callback_attempts')
+      .values({ ...attempt, response_status: 503, error_class: 'http_status', request_headers: '{}' })
+      .execute();
+    await db.updateTable('merchants').set({ last_failed_callback: seq }).where('seq', '=', read.seq).execute();
+    start();
     for (const { id } of [silent, gone, read]) {
       await raiseMerchantAlert(env.context, { kind: 'merchant_failing', merchantId: id, since });
     }
@@ -309,6 +319,12 @@ describe('a failing merchant', () => {
     expect(own).toHaveLength(1);
     expect(own[0]?.text).toMatch(/não está aceitando[\s\S]*is taking no callbacks/);
     expect(own[0]?.text).not.toMatch(/Zuleica|s3cret/);
+    expect(own[0]?.text.replaceAll('\r', '')).toContain(`Última falha: HTTP 503 (http_status)
+Callbacks que aguardam: 1
+Last failure: HTTP 503 (http_status)
+Callbacks that wait: 1
+Portal: ${env.context.config.PUBLIC_URL}/portal
+`);
     expect(mails.mails.flatMap((mail) => mail.to)).not.toContain(REFUSED_MAILBOX);
     await end({ name: 'merchant_failing', severity: 'high', scope: read.id, summary: '' });
     await eventually('its end is sent to ops', () => slackText().includes('encerrado:'));

@@ -44,6 +44,9 @@ test('a merchant is mailed that callbacks failed for good: one mail a cause and 
   expect(sink.mails.map((mail) => mail.to)).toEqual([['loja@example.com']]);
   expect(sink.mails[0]?.text).toMatch(/falhou em definitivo[\s\S]*failed for good[\s\S]*http_status/);
   expect(sink.mails[0]?.text).not.toContain(shop.url);
+  const page = `${context.config.PUBLIC_URL}/portal/callbacks/${await firstFailed(context)}`;
+  const facts = `HTTP 500 \\(http_status\\)\nCallbacks que aguardam: \\d+[\\s\\S]*HTTP 500 \\(http_status\\)\nCallbacks that wait: \\d+\nPortal: ${page}\n`;
+  expect(sink.mails[0]?.text.replaceAll('\r', '')).toMatch(new RegExp(facts));
   // the merchant knows its messages by this id
   expect(sink.mails[0]?.text).toContain(await firstFailed(context));
   expect(sink.mails[0]?.text).not.toMatch(/cb_\d/);
@@ -69,7 +72,8 @@ test('a merchant is mailed that callbacks failed for good: one mail a cause and 
     .values({ ...correction, merchant_seq, created_at: next_attempt_at })
     .execute();
   await env.advanceUntil('the mail about a correction', async () => sink.mails.length === 3 && (await isQuiet()));
-  expect(sink.mails[2]?.text).toMatch(/não tem correções[\s\S]*has no corrections/);
+  expect(sink.mails[2]?.text).toMatch(/não tem correções[\s\S]*has no corrections[\s\S]*Portal: /);
+  expect(sink.mails[2]?.text).not.toMatch(/Última falha|Last failure/);
 });
 
 /** The webhook-id that a merchant's first mail names. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { createSecretKey, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -53,6 +53,23 @@ async function expectToTakeOnlyOurs(start: (secret: string, port: number) => voi
   const headers = pick(call.headers);
   expect(await post(url, headers, call.body)).toBe(400);
   expect(another).not.toBe(secret);
+  const own = (timestamp: string) => post(url, signAt(secret, timestamp, '{}'), '{}');
+  const now = String(Math.floor(Date.now() / 1000));
+  expect(await own(now)).toBe(204);
+  for (const odd of oddTimestamps(now)) expect(await own(odd), odd).toBe(400);
+}
+
+/** The headers of a message that is signed with the timestamp, a malformed one too. */
+function signAt(secret: string, timestamp: string, body: string): Record<string, string> {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const signature = createHmac('sha256', key).update(`msg_1.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
+}
+
+/** Texts that a lax reader takes for a time in seconds. */
+function oddTimestamps(now: string): string[] {
+  const hex = `0x${Number(now).toString(16)}`;
+  return [`${now}x`, `+${now}`, `${now}.0`, `${now}e0`, hex, `000${now}`, `${now.slice(0, 5)} ${now.slice(5)}`];
 }
 
 async function stateOf(environment: CallbackEnvironment): Promise<string | undefined> {
@@ -110,6 +127,14 @@ test.each(['python', 'php'])('the %s snippet refuses a delivered message with an
     [changed('webhook-signature', 'v1,AAAA'), call.body],
     [changed('webhook-signature', ''), call.body],
   ];
+  // what a header of HTTP cannot be, or a server trims, the function refuses too
+  const now = String(Math.floor(Date.now() / 1000));
+  const odd = [...oddTimestamps(now), ` ${now}`, `${now} `, `${now}\n`, '١٧٩٥٢٥٨٨٠٠', `-${now}`, ''];
+  const signed = [now, ...odd].map((one): [Record<string, string>, string] => [signAt(secret, one, '{}'), '{}']);
+  expect(verifyBy(language, secret, signed)).toEqual([true, ...odd.map(() => false)]);
+  const [first] = signed;
+  const bare = { ...first?.[0], 'webhook-signature': (first?.[0]['webhook-signature'] ?? '').slice('v1,'.length) };
+  expect(verifyBy(language, secret, [[bare, '{}']])).toEqual([false]);
   // without a secret anybody could sign: it is no secret
   for (const none of ['', 'whsec_', 'x']) expect(() => verifyBy(language, none, cases)).toThrow();
   expect(cases[1]?.[1]).not.toBe(call.body);
@@ -161,14 +186,14 @@ print(json.dumps([verify(s, h, b.encode()) for s, h, b in json.load(sys.stdin)])
   expect(JSON.parse(said)).toEqual([true, true, ...Array(6).fill(false)]);
 });
 
-test('the scripts that verify a day say how they are called, with exit code 2', () => {
+test('the scripts that verify a day say how they are called, with exit code 3', () => {
   for (const [program, script] of [
     [process.execPath, 'verify-day.mjs'],
     ['php', 'verify-day.php'],
   ] as const) {
     const { status, stderr } = spawnSync(program, [path.join(root, 'docs', script)], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([
-      2,
+      3,
       expect.stringMatching(/^usage: .* manifest\.json key\.txt ids\.txt kept\.txt\n$/),
     ]);
   }

@@ -399,6 +399,9 @@ test('the mismatch of a receipt that is nobody’s leads to the form that matche
   await transact(context.db, (trx) => raiseMismatches(trx, [mismatch], context.clock.now()));
   const rows = await readMismatchRows(context, 'receipt_unidentified');
   const id = rows.find((row) => row.transaction_id === paid.id)?.id;
+  expect((await operator.get('/mismatches?kind=receipt_unidentified')).text).toMatch(
+    /Desde a emissão do primeiro pedido da plataforma, (?:em|entre) \d\d\/\d\d\/\d{4}/,
+  );
   expect((await operator.get(`/mismatches/${id}`)).html).toContain(`href="/transactions/${paid.id}#match"`);
   expect((await operator.get(`/transactions/${paid.id}`)).html).toContain('<section class="act" id="match">');
 });

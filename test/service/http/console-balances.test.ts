@@ -681,4 +681,28 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   const dearest = (await post('accountant', address, { ...typed, fixed: '9,50' })).text;
   expect(dearest).toMatch(/nenhuma divergência nova de tarifas abre\. (?:1 já existe|\d+ já existem)/);
   expect(dearest).toContain(summed);
+  // what it ends, changes, leaves and opens adds up to what is open now and then
+  const effect = (text: string) => {
+    const cell = String.raw`(–|-?\d+) (–|-?R\$.[\d.,]+) (–|\d+) (–|R\$.[\d.,]+)`;
+    const read = (head: string) => (new RegExp(`${head} ${cell}`).exec(text) ?? []).slice(1).map((one) => toCents(one));
+    const rows = ['Terminam', 'Mudam de valor', 'Ficam como estão', 'Abrem'].map(read);
+    return { rows, sum: read('Em jogo depois Terminam.*? Abrem .*? Soma') };
+  };
+  const toCents = (cell: string): bigint => (cell === '–' ? 0n : BigInt(cell.replace(/[^\d]/g, '')));
+  const open = await env.context.db
+    .selectFrom('mismatches')
+    .select('amount_cents')
+    .where('kind', '=', 'commission_not_agreed')
+    .where('open_scope', 'is not', null)
+    .execute();
+  const [, newest = ''] =
+    /href="(\/balances\/fees\/[^"/]+\/undo)"/.exec((await get('accountant', '/balances/fees')).html) ?? [];
+  const agreeing = (await post('accountant', newest, {})).text;
+  for (const text of [dearest, agreeing]) {
+    const { rows, sum } = effect(text);
+    expect(rows.map((row) => row.length)).toEqual([4, 4, 4, 4]);
+    expect([0, 1, 2, 3].map((at) => rows.reduce((all, row) => all + (row[at] ?? 0n), 0n))).toEqual(sum);
+    expect(sum[0]).toBe(BigInt(open.length));
+  }
+  expect(effect(agreeing).rows[0]?.[0]).toBeGreaterThan(0n);
 });

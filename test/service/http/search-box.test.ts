@@ -9,6 +9,7 @@ import { putExpected } from '../../../src/expected/put-expected.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/operations/authorize-search.ts';
+import { indexParties } from '../../../src/privacy/index-parties.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { observe } from '../../support/make-observations.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -115,6 +116,29 @@ describe('a text in the box finds the transaction', () => {
     const order = { source: 'loja', number: `Nota ${localDay()}`, facts };
     await putExpected(env.context, { arrivals: [order], actor: 'test' });
     expect((await type(operator, order.number)).text).toContain(`Pedido com este número: ${order.number}`);
+  });
+
+  it('a whole reference comes first, before newer ones that only begin with its words', async () => {
+    const { e2e_id: _, ...base } = { ...env.paid, name: 'Rui', description: '', email: '', extra: '' };
+    const at = (n: number) => `${env.today}T0${n}:00:00-03:00`;
+    const rows = [6, 61, 62, 63, 64, 65].map((n, index) => ({
+      ...{ ...base, id: `0f0e0d0c-0000-4000-8000-0000000000c${index}`, reference: `cobranca-${n}`, amount: '3.00' },
+      created_at: at(index),
+    }));
+    await applyObservations(
+      env.context,
+      rows.map((row) => observe(row, env.context.clock.now())),
+    );
+    await indexParties(env.context);
+    const [exact] = rows;
+    const whole = await type(operator, 'cobranca-6');
+    expect([whole.ids[0], whole.ids.length]).toEqual([exact?.id, 6]);
+    expect(whole.text).toContain('Primeiro, o que tem exatamente este texto.');
+    expect(whole.text).toMatch(/6 transações/);
+    const cut = await operator.get(`${whole.address}&limit=2`);
+    const ids = [...cut.html.matchAll(/<td[^>]*><div><a href="\/transactions\/([^"]+)">/g)].map(([, id]) => id);
+    expect([ids[0], ids.length]).toEqual([exact?.id, 3]);
+    expect((await type(operator, 'cobranca')).text).not.toContain('Primeiro, o que tem exatamente');
   });
 
   it('and says of an amount or a day that was read as text that it was', async () => {

@@ -5,11 +5,11 @@ import { applyObservations } from '../../../src/ledger/apply/apply-observations.
 import { describeTransaction } from '../../../src/ledger/read/describe-transaction.ts';
 import {
   adjustBooks,
-  listAdjustments,
   makeAdjustmentId,
   reverseAdjustment,
   writeAdjustment,
 } from '../../../src/ledger/stated/adjust-books.ts';
+import { listAdjustments } from '../../../src/ledger/stated/list-adjustments.ts';
 import { finishReposts } from '../../../src/ledger/stated/state-opening.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { type AsOf, readBalances } from '../../../src/seal/read-balances.ts';

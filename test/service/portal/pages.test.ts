@@ -435,7 +435,17 @@ it('the cursor, the day manifests and the documents stand in the portal, in the 
   expect(english.html).toContain(
     'There is no e-mail on file. Where an e-mail is promised, open the portal; where a link',
   );
-  for (const name of ['callbacks', 'callback-types', 'fetch-events', 'day-manifests', 'provider-format', 'expected'])
+  expect((await show('/portal/docs')).html).toContain('href="/portal/docs/portal">O portal dos lojistas</a>');
+  const names = [
+    'callbacks',
+    'callback-types',
+    'fetch-events',
+    'day-manifests',
+    'provider-format',
+    'expected',
+    'portal',
+  ];
+  for (const name of names)
     for (const lang of ['pt-BR', 'en'])
       expect((await show(`/portal/docs/${name}`, lang)).html).not.toMatch(
         /For operators|Para operadores|confere (?:merchants|callbacks|manifests)|\/api\/v1\/merchants/,

@@ -141,6 +141,8 @@ test('Resumo adds up to the cent for each platform, in LibreOffice too', async (
 test('Não identificados lists the receipts that are not, or not wholly, of orders', async () => {
   const sheets = await read({ revision: 2 });
   const rows = rowsOf(sheetOf(sheets, 'Não identificados'));
+  const head = JSON.stringify(sheetOf(sheets, 'Não identificados').rows.slice(0, 3));
+  expect(head).toMatch(/Desde a emissão do primeiro pedido da plataforma, (?:em|entre) \d\d\/\d\d\/\d{4}/);
   const part = rows.find((row) => row['Id da transação']?.value === shared.id);
   expect([part?.Valor, part?.['De pedidos'], part?.['Não identificado']].map(centsOf)).toEqual([
     9_000n,

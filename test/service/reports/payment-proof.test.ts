@@ -55,7 +55,7 @@ it('a list that nobody read whole after its day proves no absence, and no presen
   expect(other.text.en).toMatch(/To conclude, an operator starts a reconciliation from .* to .*\./);
   const unread = await (await env.console('accountant')).get(`/transactions/proof?day=${day}&amount=9,99`);
   expect(unread.text).toContain('Dias antes, não lidos inteiros desde então 95');
-  expect(unread.text).toMatch(/Emitida pelo Confere em \d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d , sem o nome da empresa\./);
+  expect(unread.text).toMatch(/Feita em \d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d \. Falta o nome da empresa/);
   // the list itself is to be read too
   expect(unread.html).toContain(`?from=${addDays(day, -95)}&amp;to=${day}</code>`);
   const today = (await ask({ day: env.today, amount: '9.99' })).proof;

@@ -1,4 +1,4 @@
-import type { Response, Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
@@ -12,11 +12,11 @@ import { t, words } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { nameActors } from '../access/name-actors.ts';
-import { platformField } from '../parts/fields.ts';
+import { type Draft, platformField } from '../parts/fields.ts';
 import { moment, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, dayLink, type TableColumn, table } from '../parts/page-components.ts';
-import { filterText, readFilters } from '../parts/parse-filters.ts';
+import { filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import {
   listPlatformWords,
   type PlatformNames,
@@ -26,6 +26,7 @@ import {
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { hasRole } from '../parts/send-page.ts';
 import { type AccountNames, balanceTabs, LISTS, nameAdjustment, showAccount } from './describe-stated.ts';
+import { adjustmentFields, adjustmentQuery, adjustmentSums, sendAdjustments } from './list-adjustments.ts';
 
 /** Rows of a page of statements: each is compared with the ledger anew, in about 5 ms. */
 const STATEMENTS_SHOWN = 10;
@@ -40,7 +41,10 @@ type Made = { created_at: string; created_by: string };
 export function statedLists(context: Context): Router {
   const router = createRouter();
   statedList(context, router, statements, { rowsShown: STATEMENTS_SHOWN, render: statementTable });
-  statedList(context, router, adjustments, { render: adjustmentTable });
+  statedList(context, router, adjustments, {
+    ...{ render: adjustmentTable, query: adjustmentQuery, fields: adjustmentFields },
+    ...{ lead: adjustmentSums, send: sendAdjustments },
+  });
   statedList(context, router, openings, { render: openingTable });
   return router;
 }
@@ -52,21 +56,31 @@ type Shown = {
   response: Response;
   /** Names of bank accounts. */
   banks: AccountNames;
+  /** Whether a filter is set. */
+  areSet?: boolean;
 };
 
-type Stated<Row> = {
+type ByPlatform = { platform?: string | undefined };
+
+type Stated<Row, Filter> = {
   rowsShown?: number;
   render: (context: Context, rows: NoInfer<Row>[], shown: Shown) => Html;
+  query?: z.ZodType<Filter>;
+  /** The fields of its filters beside the platform. */
+  fields?: (context: Context, response: Response, draft: Draft) => Promise<Html[]>;
+  lead?: (context: Context, filters: Filter) => Promise<Html>;
+  /** Sends it as a file. */
+  send?: (context: Context, request: Request, response: Response, filters: Filter) => Promise<void>;
 };
 
-const query = z.object({ platform: filterText(PLATFORM_CHARS_MAX) });
+const byPlatform = z.object({ platform: filterText(PLATFORM_CHARS_MAX) });
 
-/** A list with a filter by platform. */
-function statedList<Row extends Made & { seq: number }>(
+/** A list with a filter by platform, and perhaps others. */
+function statedList<Row extends Made & { seq: number }, Filter extends ByPlatform>(
   context: Context,
   router: Router,
-  declared: List<Row, { platform?: string | undefined }> & { name: string },
-  { rowsShown, render }: Stated<Row>,
+  declared: List<Row, Filter> & { name: string },
+  { rowsShown, render, query = byPlatform as unknown as z.ZodType<Filter>, ...more }: Stated<Row, Filter>,
 ): void {
   const name = declared.name as keyof typeof LISTS;
   const list = LISTS[name];
@@ -76,13 +90,17 @@ function statedList<Row extends Made & { seq: number }>(
     const known = await context.db.selectFrom(name).select('platform').distinct().limit(PLATFORMS_MAX).execute();
     const platforms = known.map(({ platform }) => platform);
     const words = listPlatformWords(response, platforms, names);
-    const fields = [platformField(draft, words)];
+    const fields = [platformField(draft, words), await more.fields?.(context, response, draft)];
     const tabs = balanceTabs(response, list.address);
     if (filters === undefined) {
       sendWrongFilters(request, response, { ...list, tabs, filters: { fields, areSet: true } });
       return;
     }
-    const { platform } = filters;
+    if (more.send && request.query.format !== undefined) {
+      await more.send(context, request, response, filters);
+      return;
+    }
+    const areSet = isFiltered(filters);
     const given = { filter: filters, via: 'console', ...(rowsShown ? { limitDefault: rowsShown } : {}) } as const;
     const { rows, next } = await readListPage(context, declared, request, response, given);
     const nameOf = await nameActors(
@@ -90,11 +108,12 @@ function statedList<Row extends Made & { seq: number }>(
       response,
       rows.map((row) => row.created_by),
     );
-    const shown = render(context, rows, { names, nameOf, response, banks: await readBankAccounts(context.db) });
+    const shown = render(context, rows, { areSet, names, nameOf, response, banks: await readBankAccounts(context.db) });
     sendList(request, response, {
       ...list,
       tabs,
-      ...(platforms.length > 1 || platform ? { filters: { fields, areSet: platform !== undefined } } : {}),
+      ...(platforms.length > 1 || more.fields || areSet ? { filters: { fields, areSet } } : {}),
+      lead: await more.lead?.(context, filters),
       rows: shown,
       next,
     });
@@ -129,13 +148,13 @@ function statementTable(context: Context, rows: RowOf<typeof statements>[], { na
 export function adjustmentTable(
   context: Context,
   rows: RowOf<typeof adjustments>[],
-  { names, nameOf, response, banks }: Shown,
+  { names, nameOf, response, banks, areSet }: Shown,
 ): Html {
   const mayReverse = hasRole(response, ...undoAdjustment.roles);
   return table({
     caption: 'Ajustes, os mais novos primeiro',
     rows,
-    empty: 'Nenhum ajuste até agora.',
+    empty: areSet ? 'Nada com estes filtros: tire um deles.' : 'Nenhum ajuste até agora.',
     columns: [
       { title: 'Dia', cell: (row) => dayLink(row.day) },
       { title: 'Plataforma', cell: (row) => platformLink(names, row.platform) },

@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { previewRepost } from '../../../ledger/read/preview-change.ts';
-import { listAdjustments } from '../../../ledger/stated/adjust-books.ts';
+import { listAdjustments } from '../../../ledger/stated/list-adjustments.ts';
 import { listOpenings, reverseOpeningEntry } from '../../../ledger/stated/state-opening.ts';
 import { undoAdjustment } from '../../../operations/books/adjustments.ts';
 import { undoOpening } from '../../../operations/books/openings.ts';
@@ -44,7 +44,7 @@ function adjustmentReversalForm(context: Context): TwoStepForm<GivenOf<typeof un
     list: LISTS.adjustments,
     names: ['note'],
     async find({ params }, response) {
-      const [item] = await listAdjustments(context.db, 1, undefined, params.id);
+      const [item] = await listAdjustments(context.db, 1, undefined, { id: params.id });
       if (!item) throw refuse('adjustment_unknown');
       await auditPersonalAccess(context, response, 'adjustments.list', item.id);
       return item;

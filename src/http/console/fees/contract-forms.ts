@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
-import { addDays, addMonths, boundsOfMonth, type Day, isDay, type Month, monthOf } from '../../../domain/calendar.ts';
-import { append } from '../../../domain/lists.ts';
+import { addDays, addMonths, type Day, isDay, monthOf } from '../../../domain/calendar.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { readContracts } from '../../../ledger/journal/read-contracts.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
-import { type DayDifference, type FeeRow, readFees, sumDifferences } from '../../../ledger/stated/read-fees.ts';
+import { type DayDifference, sumDifferences } from '../../../ledger/stated/read-fees.ts';
 import { addCommission, BASIS_POINTS_MAX, undoCommission } from '../../../operations/books/commissions.ts';
 import type { AnyChange, By, GivenOf } from '../../../operations/define-change.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
@@ -19,9 +18,9 @@ import { FEES } from '../balances/describe-stated.ts';
 import { moneyField, readMoney } from '../balances/form-fields.ts';
 import { ofChange, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
 import { choiceField, dayField, formatMoneyInput, inputField } from '../parts/fields.ts';
-import { formatCount, formatDay, formatMoney, money, moneyOf } from '../parts/format.ts';
+import { formatCount, formatDay, money, moneyOf } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
-import { facts, table } from '../parts/page-components.ts';
+import { facts } from '../parts/page-components.ts';
 import {
   readBookedPlatformWords,
   readNamesInFull,
@@ -29,9 +28,8 @@ import {
   showPlatform,
 } from '../parts/read-platform-names.ts';
 import { OPERATION_WORDS } from '../parts/words.ts';
-import { nameMonth } from '../reports/month.ts';
-
-type Stated = GivenOf<typeof addCommission>;
+import { type ContractDays, describeWould, type Stated } from './describe-would.ts';
+import { compareMismatches, effectTable } from './render-effect.ts';
 
 /** The month to compare a contract by: the last one that ended, or the first of a later contract. */
 function landOn({ calendar, clock }: Context, from: Day): string {
@@ -87,8 +85,6 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
   };
 }
 
-type ContractDays = { from: Day; to: Day | null };
-
 /** Days of a contract that a preview compares, the newest; the watch compares all of them. */
 const COMPARED_DAYS_MAX = 92;
 
@@ -112,7 +108,8 @@ async function describeOpened<Given, Made>(
   const span = { from, to };
   const read = async ({ db }: Context) =>
     span.from > to ? [] : await sumDifferences(db, await readContracts(db), span);
-  const before = new Map((await read(context)).map((one) => [`${one.day} ${one.platform}`, one]));
+  const known = await read(context);
+  const before = new Map(known.map((one) => [`${one.day} ${one.platform}`, one]));
   let after: Awaited<ReturnType<typeof read>> = [];
   const compared = async (inner: Context, ...of: [Given, By]): Promise<Made> => {
     const made = await change.change(inner, ...of);
@@ -125,10 +122,12 @@ async function describeOpened<Given, Made>(
   // those of other platforms stay as they are
   const changed = new Set(after.filter((one) => !isDeepStrictEqual(one, was(one))).map(({ platform }) => platform));
   const open = after.filter(({ platform, differing }) => differing > 0 && changed.has(platform));
-  const opened = open.filter((one) => !was(one)?.differing).length;
+  const effect = await compareMismatches(context.db, span, { before: known, after });
+  const effects = effectTable(effect);
+  const opened = effect.opened.later?.count ?? 0;
   const days = { from: formatDay(span.from), to: formatDay(to) };
   if (open.length === 0)
-    return html`<p class="explain">${t('De {from} a {to}, nenhuma divergência de tarifas abre.', days)}</p>`;
+    return html`<p class="explain">${t('De {from} a {to}, nenhuma divergência de tarifas abre.', days)}</p>${effects}`;
   const names = await readPlatformNames(context, response);
   const list = [...Map.groupBy(open, ({ platform }) => platform)].map(([platform, own]) => {
     const n = formatCount(own.reduce((sum, one) => sum + one.differing, 0));
@@ -138,7 +137,7 @@ async function describeOpened<Given, Made>(
     const shown = showPlatform(names, presentPlatform(getCaller(response), { platform }).platform);
     return html`<li>${tHtml('{platform}: {n} fora do contrato, que custaram {charged} em vez de {agreed}', { platform: shown, n, charged, agreed })}</li>`;
   });
-  const known = open.length - opened;
+  const changes = effect.changed.later?.count ?? 0;
   const said =
     opened === 0
       ? t('De {from} a {to}, nenhuma divergência nova de tarifas abre.', days)
@@ -148,76 +147,7 @@ async function describeOpened<Given, Made>(
           'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.',
           days,
         );
-  return html`<div class="explain${opened > 0 && ' bad'}"><p>${said}${known > 0 && html` ${plural(known, '1 já existe e passa ao novo valor. Ao todo:', '{n} já existem, uma por dia e plataforma, e passam aos novos valores. Ao todo:')}`}</p><ul class="reasons">${list}</ul></div>`;
-}
-
-/** Months that a preview compares, the newest of a contract that are over. */
-const COMPARED_MONTHS_MAX = 3;
-
-/** The months to show a contract by: its newest ones that are over, else the last month. */
-function listCompared({ calendar, clock }: Context, { from, to }: ContractDays): Month[] {
-  const over = addMonths(monthOf(calendar.dayOf(clock.now())), -1);
-  const last = to !== null && monthOf(to) < over ? monthOf(to) : over;
-  const months = [last];
-  while (months.length < COMPARED_MONTHS_MAX && (months[0] ?? last) > monthOf(from))
-    months.unshift(addMonths(months[0] ?? last, -1));
-  return months;
-}
-
-type Would = Pick<FeeRow, 'payments' | 'agreed' | 'covered'> & { month: Month | undefined; platform: string | null };
-
-/** Shows what whole months would have cost by a contract, by month and platform. */
-async function describeWould(context: Context, response: Response, stated: Stated): Promise<Html> {
-  const months = listCompared(context, stated);
-  const own = (await readContracts(context.db)).filter(
-    (one) => stated.platform === null && one.operation === stated.operation,
-  );
-  const rows: Would[] = [];
-  for (const month of months) {
-    const { from, to } = boundsOfMonth(month);
-    const contract = { ...stated, id: '', fixedCents: stated.fixed, basisPoints: stated.basis_points, from, to };
-    // a platform's own contract takes precedence over one for all
-    const apart = own.filter((one) => one.from <= to && (one.to === null || one.to >= from));
-    const fees = await readFees(context.db, month, { given: [contract] });
-    const found = fees.rows.filter(
-      (row) => row.uncovered < row.payments && !apart.some(({ platform }) => platform === row.platform),
-    );
-    append(
-      rows,
-      found.map((row) => ({ ...row, month })),
-    );
-  }
-  const compared = months.map(nameMonth).join(', ');
-  if (rows.length === 0)
-    return html`<p class="explain">${t('Nenhuma transação de {months} é coberta por este contrato: não há o que comparar.', { months: compared })}</p>`;
-  const names = await readPlatformNames(context, response);
-  const shown = rows.length === 1 ? rows : [...rows, addUp(rows)];
-  return html`<section><h2>${t('Por este contrato')}</h2><p class="hint">${t('Meses inteiros, como se o contrato valesse neles.')}${stated.platform === null && html` ${t('Plataformas com um contrato próprio ficam de fora.')}`}</p>${table(
-    {
-      caption: 'Por este contrato',
-      rows: shown,
-      empty: 'Nada foi pago neste mês.',
-      columns: [
-        { title: 'Mês', cell: ({ month }) => (month === undefined ? html`<b>${t('Soma')}</b>` : nameMonth(month)) },
-        {
-          title: 'Plataforma',
-          cell: (row) => showPlatform(names, presentPlatform(getCaller(response), row).platform),
-        },
-        { title: 'Transações', cell: (row) => formatCount(row.payments), align: 'end' },
-        { title: 'Teria custado', cell: (row) => money(row.agreed), align: 'end' },
-        { title: 'Cobrado', cell: (row) => money(row.covered), align: 'end' },
-        { title: 'Diferença', cell: (row) => formatMoney(row.covered - row.agreed), align: 'end' },
-      ],
-    },
-  )}</section>`;
-}
-
-function addUp(rows: Would[]): Would {
-  const sum = (get: (row: Would) => bigint): bigint => rows.reduce((all, row) => all + get(row), 0n);
-  return {
-    ...{ month: undefined, platform: null, payments: rows.reduce((all, row) => all + row.payments, 0) },
-    ...{ agreed: sum((row) => row.agreed), covered: sum((row) => row.covered) },
-  };
+  return html`<div class="explain${opened > 0 && ' bad'}"><p>${said}${changes > 0 && html` ${plural(changes, '1 já existe e passa ao novo valor. Ao todo:', '{n} já existem, uma por dia e plataforma, e passam aos novos valores. Ao todo:')}`}</p><ul class="reasons">${list}</ul></div>${effects}`;
 }
 
 type Contract = Awaited<ReturnType<typeof listContracts>>[number];

@@ -10,13 +10,16 @@ import { MISMATCH_SORTS, type PresentedMismatch, transactionAmountOf } from '../
 import { type OpenCause, readOpenCauses } from '../../../mismatches/read-open-causes.ts';
 import { nameFilters } from '../../../operations/define-list.ts';
 import { CAUSE_CHARS_MAX, mismatches } from '../../../operations/mismatches.ts';
+import { language } from '../../../texts/language.ts';
+import { sayReceiptsBegin } from '../../../texts/reports/say-receipts-begin.ts';
+import { textsOf } from '../../../texts/reports/texts.ts';
 import { type Label, plural, t, words } from '../../../texts/translate.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
 import { EMPTY_VALUE, formatCount, formatDay, moment, moneyAtStake, moneyOf, shortId } from '../parts/format.ts';
-import { type Html, html } from '../parts/html.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, type TableColumn, table, transactionLink } from '../parts/page-components.ts';
 import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import {
@@ -91,7 +94,7 @@ export function mismatchListPages(context: Context): Router {
     const lead =
       kind === undefined
         ? causes.length > 0 && causeTable(context, causes)
-        : html`${explain(kind)}${hasCauses && handleManyForm(context, response, { kind, cause, causes })}`;
+        : html`${explain(kind)}${kind === 'receipt_unidentified' && (await sayBegin(context))}${hasCauses && handleManyForm(context, response, { kind, cause, causes })}`;
     sendList(request, response, {
       ...MISMATCH_LIST,
       filters: { fields, areSet },
@@ -214,6 +217,13 @@ function aboutCell(row: ListedMismatch, names: PlatformNames, orders: OrderKeys)
   if (!row.transaction_id && !row.reference && typeof platform === 'string') return platformLink(names, platform);
   if (row.transaction_id || !row.reference) return transactionLink(row.transaction_id || null);
   return html`<span class="long">${row.reference}</span>`;
+}
+
+/** Says from which day on receipts without an order are listed. */
+async function sayBegin({ db }: Context): Promise<Part> {
+  const starts = await db.selectFrom('expected_starts').select('since_day').execute();
+  const days = starts.map((one) => one.since_day);
+  return days.length > 0 && html`<p class="hint">${sayReceiptsBegin(days, textsOf(language()))}</p>`;
 }
 
 function explain(kind: string): Html {

@@ -15,7 +15,7 @@ const FILE = 'confere-cli.tgz';
 const TOOL = `/portal/${FILE}`;
 const FIRST = 'callbacks';
 /** The documents for merchants, each in both languages. */
-const NAMES = [FIRST, 'callback-types', 'fetch-events', 'day-manifests', 'provider-format', 'expected'];
+const NAMES = [FIRST, 'callback-types', 'fetch-events', 'day-manifests', 'provider-format', 'expected', 'portal'];
 export const SCHEMA_FILE = 'callbacks.schema.json';
 /** Files that the documents name, by their types. */
 const FILES = new Map([

@@ -2,8 +2,8 @@ import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day, isDay, monthOf } from '../../../domain/calendar.ts';
-import { listAdjustments } from '../../../ledger/stated/adjust-books.ts';
 import { readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
+import { listAdjustments } from '../../../ledger/stated/list-adjustments.ts';
 import { adjustments } from '../../../operations/books/adjustments.ts';
 import { makeOneReport } from '../../../operations/books/reports.ts';
 import { readList, withhold } from '../../../operations/define-list.ts';
@@ -224,7 +224,7 @@ async function renderAdjustments(
   day: Day,
   platform: string | undefined,
 ): Promise<Part> {
-  const found = await listAdjustments(context.db, ADJUSTMENTS_SHOWN_MAX, undefined, undefined, platform, day);
+  const found = await listAdjustments(context.db, ADJUSTMENTS_SHOWN_MAX, undefined, { platform, from: day, to: day });
   if (found.length === 0) return undefined;
   await auditPersonalAccess(context, response, 'adjustments.list', 'notes');
   const rows = found.map((row) => withhold(adjustments, row, getCaller(response)));
@@ -235,7 +235,7 @@ async function renderAdjustments(
   );
   const names = await readPlatformNames(context, response);
   const isCut = found.length === ADJUSTMENTS_SHOWN_MAX;
-  return html`<section><h2>${t('Ajustes deste dia')}</h2>${adjustmentTable(context, rows, { names, nameOf, response, banks: await readBankAccounts(context.db) })}${isCut && html`<p class="hint"><a href="${LISTS.adjustments.address}">${t('Aqui estão {count}.', { count: formatCount(rows.length) })}</a></p>`}</section>`;
+  return html`<section><h2>${t('Ajustes deste dia')}</h2>${adjustmentTable(context, rows, { names, nameOf, response, banks: await readBankAccounts(context.db) })}${isCut && html`<p class="hint"><a href="${LISTS.adjustments.address}?from=${day}&amp;to=${day}">${t('Aqui estão {count}.', { count: formatCount(rows.length) })}</a></p>`}</section>`;
 }
 
 /** The open mismatches that concern the day, with their number, which leads to just these in the list. */

@@ -24,7 +24,7 @@ import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField } from '../parts/send-page.ts';
 import { sendExport } from './export-transactions.ts';
 import { foundTable } from './present-found.ts';
-import { type Asked, authorizeFound, searchOf, searchSchema, splitBox } from './read-search.ts';
+import { type Asked, authorizeFound, type Search, searchOf, searchSchema, splitBox } from './read-search.ts';
 import {
   type Choices,
   renderChips,
@@ -83,30 +83,52 @@ async function sendFound(context: Context, request: Request, response: Response,
   const search = searchOf(response, filters);
   const { limit, after } = parsePage(request);
   await authorizeFound(context, response, search);
-  const { rows: shown, next } = await readFound(
-    context,
-    { ...search.query, limit, after },
-    { caller: getCaller(response), named: search.named, target: search.target, via: 'console' },
-  );
+  const by = { caller: getCaller(response), named: search.named, target: search.target, via: 'console' };
+  const { rows: found, next } = await readFound(context, { ...search.query, limit, after }, by);
+  const key = after === undefined ? findKey(search, filters) : undefined;
+  const exact = key === undefined ? [] : await readExact(context, { search, key, by }, { found, isWhole: !next });
+  const shown =
+    exact.length === 0 ? found : [...exact, ...found.filter(({ id }) => exact.every((one) => one.id !== id))];
+  const isLed = exact.length > 0 && exact.length < shown.length;
   const total =
     next === undefined && after === undefined
       ? sumShown(shown)
       : await readSearchTotal(context.db, context.keys, search.query);
   const choices = await readChoices(context, response);
   const orders = await findOrders(context, filters);
-  const isCut = filters.inside !== undefined && next !== undefined && shown.length < limit;
+  const isCut = filters.inside !== undefined && next !== undefined && found.length < limit;
   const exportOf = (other: Filters): string => encryptAddress(context, request, EXPORT, other);
   sendList(request, response, {
     ...LIST,
     filters: { ...form(response, draft, choices), areSet: isFiltered(filters) },
     lead: html`<div class="about">${renderChips(given, choices, { addressOf, today })}${renderReadings(search.readings, given, { addressOf, today, full })}${renderOrders(orders)}${shown.length + orders.length === 0 && after === undefined && renderHelp(search.readings, given, { addressOf, today })}
-${shown.length > 0 && html`${renderTotal(total, filters.from === filters.to ? filters.from : undefined)}${renderExports(given, exportOf, full)}`}${isCut && html`<p class="notice">${t('O tempo desta busca acabou em {day}: ela continua na próxima página.', { day: formatDay(next.slice(0, 10)) })}</p>`}<p class="hint"><a href="${PROOF.address}">${t(PROOF.title)}</a></p></div>`,
+${shown.length > 0 && html`${renderTotal(total, filters.from === filters.to ? filters.from : undefined)}${renderExports(given, exportOf, full)}`}${isCut && html`<p class="notice">${t('O tempo desta busca acabou em {day}: ela continua na próxima página.', { day: formatDay(next.slice(0, 10)) })}</p>`}${isLed && html`<p class="hint">${t('Primeiro, o que tem exatamente este texto.')}</p>`}<p class="hint"><a href="${PROOF.address}">${t(PROOF.title)}</a></p></div>`,
     rows: foundTable(context, shown, {
       names: await readPlatformNames(context, response),
       empty: sayEmpty(filters, orders.length),
     }),
     next,
   });
+}
+
+type Found = Awaited<ReturnType<typeof readFound>>['rows'];
+
+/** The text of the box, where it is searched for as a whole reference or extra and as something wider too. */
+function findKey({ readings }: Search, { q = '' }: Asked['filters']): string | undefined {
+  const isWider = readings.some(({ kind }) => kind !== 'reference' && kind !== 'extra');
+  return isWider && readings.some(({ kind }) => kind === 'reference') ? q.trim() : undefined;
+}
+
+/** Reads what has the text as its whole reference or extra: it is shown first, on the first page, and where its time puts it. */
+async function readExact(
+  context: Context,
+  { search, key, by }: { search: Search; key: string; by: Parameters<typeof readFound>[2] },
+  { found, isWhole }: { found: Found; isWhole: boolean },
+): Promise<Found> {
+  const exact = found.filter(({ reference, extra }) => reference === key || extra === key);
+  if (exact.length > 0 || isWhole) return exact;
+  const anyOf = [{ reference: key }, { extra: key }];
+  return (await readFound(context, { ...search.query, anyOf, limit: KEYED_MAX, after: undefined }, by)).rows;
 }
 
 function sayEmpty(filters: Asked['filters'], orders: number): Label {

@@ -102,8 +102,8 @@ function renderProof(context: Context, proof: PaymentProof): Html {
   const isOpen = list.conclusion === 'unknown' || payments.some(({ mismatches }) => mismatches.length > 0);
   const bad = (isOpen || proof.conclusion === 'unknown') && ' bad';
   return html`<section><h2 class="as-written">${sayQuestion(proof)}${listVerdicts(proof).map(({ code, text }) => html` ${badge({ [code]: text }, code)}`)}</h2>
-<p class="hint">${issuer ? tHtml('Emitida por {issuer} em {at}.', { issuer, at }) : tHtml('Emitida pelo Confere em {at}, sem o nome da empresa.', { at })}</p>
-${!issuer && html`<p class="hint act-hint">${t('Falta o nome da empresa: um administrador do servidor o define em ALERT_EMAIL_FROM.')}</p>`}
+<p class="hint">${issuer ? tHtml('Emitida por {issuer} em {at}.', { issuer, at }) : tHtml('Feita em {at}.', { at })}</p>
+<p class="hint act-hint">${issuer ? t('Este é o nome da empresa em ALERT_EMAIL_FROM: um administrador do servidor o muda.') : t('Falta o nome da empresa: um administrador do servidor o define em ALERT_EMAIL_FROM.')}</p>
 <div class="explain${bad}">${sayPaymentProof(context.calendar, proof).map((one) => html`<p>${one}</p>`)}
 ${proof.more && html`<p>${t('Aqui estão {count}.', { count: formatCount(PAYMENTS_SHOWN_MAX) })}</p>`}</div>
 ${payments.map((one) => renderPayment(context, one))}</section>
