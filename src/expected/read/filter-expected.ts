@@ -46,7 +46,7 @@ export type ExpectedFilters = {
   alike?: 'true' | undefined;
   /** Is proven unpaid, and no payment that is known may be its own. */
   chargeable?: 'true' | undefined;
-  /** Of a merchant: only a payment that this filter lets it see is alike; null: none. */
+  /** Limits what is alike to payments that this filter of a merchant lets it see; null: none. */
   shows?: MerchantFilter | null | undefined;
 };
 

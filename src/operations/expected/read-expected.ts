@@ -49,7 +49,7 @@ export function ownOrders<Filter extends object>(caller: Caller, filter: Filter)
 
 /**
  * Limits a filter to what the caller sees: a merchant, the sources of its token, and hints by the payments that the operators' filter lets it see.
- * @throws ConfereError `forbidden` where SQL cannot tell which these are.
+ * @throws ConfereError `forbidden` where SQL cannot compare that filter.
  */
 export async function limitToCaller(
   { db }: Pick<Context, 'db'>,

@@ -183,7 +183,7 @@ it('a merchant lists no orders by payments that it may not see', async () => {
   await payOne(env.context, { platform: 'alpha', reference: 'a-none', amount: '61.00' });
   expect([await list(beta, 'alike'), await list(beta, 'chargeable')]).toEqual([[], ['beta']]);
   expect([await list(alpha, 'alike'), await list(alpha, 'chargeable')]).toEqual([['alpha'], []]);
-  // what keys of extra let it see, SQL cannot tell
+  // SQL does not compare keys of extra
   const keyed = { platforms: ['beta'], expected: true, extra_match: { shop: 'b' } };
   await updateMerchant(env.context, beta?.id ?? '', { filter: keyed });
   expect(await beta?.call('GET', '?alike=true')).toMatchObject({ status: 403, reason: 'filter_of_operators' });
