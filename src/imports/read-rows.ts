@@ -26,6 +26,8 @@ export type Table = {
   is1904: boolean;
   /** Faults of the sheet as a whole; filled while its rows are read. */
   faults: ImportFault[];
+  /** The row of the header, once it is read. */
+  header?: number;
   /** Stands between the fields of a CSV. Cells of a sheet may be empty only because they have a style. */
   separator?: string;
 };
@@ -56,8 +58,10 @@ export async function readRows(table: Table, columns: Columns, rowsMax: number):
     if (!header) {
       const names = findColumns(row, columns);
       // an unquoted 1500,75 in a file with commas is two fields
-      if (names) header = { names, fieldsMax: table.separator ? row.cells.length : Number.POSITIVE_INFINITY };
-      else if (above.push(row) === BESIDE_ROWS_MAX) break;
+      if (names) {
+        header = { names, fieldsMax: table.separator ? row.cells.length : Number.POSITIVE_INFINITY };
+        table.header = row.number;
+      } else if (above.push(row) === BESIDE_ROWS_MAX) break;
       continue;
     }
     const read = readRow(row, header, columns, table);

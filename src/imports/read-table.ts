@@ -79,11 +79,12 @@ async function openXlsx(bytes: Buffer, columns: Columns, limits: TableLimits): P
   const rows = readSheet(workbook, await chooseSheet(workbook, columns, context), {
     ...context,
     onMerge(range) {
-      // the other cells of a merge would pass for empty
-      if (faults.length < MERGED_LISTED_MAX) faults.push(describeMerge(range));
+      // the other cells of a merge would pass for empty; merges come after the rows
+      if (faults.length < MERGED_LISTED_MAX && !endsAbove(range, table.header)) faults.push(describeMerge(range));
     },
   });
-  return { rows: withShortNumbers(rows), is1904: workbook.is1904, faults };
+  const table: Table = { rows: withShortNumbers(rows), is1904: workbook.is1904, faults };
+  return table;
 }
 
 /** The sheet with the header, of those that are not hidden; the first one if none has it. */
@@ -103,6 +104,14 @@ async function chooseSheet(workbook: Workbook, columns: Columns, context: SheetC
 
 const MERGED_LISTED_MAX = 50;
 const RANGE_CHARS_MAX = 20;
+
+const RANGE = /^[A-Z]{1,3}[1-9]\d{0,6}:[A-Z]{1,3}([1-9]\d{0,6})$/;
+
+/** Whether a merge has no cell of the table: a title above the header may have one. */
+function endsAbove(range: string, header = 0): boolean {
+  const [, last] = RANGE.exec(range) ?? [];
+  return last !== undefined && Number(last) < header;
+}
 
 function describeMerge(range: string): ImportFault {
   const [row = '0'] = /\d{1,7}/.exec(range.slice(0, RANGE_CHARS_MAX)) ?? [];

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Context } from '../context.ts';
 import type { Language } from '../domain/language/language.ts';
 import { VERSION } from '../domain/version.ts';
-import { LEDGER_ACCOUNTS } from '../ledger/stated/check-accounts.ts';
+import { CHART_ACCOUNTS } from '../ledger/stated/check-accounts.ts';
 import { reportsDirectory } from '../reports/revisions/make-report.ts';
 import { withDrafts } from '../reports/revisions/publish-drafts.ts';
 import { openSheet, type SheetWriter } from '../reports/xlsx/open-sheet.ts';
@@ -48,7 +48,7 @@ export async function renderTemplate(
 ): Promise<Buffer | undefined> {
   const kind = findImportKind(name);
   if (Object.keys(kind.columns).length === 0) return undefined;
-  const rows = name === 'accounts' ? LEDGER_ACCOUNTS.map((one) => describeCode(textsOf(language).accounts, one)) : [];
+  const rows = name === 'accounts' ? CHART_ACCOUNTS.map((one) => describeCode(textsOf(language).accounts, one)) : [];
   if (format === 'xlsx') return await renderWorkbook(context, { kind, rows: rows.map((text) => [{ text }]) }, language);
   const header = Object.values(kind.columns).map(({ titles }) => titles[language]);
   const lines = [header.join(';'), ...rows.map((row) => row + ';'.repeat(header.length - 1))];

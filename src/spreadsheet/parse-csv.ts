@@ -22,13 +22,13 @@ export function* parseCsv(text: string, separator: string): Generator<SheetRow, 
     for (;;) {
       const field = readField(text, { position, line }, separator);
       if (field.text.length > FIELD_CHARS_MAX)
-        throw new UnreadableFileError(`line ${line} has a field of more than ${FIELD_CHARS_MAX} characters`);
+        throw new UnreadableFileError(message('file.field_long', { line, n: FIELD_CHARS_MAX }));
       cells.push(field.text === '' ? undefined : { kind: 'text', text: field.text, isFormula: false });
       line += field.lines;
       position = field.end;
       if (text[position] !== separator) break;
       if (cells.length === FIELDS_MAX)
-        throw new UnreadableFileError(`line ${number} has more than ${FIELDS_MAX} fields`);
+        throw new UnreadableFileError(message('file.fields_many', { line: number, n: FIELDS_MAX }));
       position++;
     }
     if (text[position] === '\r' && text[position + 1] === '\n') position++;

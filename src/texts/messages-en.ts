@@ -120,6 +120,8 @@ export const MESSAGES_EN = {
   'file.no_zip': 'it is no zip, or it was cut off',
   'file.encrypted': 'it is encrypted',
   'file.two_sheets': 'sheets {one} and {other} have the header: give each in a file of its own',
+  'file.field_long': 'line {line} has a field of more than {n} characters',
+  'file.fields_many': 'line {line} has more than {n} fields',
   'file.quotes_open': 'the quotes that open in line {line} have no end',
   'file.quotes_text': 'text follows the quotes that close in line {line}',
   // faults of a row of a table, or a cell

@@ -122,6 +122,8 @@ export const MESSAGES_PT_BR: { [Name in keyof typeof MESSAGES_EN]: string } = {
   'file.no_zip': 'não é um XLSX inteiro: salve-o de novo como XLSX',
   'file.encrypted': 'tem senha: salve-o sem ela',
   'file.two_sheets': 'as abas {one} e {other} têm o cabeçalho: mande cada uma num arquivo',
+  'file.field_long': 'a linha {line} tem um campo de mais de {n} caracteres',
+  'file.fields_many': 'a linha {line} tem mais de {n} campos',
   'file.quotes_open': 'as aspas que abrem na linha {line} não têm fim',
   'file.quotes_text': 'há texto depois das aspas que fecham na linha {line}',
   'field.day': 'escreva um dia como 2026-11-20',

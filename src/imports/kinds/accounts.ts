@@ -6,10 +6,11 @@ import {
   ACCOUNT_CHARS_MAX,
   type AccountFault,
   BANK,
-  LEDGER_ACCOUNTS,
+  CHART_ACCOUNTS,
   type MappedAccount,
 } from '../../ledger/stated/check-accounts.ts';
 import { foldName } from '../../ledger/stated/platform-names.ts';
+import { describeCode } from '../../texts/fill.ts';
 import { textsOf } from '../../texts/reports/texts.ts';
 import { type Column, fold, textColumn } from '../columns.ts';
 import { defineTable } from '../define-table.ts';
@@ -39,8 +40,8 @@ function column(name: keyof typeof ACCOUNT_CHARS_MAX, pt: string, en: string, ex
 }
 
 const NAMED = new Map(
-  LEDGER_ACCOUNTS.flatMap((account) =>
-    LANGUAGES.map((language) => [fold(textsOf(language).accounts[account] ?? account), account] as const),
+  CHART_ACCOUNTS.flatMap((account) =>
+    LANGUAGES.map((language) => [fold(describeCode(textsOf(language).accounts, account)), account] as const),
   ),
 );
 
@@ -126,7 +127,7 @@ function toFault(
 
 /** Writes a map as a CSV of this kind, with a row to be filled in for each account without one. */
 export function renderAccountMap(accounts: MappedAccount[]): string {
-  const missing = LEDGER_ACCOUNTS.filter((account) => !accounts.some((row) => row.account === account));
+  const missing = CHART_ACCOUNTS.filter((account) => !accounts.some((row) => row.account === account));
   const rows: Partial<MappedAccount>[] = [...accounts, ...missing.map((account) => ({ account }))];
   const columns = Object.entries(ACCOUNTS.columns) as [keyof MappedAccount, (typeof ACCOUNTS.columns)[string]][];
   const header = columns.map(([, { titles }]) => titles['pt-BR']);

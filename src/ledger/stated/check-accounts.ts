@@ -31,6 +31,18 @@ export const LEDGER_ACCOUNTS = [
   'Equity:Adjustments',
 ] as const;
 
+/** The accounts of refunds by the account of the ledger that they are posted to. The map alone has them: without a row of theirs that account's counts. */
+export const REFUND_ACCOUNTS: ReadonlyMap<string, string> = new Map([
+  ['Liabilities:Receipts', 'Liabilities:RefundsMade'],
+  ['Liabilities:Payables', 'Liabilities:RefundsReceived'],
+]);
+
+/** The accounts that a map may name. */
+export const CHART_ACCOUNTS = LEDGER_ACCOUNTS.flatMap((account) => {
+  const refunds = REFUND_ACCOUNTS.get(account);
+  return refunds === undefined ? [account] : [account, refunds];
+});
+
 export const ACCOUNT_ROWS_MAX = 2_000;
 /** Characters of each field. `history` is a number. */
 export const ACCOUNT_CHARS_MAX = { code: 40, category: 100, cost_center: 60, history: 10 } as const;
@@ -64,8 +76,8 @@ export function checkAccounts(
   for (const [row, mapped] of accounts.entries()) {
     const { account, platform } = mapped;
     const key = JSON.stringify([account, platform]);
-    if (!(LEDGER_ACCOUNTS as readonly string[]).includes(account))
-      faults.push({ row, field: 'account', kind: 'unknown_account', value: LEDGER_ACCOUNTS.join(', ') });
+    if (!CHART_ACCOUNTS.includes(account))
+      faults.push({ row, field: 'account', kind: 'unknown_account', value: CHART_ACCOUNTS.join(', ') });
     if (seen.has(key)) faults.push({ row, field: 'account', kind: 'repeated' });
     seen.add(key);
     const isOfBank = account === BANK && platform !== null && banks.has(platform);

@@ -1,4 +1,4 @@
-/** The files of expected payments: with the columns of its import first, so that a CSV can come back. */
+/** The files of expected payments: with the columns of its import first, so that they can come back. */
 import type { Caller } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { formatWallTime, type Language } from '../../domain/language/language.ts';
@@ -179,15 +179,18 @@ async function openExport(context: Context, wanted: Wanted) {
   return { columns, readPages };
 }
 
+function guardCell(cell: Cell): Cell {
+  return cell && 'text' in cell ? { ...cell, text: cell.text && guard(cell.text) } : cell;
+}
+
 /** Yields the CSV page by page: `;`, decimal comma, UTF-8 with BOM, CRLF. */
 export async function* renderExpectedCsv(context: Context, wanted: Wanted): AsyncGenerator<string, void, undefined> {
   const { columns, readPages } = await openExport(context, wanted);
-  const render = (cell: Cell): string =>
-    renderField(cell && 'text' in cell ? { text: cell.text && guard(cell.text) } : cell);
   let head = `${BOM}${columns.map(({ title }) => title).join(';')}${LINE_END}`;
   // not before the first page: it may be refused
   for await (const rows of readPages(Number.POSITIVE_INFINITY)) {
-    yield head + rows.map((row) => columns.map(({ cell }) => render(cell(row))).join(';') + LINE_END).join('');
+    yield head +
+      rows.map((row) => columns.map(({ cell }) => renderField(guardCell(cell(row)))).join(';') + LINE_END).join('');
     head = '';
   }
 }
@@ -209,7 +212,8 @@ export async function writeExpectedWorkbook(
   const typed = columns.map((column) => {
     const type = TYPES[column.name] ?? 'text';
     const width = Math.max(column.name === 'id' ? ID_WIDTH : WIDTHS[type], column.title.length + TITLE_MARGIN);
-    return { ...column, type, width, ...(type === 'money' && isSummed && { totals: true as const }) };
+    const cell = (row: Exported): Cell => guardCell(column.cell(row));
+    return { ...column, cell, type, width, ...(type === 'money' && isSummed && { totals: true as const }) };
   });
   await writeSheet(context, { ...sheet, columns: typed, pages: readPages(EXPORT_ROWS_MAX) }, use);
 }

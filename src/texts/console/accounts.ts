@@ -17,8 +17,8 @@ export const ACCOUNTS_EN = {
   Histórico: 'Standard text',
   'Recebimentos e Pagamentos são contas de passagem, por isso no passivo: o razão não sabe se o que entrou é receita, adiantamento ou de terceiros, nem o que se pagou. Escreva nelas a conta em que a empresa lança isso, como Clientes, Receita ou Fornecedores.':
     'Receipts and Payments are accounts of passage, hence among the liabilities: the ledger does not know whether what came in is revenue, an advance or of others, nor what was paid for. Write the account in which the company books it, such as Customers, Revenue or Suppliers.',
-  'Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos, num lançamento à parte.':
-    'A refund has no account of its own: that of a receipt is posted to Receipts, that of a payment to Payments, in an entry of its own.',
+  'Devoluções feitas e Devoluções recebidas podem ter contas próprias, como Devoluções de vendas. Sem linha, a de um recebimento é lançada na conta de Recebimentos, a de um pagamento na de Pagamentos.':
+    'Refunds made and Refunds received may have accounts of their own, such as Sales returns. Without a row, that of a receipt is posted to the account of Receipts, that of a payment to that of Payments.',
   'Saldo inicial só é usada num arquivo que começa antes do dia em que um saldo inicial foi informado: no primeiro dia do arquivo, ele já é o saldo de partida, que você lança uma vez no seu programa.':
     'Opening balance is used only in a file that begins before the day of a stated opening balance: on the first day of the file it is the balance to begin with, which you enter once in your program.',
   'Cada linha tem um código ou uma categoria; Conta Azul usa a categoria, os outros o código. Código: até {code} caracteres; categoria: até {category}; centro de custo: até {cost_center}; histórico: um número de até {history} algarismos.':

@@ -13,7 +13,7 @@ export const CODES_PT_BR = {
     atStake: 'O dinheiro que a divergência põe em dúvida; vazio onde não é questão de dinheiro.',
     effect: 'Quanto a devolução muda o saldo, com a tarifa que voltou.',
   },
-  /** The accounts of the ledger, without their platforms. */
+  /** The accounts of the ledger and of a chart, without their platforms. */
   accounts: {
     'Assets:Provider:Available': 'Saldo disponível no provedor',
     'Assets:Provider:Held': 'Saldo retido no provedor',
@@ -23,7 +23,9 @@ export const CODES_PT_BR = {
     'Expenses:Commission:Cashout': 'Tarifas sobre pagamentos',
     'Expenses:Fees': 'Outras tarifas',
     'Liabilities:Receipts': 'Recebimentos',
+    'Liabilities:RefundsMade': 'Devoluções feitas',
     'Liabilities:Payables': 'Pagamentos',
+    'Liabilities:RefundsReceived': 'Devoluções recebidas',
     'Equity:Opening': 'Saldo inicial',
     'Equity:Adjustments': 'Outros ajustes',
   },
@@ -79,7 +81,9 @@ export const CODES_EN = {
     'Expenses:Commission:Cashout': 'Commissions on payments',
     'Expenses:Fees': 'Other fees',
     'Liabilities:Receipts': 'Receipts',
+    'Liabilities:RefundsMade': 'Refunds made',
     'Liabilities:Payables': 'Payments',
+    'Liabilities:RefundsReceived': 'Refunds received',
     'Equity:Opening': 'Opening balance',
     'Equity:Adjustments': 'Other adjustments',
   },

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
@@ -19,7 +20,7 @@ import { importFile, previewImport } from '../../../src/imports/import-file.ts';
 import { ImportRefusedError } from '../../../src/imports/import-kind.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { setPlatformName } from '../../../src/ledger/stated/platform-names.ts';
-import { renderExpectedCsv } from '../../../src/operations/expected/export-expected.ts';
+import { renderExpectedCsv, writeExpectedWorkbook } from '../../../src/operations/expected/export-expected.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { dayOver, makeOrders } from '../../support/make-expected.ts';
 import { keyOfInvoice } from '../../support/make-invoice.ts';
@@ -216,6 +217,30 @@ test('the exported CSV comes back as it was: nothing of it changes, with any sig
     }),
     { numRuns: 12 },
   );
+});
+
+test('the exported workbook comes back, and changes nothing', async () => {
+  const { context } = environment;
+  await load(csvOf([1, 2].map((n) => ['book', `b-${n}`, 'a receber', '10,00', '30/11/2026', 'r | s', '', 'Ana'])));
+  const odd = ["'=1+1", '=1+1', ' x ', '"a"', '1E+5', 'a\u200bb', "'x", '1.10'].map((name, index) => ({
+    ...{ source: 'book', number: `odd-${index}` },
+    facts: expectedFactsSchema.parse({
+      operation: 'cashin',
+      amount: '1.00',
+      due_day: '2026-11-30',
+      description: name,
+      references: [name, 'b'],
+    }),
+  }));
+  await putExpected(context, { arrivals: odd, actor: 'test' });
+  const wanted = { filter: { source: 'book' }, caller: ADMIN_CALLER, signal: AbortSignal.timeout(60_000) };
+  for (const via of ['portal', 'console', undefined] as const) {
+    let bytes = Buffer.from('');
+    await writeExpectedWorkbook(context, { ...wanted, ...(via && { via }) }, async (file) => {
+      bytes = await readFile(file);
+    });
+    expect(await load(bytes)).toMatchObject({ rows: 2 + odd.length, changed: 0 });
+  }
 });
 
 test('the exported CSV has each issued day, which is the same fact when it returns; what an invoice added stays, and so does a forgotten person', async () => {

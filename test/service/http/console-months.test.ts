@@ -178,6 +178,8 @@ test('a closed month shows what changed since, and an admin reopens it with a no
   expect(page.html).toContain(`href="${PAGE}/reopen"`);
   for (const format of FILE_FORMATS)
     expect(page.html).toContain(`<a href="/reports/period?from=2025-10-01&amp;to=2025-10-31&amp;format=${format}">`);
+  const byDay = [...page.html.matchAll(/format=([a-z-]+)&amp;group=day">/g)].map(([, format]) => format);
+  expect(byDay).toEqual(['lancamentos', 'conta-azul', 'calima']);
   const adjusted = { platform: DOCUMENT, kind: 'fee_out', amount: '1,00', note: 'x' };
   for (const [day, isClosed] of [
     ['2025-10-20', true],

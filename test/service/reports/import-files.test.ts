@@ -333,6 +333,51 @@ test.each(BOOKING_FORMATS)(
   },
 );
 
+test.each(BOOKING_FORMATS)(
+  'refunds have accounts of their own in a %s file where the map has rows for them, and else those of today',
+  async (format) => {
+    const isRefund = (one: Map<string, string>) =>
+      /devoluç/i.test(one.get('histórico') ?? one.get('descrição') ?? one.get('histórico variável') ?? '');
+    const accountsOf = (rows: Map<string, string>[]) =>
+      new Set(rows.flatMap((one) => ['conta débito', 'conta crédito', 'categoria'].map((name) => one.get(name))));
+    const { sheets } = await readBook();
+    const [made, received] = ['− Devoluções feitas', '+ Devoluções recebidas'].map(
+      (label) => readLine(sheets, label).get('Total') ?? 0n,
+    );
+    for (const group of [undefined, 'day'] as const) {
+      await giveMap(MAP);
+      const before = await readSums(format, { group });
+      const name = format === 'conta-azul' ? 'category' : 'code';
+      // a row without what the format needs counts as none
+      const other = name === 'code' ? { category: 'x' } : { code: 'x' };
+      await giveMap([...MAP, row('Liabilities:RefundsMade', other)]);
+      expect(await readSums(format, { group })).toEqual(before);
+      await giveMap([
+        ...MAP,
+        row('Liabilities:RefundsMade', { [name]: 'Devoluções de vendas' }),
+        row('Liabilities:RefundsReceived', { [name]: 'Devoluções de compras' }),
+      ]);
+      const after = await readSums(format, { group });
+      const totals = (sums: [string, bigint][], wanted: RegExp) =>
+        sum(sums.filter(([key]) => wanted.test(key)).map(([, value]) => value));
+      const sign = format === 'conta-azul' ? 1n : -1n;
+      expect(totals(after.sums, /Devoluções de vendas/)).toBe(sign * (made ?? 0n));
+      expect(totals(after.sums, /Devoluções de compras/)).toBe(sign * (received ?? 0n));
+      expect([made, received]).not.toContain(0n);
+      // what the two have is what today's accounts no longer have
+      const own = format === 'conta-azul' ? /Recebimentos|Repasses|Devoluções/ : /2\.1\.3|Devoluções/;
+      expect(totals(after.sums, own)).toBe(totals(before.sums, own));
+      expect(totals(after.sums, /./)).toBe(totals(before.sums, /./));
+      expect(after.rows.length).toBe(before.rows.length);
+      const others = after.rows.filter((one) => !isRefund(one));
+      expect(others).toEqual(before.rows.filter((one) => !isRefund(one)));
+      const refunds = accountsOf(after.rows.filter(isRefund));
+      for (const today of ['2.1.3.01', '2.1.3.02', '2.1.3.09', 'Recebimentos', 'Recebimentos da B', 'Repasses'])
+        expect(refunds).not.toContain(today);
+    }
+  },
+);
+
 test('each file of one platform moves what its column of Resumo moves', async () => {
   await setAccountMap(books.context, { accounts: BOOKING_MAP, actor: 'test' });
   const platform = PLATFORM_B;

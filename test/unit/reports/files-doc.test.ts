@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
+import { CHART_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
 import { FILE_FORMATS } from '../../../src/reports/plan/report-plan.ts';
 import { FORMAT_FACTS } from '../../../src/reports/render/formats/formats.ts';
 import { CALIMA, CONTA_AZUL, GENERIC } from '../../../src/reports/render/formats/layouts.ts';
@@ -38,5 +38,5 @@ test.each([
 });
 
 test('docs/files.md lists the accounts of the ledger', () => {
-  for (const account of LEDGER_ACCOUNTS) expect(page).toContain(`\`${account}\``);
+  for (const account of CHART_ACCOUNTS) expect(page).toContain(`\`${account}\``);
 });

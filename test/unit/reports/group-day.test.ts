@@ -7,6 +7,7 @@ import type { RenderContext } from '../../../src/reports/render/columns.ts';
 import type { Booking } from '../../../src/reports/render/formats/book-movement.ts';
 import { groupByDay } from '../../../src/reports/render/formats/group-day.ts';
 import { GENERIC } from '../../../src/reports/render/formats/layouts.ts';
+import { nameRefunds } from '../../../src/reports/render/formats/name-refunds.ts';
 import { openMapped } from '../../../src/reports/render/formats/open-lancamentos.ts';
 import type { FormatWork } from '../../../src/reports/render/formats/output.ts';
 import { textsOf } from '../../../src/texts/reports/texts.ts';
@@ -74,14 +75,17 @@ test('refunds of a day are a posting of their own, so the receipts are those of 
       { account: 'Assets:Provider:Available:a', cents: -cents },
     ];
     // of a movement, these alone are read
-    const of = { atWall: '2026-03-01 10:00:00', platform: 'a', kind, postings };
+    const of = nameRefunds({ atWall: '2026-03-01 10:00:00', platform: 'a', kind, postings });
     group.add({ day: '2026-03-01', kind: '', movement: of } as unknown as Booking);
   }
   group.end();
   expect(byDay.map(({ kind, movement: { postings } }) => [kind, postings[0]])).toEqual([
     ['Recebimentos, Loja A; lançamentos somados: 2', { account: 'Liabilities:Receipts:a', cents: -15_000n }],
-    ['Devoluções feitas, Loja A; lançamentos somados: 1', { account: 'Liabilities:Receipts:a', cents: 5_000n }],
-    ['Devoluções recebidas, Loja A; lançamentos somados: 1', { account: 'Liabilities:Payables:a', cents: -700n }],
+    ['Devoluções feitas, Loja A; lançamentos somados: 1', { account: 'Liabilities:RefundsMade:a', cents: 5_000n }],
+    [
+      'Devoluções recebidas, Loja A; lançamentos somados: 1',
+      { account: 'Liabilities:RefundsReceived:a', cents: -700n },
+    ],
   ]);
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { decodeCharset } from '../../../src/spreadsheet/decode-charset.ts';
 import { parseCsv } from '../../../src/spreadsheet/parse-csv.ts';
+import { describeSaid, message } from '../../../src/texts/messages.ts';
 
 const rows = (text: string, separator = ';') =>
   [...parseCsv(text, separator)].map(({ number, cells }) => [number, cells.map((cell) => cell?.text ?? null)]);
@@ -38,4 +39,7 @@ test('a line of more than 1,000 fields is refused', () => {
   const fieldsOf = (count: number) => parseCsv(';'.repeat(count - 1), ';').next().value?.cells.length;
   expect(fieldsOf(1_000)).toBe(1_000);
   expect(() => fieldsOf(1_001)).toThrow('line 1 has more than 1000 fields');
+  const said = message('file.fields_many', { line: 1, n: 1_000 });
+  expect(() => fieldsOf(1_001)).toThrow(expect.objectContaining({ said: [said] }));
+  expect(describeSaid([said], 'pt-BR')).toBe('a linha 1 tem mais de 1000 campos');
 });

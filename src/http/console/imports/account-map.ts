@@ -2,7 +2,7 @@ import type { Request, Response, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { findAccountFaults } from '../../../ledger/stated/account-map.ts';
 import { listBankAccounts, readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
-import { ACCOUNT_CHARS_MAX, LEDGER_ACCOUNTS, type MappedAccount } from '../../../ledger/stated/check-accounts.ts';
+import { ACCOUNT_CHARS_MAX, CHART_ACCOUNTS, type MappedAccount } from '../../../ledger/stated/check-accounts.ts';
 import { accounts, mapAccounts } from '../../../operations/books/accounts.ts';
 import { makeChange } from '../../../operations/define-change.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -107,7 +107,7 @@ ${unmapped.length > 0 && html`<p class="hint">${t('Contas com movimento e sem li
 ${isForm && html`<p class="hint">${t('Cada linha tem um código ou uma categoria; Conta Azul usa a categoria, os outros o código. Código: até {code} caracteres; categoria: até {category}; centro de custo: até {cost_center}; histórico: um número de até {history} algarismos.', ACCOUNT_CHARS_MAX)}</p>`}
 ${isForm ? postForm(response, ADDRESS, html`${shown}${ofPlatform(rows.length, { ...(await readBookedPlatformWords(context, response)), ...(await readBankWords(context)) })}<div class="actions"><button>${t('Salvar')}</button></div>`) : shown}
 <p class="hint">${t('Recebimentos e Pagamentos são contas de passagem, por isso no passivo: o razão não sabe se o que entrou é receita, adiantamento ou de terceiros, nem o que se pagou. Escreva nelas a conta em que a empresa lança isso, como Clientes, Receita ou Fornecedores.')}</p>
-<p class="hint">${t('Uma devolução não tem conta própria: a de um recebimento é lançada em Recebimentos, a de um pagamento em Pagamentos, num lançamento à parte.')} ${t('Saldo inicial só é usada num arquivo que começa antes do dia em que um saldo inicial foi informado: no primeiro dia do arquivo, ele já é o saldo de partida, que você lança uma vez no seu programa.')}</p>
+<p class="hint">${t('Devoluções feitas e Devoluções recebidas podem ter contas próprias, como Devoluções de vendas. Sem linha, a de um recebimento é lançada na conta de Recebimentos, a de um pagamento na de Pagamentos.')} ${t('Saldo inicial só é usada num arquivo que começa antes do dia em que um saldo inicial foi informado: no primeiro dia do arquivo, ele já é o saldo de partida, que você lança uma vez no seu programa.')}</p>
 <p class="hint">${tHtml('Uma linha vazia não vale. O mesmo por arquivo: {link}.', { link: html`<a href="/balances/imports">${t('Importar um arquivo')}</a>` })}</p>`;
   sendPage(request, response, { title: t('Plano de contas'), status: filled ? 422 : 200, body });
 }
@@ -123,7 +123,7 @@ async function readBankWords({ db }: Context): Promise<Record<string, string>> {
 
 /** The map with an empty row for each account that has none for all platforms; those of one platform last. */
 function withEmpty(mapped: MappedAccount[]): MappedAccount[] {
-  const ofAll = LEDGER_ACCOUNTS.map((account) => {
+  const ofAll = CHART_ACCOUNTS.map((account) => {
     const empty = { account, platform: null, code: null, category: null, cost_center: null, history: null };
     return mapped.find((row) => row.account === account && row.platform === null) ?? empty;
   });

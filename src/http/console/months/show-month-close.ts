@@ -6,7 +6,8 @@ import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { closeOneMonth, reopenOneMonth } from '../../../operations/books/months.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { type MonthState, readMonth, type ShownMonth } from '../../../reports/months/list-months.ts';
-import { FILE_FORMATS } from '../../../reports/plan/report-plan.ts';
+import { FILE_FORMATS, type FileFormat } from '../../../reports/plan/report-plan.ts';
+import { FORMAT_FACTS } from '../../../reports/render/formats/formats.ts';
 import { t, words } from '../../../texts/translate.ts';
 import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
@@ -98,12 +99,15 @@ function nameActorsOf(context: Context, response: Response, { close, changes }: 
 function renderClose({ calendar }: Context, response: Response, { month, close }: ShownMonth, nameOf: NameOf): Part {
   const { from, to } = boundsOfMonth(month);
   // without `download`: where the account map lacks accounts, the answer is a page that names them
-  const files = html`<span class="files">${FILE_FORMATS.map(
-    (format) =>
-      html`<a href="/reports/period?from=${from}&amp;to=${to}&amp;format=${format}">${FORMAT_WORDS[format]}</a> `,
-  )}</span>`;
+  const files = (formats: readonly FileFormat[], group: Part): Html =>
+    html`<span class="files">${formats.map(
+      (format) =>
+        html`<a href="/reports/period?from=${from}&amp;to=${to}&amp;format=${format}${group}">${FORMAT_WORDS[format]}</a> `,
+    )}</span>`;
+  const grouping = FILE_FORMATS.filter((format) => FORMAT_FACTS[format].canGroup);
   return facts([
-    ['Baixar', files],
+    ['Baixar', files(FILE_FORMATS, undefined)],
+    ['Somados por dia, plataforma e conta', files(grouping, html`&amp;group=day`)],
     ['Fechado em', moment(calendar, close?.at)],
     ['Quem', close && nameOf(close.actor)],
     ['Observação', showNote(response, close?.note ?? null)],

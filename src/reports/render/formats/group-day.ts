@@ -8,20 +8,13 @@ import type { Booking } from './book-movement.ts';
 /** Fields of a single movement that a sum does not have. */
 const NOBODY = { reference: null, transactionId: null, name: null, document: null, forgotten: false } as const;
 
-type Refund = 'refundsMade' | 'refundsReceived';
-type Sum = Pick<Booking, 'bank'> & { account: string; refund: Refund | undefined; cents: bigint; count: number };
-/** `accounts` by name; the refunds of receipts and of payments apart, and so is each bank account. */
+type Sum = Pick<Booking, 'bank'> & { account: string; cents: bigint; count: number };
+/** `accounts` by name; each bank account apart. */
 type Sums = { first: Booking; accounts: Map<string, Sum> };
-
-const REFUND_OF: Partial<Record<Booking['movement']['kind'], Refund>> = {
-  refund_made: 'refundsMade',
-  refund_received: 'refundsReceived',
-};
 
 /**
  * Adds up the movements of a day, for a file with one posting of each platform and account: each account against the available
- * balance, so that all come to what the single movements give. Refunds have a posting of their own, so that receipts and
- * payments are those of Resumo. An account that comes to nothing has no posting. Movements of a closed month are added up by
+ * balance, so that all come to what the single movements give. An account that comes to nothing has no posting. Movements of a closed month are added up by
  * their own days.
  * @param book takes a booking of two postings, whose entry has the number of its day.
  * @returns `add` takes bookings in the order of their days; `end` books the rest.
@@ -34,14 +27,13 @@ export function groupByDay(rendering: RenderContext, book: (booking: Booking) =>
     for (const { first, accounts } of groups.values()) for (const sum of accounts.values()) bookSum(first, sum);
     groups.clear();
   }
-  function bookSum({ movement, day }: Booking, { account, refund, bank, cents, count }: Sum): void {
+  function bookSum({ movement, day }: Booking, { account, bank, cents, count }: Sum): void {
     const { root, platform: segment } = splitAccount(account);
     if (root === AVAILABLE || cents === 0n) return;
     const against = { account: `${AVAILABLE}:${segment}`, cents: -cents };
     const ownDay = movement.atWall.slice(0, 10);
     const platform = movement.platform === NO_PLATFORM ? texts.noPlatform : showPlatform(movement.platform, rendering);
-    const name = refund ? texts.period[refund] : describeCode(texts.accounts, root);
-    const kind = fill(texts.dayTotal, { account: name, platform: platform ?? '', count });
+    const kind = fill(texts.dayTotal, { account: describeCode(texts.accounts, root), platform: platform ?? '', count });
     book({
       bank,
       movement: {
@@ -60,10 +52,9 @@ export function groupByDay(rendering: RenderContext, book: (booking: Booking) =>
       const sums = groups.get(key) ?? { first: booking, accounts: new Map<string, Sum>() };
       groups.set(key, sums);
       for (const { account, cents } of movement.postings) {
-        const refund = account.startsWith('Liabilities:') ? REFUND_OF[movement.kind] : undefined;
         const bank = account.startsWith('Expenses:') ? undefined : booking.bank;
-        const name = `${refund ?? ''} ${bank?.account ?? ''} ${account}`;
-        const sum = sums.accounts.get(name) ?? { account, refund, bank, cents: 0n, count: 0 };
+        const name = `${bank?.account ?? ''} ${account}`;
+        const sum = sums.accounts.get(name) ?? { account, bank, cents: 0n, count: 0 };
         sums.accounts.set(name, { ...sum, cents: sum.cents + cents, count: sum.count + 1 });
       }
     },

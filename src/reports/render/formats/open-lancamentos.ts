@@ -12,6 +12,7 @@ import { type Booking, bookEarlier, bookMovement } from './book-movement.ts';
 import { fitWindows1252 } from './encode-windows-1252.ts';
 import { groupByDay } from './group-day.ts';
 import type { Layout, MappedLeg } from './layouts.ts';
+import { nameLedgerAccount, nameRefunds } from './name-refunds.ts';
 import { openTextFile } from './open-text-file.ts';
 import type { FormatWork, Output } from './output.ts';
 import { type EntryBankAccount, readEntryAccounts } from './read-entry-accounts.ts';
@@ -45,9 +46,12 @@ export async function openMapped(
   const { from: firstDay } = spanOf(plan);
   function mapLegs({ movement, bank }: Booking): MappedLeg[] {
     return movement.postings.flatMap(({ account, cents }): MappedLeg[] => {
-      const mapped = find(account, bank?.account);
-      if (mapped !== undefined && mapped[layout.needs] !== null) return [{ account, cents, mapped }];
-      if (layout.needsBalance || !isBalanceAccount(splitAccount(account).account)) unmapped.add(account);
+      const ledgerAccount = nameLedgerAccount(account);
+      const mapped = [account, ledgerAccount]
+        .map((name) => find(name, bank?.account))
+        .find((row) => row !== undefined && row[layout.needs] !== null);
+      if (mapped) return [{ account, cents, mapped }];
+      if (layout.needsBalance || !isBalanceAccount(splitAccount(account).account)) unmapped.add(ledgerAccount);
       return [];
     });
   }
@@ -61,7 +65,7 @@ export async function openMapped(
   }
   const group = plan.group === 'day' ? groupByDay(rendering, book) : { add: book, end: () => undefined };
   function add(movement: Movement, booking: Booking): void {
-    const one = { ...booking, bank: banks.get(movement.entrySeq) };
+    const one = { ...booking, movement: nameRefunds(movement), bank: banks.get(movement.entrySeq) };
     // an account that comes to nothing in a day has no posting of it, and is asked of the map all the same
     if (plan.group === 'day') mapLegs(one);
     group.add(one);
