@@ -102,15 +102,20 @@ it('what waits for a later time is sent at once by one button, once the receiver
     await notice('/portal?done=sent_waiting&n=1&following=1'),
     await notice('/portal?done=sent_waiting&n=44&following=36'),
     await notice('/portal?done=sent_waiting&n=44&following=36', 'en'),
+    await notice('/portal?done=sent_waiting&n=0&following=0'),
+    await notice('/portal?done=sent_waiting&n=0&following=0', 'en'),
   ]).toEqual([
     'Enviando agora uma mensagem que esperava.',
     'Enviando agora uma mensagem que esperava. Em seguida vai uma que aguarda uma mensagem anterior.',
     'Enviando agora 44 mensagens que esperavam. Em seguida vão 36 que aguardam uma mensagem anterior.',
     'Sending 44 messages that waited now. Then 36 follow that wait for an earlier message.',
+    'Nada espera: nada a enviar agora.',
+    'Nothing waits: there is nothing to send now.',
   ]);
   const { html: history } = await show('/portal/history');
   expect(history).toMatch(/<div>o que esperava foi enviado na hora<\/div><\/td><td[^>]*><div>nada estava parado</);
   expect(history).not.toContain('<div>envios retomados<');
+  expect(history).toContain('>envios retomados, ou o que esperava foi enviado na hora</option>');
   await env.advanceUntil('both came', () => shop.calls.length > before + 1);
   expect((await show('/portal')).html).not.toContain('Enviar agora tudo o que espera');
 });
