@@ -196,7 +196,7 @@ test('a new e-mail needs both links: of the e-mail on file, and its own', async 
   await env.advanceUntil('the notice goes to both', () =>
     sink.mails.some(({ to }) => to.includes(own.email ?? '') && to.includes(next)),
   );
-  // whoever brought about the change does not silence the owner by it
+  // the change silences no owner
   await own.call('POST', '/pause');
   await env.timers.advance(60_000);
   const mail = await env.advanceUntil('a later notice goes to both', () =>

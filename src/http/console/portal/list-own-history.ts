@@ -49,7 +49,7 @@ const ACTION_WORDS: Record<OwnAction, Label> = words({
   'portal.login': 'entrada no portal',
 });
 
-/** What pressing the button did: where nothing was stopped, it sent what waited. */
+/** Words for a press of the button: where nothing was stopped, it sent what waited. */
 const ENABLED_WORDS = { sent: 'o que esperava foi enviado na hora', resumed: 'envios retomados' } as const;
 
 const EFFECT_WORDS = words({
