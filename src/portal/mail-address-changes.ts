@@ -1,8 +1,12 @@
 import { sendPendingMails } from '../alerts/channels/send-pending-mails.ts';
 import type { Context } from '../context.ts';
+import { DAY_MS } from '../domain/calendar.ts';
 import { type AddressKind, CHANGE_HOURS_MAX, listWaiting } from './address-changes.ts';
 import { formatLink, type LinkSide } from './address-links.ts';
 import { NOTICE, OWN_NOTICES, type OwnNotice } from './note-own-changes.ts';
+
+/** How long reports also go to an e-mail that a change replaced: who brought that about must not silence its owner. Such changes are kept longer. */
+const OLD_EMAIL_MS = 5 * DAY_MS;
 
 type Text = { subject: string; text: string };
 type Row = NonNullable<Awaited<ReturnType<ReturnType<typeof selectMails>['executeTakeFirst']>>>;
@@ -42,22 +46,36 @@ function selectMails({ db }: Context) {
     .innerJoin('merchants', 'merchants.seq', 'merchant_seq')
     .leftJoin('tokens', 'tokens.id', 'asked_by')
     .select(['change.id', 'kind', 'value', 'old_value', 'mail', 'next_attempt_at', 'asked_at', 'deleted_at', 'email'])
+    .select('change.merchant_seq')
     .select(['merchants.id as merchant', 'merchants.name as shop', 'tokens.name as asked_by_name'])
     .select((eb) => eb.fn.coalesce('applied_at', 'asked_at').as('created_at'));
 }
 
 /** @returns undefined once a change is void, or the merchant is removed. */
 async function writeMail(context: Context, row: Row): Promise<(Text & { to: string[] }) | undefined> {
-  const { id, kind, value, old_value: old, mail, email } = row;
+  const { id, value, mail, email } = row;
   const isAsking = mail !== 'applied' && mail !== NOTICE;
   const [change] = isAsking ? await listWaiting(context, context.db, { id }) : [];
   if (row.deleted_at !== null || (isAsking && !change)) return undefined;
-  const to = mail === 'prove' ? [value] : mail === 'applied' && kind === 'email' ? [old, value] : [email];
-  const named = to.filter((one) => one !== null);
+  const to = mail === 'prove' ? [value] : isAsking ? [email] : [email, ...(await readOldEmails(context, row))];
+  const named = [...new Set(to)].filter((one) => one !== null);
   if (named.length === 0) return undefined;
   // cast: these mails alone are stored
   const text = change ? ask(row, formatLink(context, change, mail as LinkSide)) : report(row);
   return { ...text, text: `${text.text}\n${describe(context, row)}\n`, to: named };
+}
+
+/** The e-mails that changes asked for in the portal replaced lately; of operators' changes no mail is due. */
+async function readOldEmails({ db, clock }: Context, { merchant_seq: seq }: Row): Promise<(string | null)[]> {
+  const rows = await db
+    .selectFrom('merchant_address_changes')
+    .select('old_value')
+    .where('merchant_seq', '=', seq)
+    .where('kind', '=', 'email')
+    .where('mail', '=', 'applied')
+    .where('applied_at', '>', new Date(clock.now().getTime() - OLD_EMAIL_MS))
+    .execute();
+  return rows.map((row) => row.old_value);
 }
 
 const NAMES: Record<AddressKind, { pt: string; en: string }> = {
@@ -94,11 +112,13 @@ By the portal: ${en}. If it was not you, notify the operators now: a token of th
   };
 }
 
-/** The shop, what is new, and who asked for it. */
+/** The shop, what is new, and who asked for it, when: on two clocks, as its readers know one of them. */
 function describe({ calendar }: Context, { kind, value, asked_at, shop, merchant, asked_by_name: by }: Row): string {
   const isNotice = kind === NOTICE;
+  const utc = asked_at.toISOString().slice(0, 19).replace('T', ' ');
+  const at = `${calendar.toWallTime(asked_at)} (${calendar.zone}) = ${utc} (UTC)`;
   return `Lojista / Merchant: ${shop} (${merchant})
-${isNotice ? '' : `Novo / New: ${mask(kind, value)}\n`}Pedido por / Asked for by: ${by ?? '–'}, ${calendar.toIso(calendar.toWallTime(asked_at))}`;
+${isNotice ? '' : `Novo / New: ${mask(kind, value)}\n`}Pedido por / Asked for by: ${by ?? '–'}, ${at}`;
 }
 
 function mask(kind: string, value: string | null): string {

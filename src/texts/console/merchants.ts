@@ -97,7 +97,8 @@ export const MERCHANTS_EN = {
     '{n} of those added was sent already, or is queued: it does not go again.',
   '{n} dos que entram já foram enviados ou estão na fila: não vão de novo.':
     '{n} of those added were sent already, or are queued: they do not go again.',
-  'Com os dados atuais de cada transação.': 'By what the ledger knows today of each transaction.',
+  'Contam-se eventos de transações, com os dados atuais de cada uma; mensagens de pedidos (pix.expected.…), não.':
+    'Events of transactions are counted, by what the ledger knows today of each; messages of orders (pix.expected.…) are not.',
   'Exemplos, os mais novos primeiro': 'Examples, the newest first',
   'Nenhum destes eventos muda de destino.': 'None of these events changes its destination.',
   'Nenhum destes eventos seria enviado.': 'None of these events would be sent.',
@@ -112,8 +113,8 @@ export const MERCHANTS_EN = {
   'Período em que': 'Period in which',
   'o Confere criou a mensagem': 'Confere made the message',
   'o evento aconteceu (horário do provedor)': 'the event happened (provider’s time)',
-  'Nunca é quando a mensagem chegou: na dúvida, comece mais cedo, e o que já chegou volta com o mesmo webhook-id. Correções e mensagens de pedidos não têm evento: contam por quando foram criadas.':
-    'It is never when the message arrived: in doubt begin earlier, and what has arrived comes again with the same webhook-id. Corrections and messages of orders have no event: they count by when they were made.',
+  'Nunca é quando a mensagem chegou: na dúvida, comece mais cedo, e o que já chegou volta com o mesmo webhook-id. Correções e mensagens de pedidos não têm evento: contam por quando foram criadas. Pela data do evento, um dia inteiro repete as mensagens que o manifesto desse dia nomeia, sob os mesmos ids: o manifesto não muda nem vai de novo, e não nomeia mensagens de pedidos.':
+    'It is never when the message arrived: in doubt begin earlier, and what has arrived comes again with the same webhook-id. Corrections and messages of orders have no event: they count by when they were made. By their events, a whole day repeats the messages that its day manifest names, under the same ids: the manifest does not change nor go again, and names no messages of orders.',
   'Envia de novo os callbacks de um período, com os mesmos webhook-ids e na ordem de cada transação. O que ainda espera não entra: será enviado de qualquer modo.':
     'Sends the callbacks of a period again, with the same webhook-ids and in the order of each transaction. Those that still wait are left out: they will be sent in any case.',
   'No horário do provedor ({zone}).': 'On the provider’s clock ({zone}).',

@@ -60,6 +60,7 @@ export const PARTS_EN = {
   '{n} a mais': '{n} more',
   outra: 'another one',
   'Recarregar a página': 'Reload the page',
+  'Nada espera: nada a enviar agora.': 'Nothing waits: there is nothing to send now.',
   'Enviando agora uma mensagem que esperava.': 'Sending one message that waited now.',
   'Enviando agora {n} mensagens que esperavam.': 'Sending {n} messages that waited now.',
   'Em seguida vai uma que aguarda uma mensagem anterior.': 'Then one follows that waits for an earlier message.',

@@ -190,6 +190,7 @@ export const PORTAL_EN = {
   'envios suspensos: falhas seguidas': 'deliveries suspended: failures in a row',
   'envios retomados: uma tentativa deu certo': 'deliveries resumed: an attempt succeeded',
   'o que esperava foi enviado na hora': 'what waited was sent at once',
+  'envios retomados, ou o que esperava foi enviado na hora': 'deliveries resumed, or what waited was sent at once',
   'nada estava parado': 'nothing was stopped',
   'o disjuntor estava aberto': 'the circuit breaker was open',
   'estavam pausados pela operação': 'had been paused by the operators',

@@ -196,6 +196,16 @@ test('a new e-mail needs both links: of the e-mail on file, and its own', async 
   await env.advanceUntil('the notice goes to both', () =>
     sink.mails.some(({ to }) => to.includes(own.email ?? '') && to.includes(next)),
   );
+  // the change silences no owner
+  await own.call('POST', '/pause');
+  await env.timers.advance(60_000);
+  const mail = await env.advanceUntil('a later notice goes to both', () =>
+    sink.mails.find(({ to, text }) => text.includes('paused') && to.includes(next)),
+  );
+  expect(mail.to.toSorted()).toEqual([own.email, next].toSorted());
+  expect(mail.text).toMatch(
+    /, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(America\/Sao_Paulo\) = \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(UTC\)/,
+  );
 });
 
 test('without an e-mail on file, an admin decides, by the API, a command, or a form', async () => {

@@ -102,15 +102,20 @@ it('what waits for a later time is sent at once by one button, once the receiver
     await notice('/portal?done=sent_waiting&n=1&following=1'),
     await notice('/portal?done=sent_waiting&n=44&following=36'),
     await notice('/portal?done=sent_waiting&n=44&following=36', 'en'),
+    await notice('/portal?done=sent_waiting&n=0&following=0'),
+    await notice('/portal?done=sent_waiting&n=0&following=0', 'en'),
   ]).toEqual([
     'Enviando agora uma mensagem que esperava.',
     'Enviando agora uma mensagem que esperava. Em seguida vai uma que aguarda uma mensagem anterior.',
     'Enviando agora 44 mensagens que esperavam. Em seguida vão 36 que aguardam uma mensagem anterior.',
     'Sending 44 messages that waited now. Then 36 follow that wait for an earlier message.',
+    'Nada espera: nada a enviar agora.',
+    'Nothing waits: there is nothing to send now.',
   ]);
   const { html: history } = await show('/portal/history');
   expect(history).toMatch(/<div>o que esperava foi enviado na hora<\/div><\/td><td[^>]*><div>nada estava parado</);
   expect(history).not.toContain('<div>envios retomados<');
+  expect(history).toContain('>envios retomados, ou o que esperava foi enviado na hora</option>');
   await env.advanceUntil('both came', () => shop.calls.length > before + 1);
   expect((await show('/portal')).html).not.toContain('Enviar agora tudo o que espera');
 });
@@ -322,7 +327,11 @@ it.each([
       ).text();
     };
     expect(await preview('payed')).toContain(`${said}${language === 'en' ? 'Paid' : 'Pago'}`);
-    expect(await preview('paid')).not.toContain(said.slice(0, 30));
+    const known = await preview('paid');
+    expect(known).not.toContain(said.slice(0, 30));
+    expect(known).toContain(
+      language === 'en' ? 'Events of transactions are counted' : 'Contam-se eventos de transações',
+    );
   },
 );
 
@@ -332,6 +341,7 @@ it('the form of a replay begins with the first failure, else a week ago, and has
   const tomorrow = addDays(today, 1);
   const fresh = await show('/portal/replay');
   for (const day of [addDays(today, -7), tomorrow]) expect(fresh.html).toContain(`value="${day}T00:00:00"`);
+  expect(fresh.html).toContain('repete as mensagens que o manifesto desse dia nomeia');
   const created = new Date(clock.now().getTime() - 20 * 86_400_000);
   const [row] = await db.selectFrom('callbacks').select('seq').where('source', '<>', 'test').limit(1).execute();
   const failed = { state: 'failed', next_attempt_at: null, created_at: created };

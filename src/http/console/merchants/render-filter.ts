@@ -100,7 +100,7 @@ export function renderFilterPreview(preview: FilterPreview, names: PlatformNames
       '{n} dos que entram já foi enviado ou está na fila: não vai de novo.',
       '{n} dos que entram já foram enviados ou estão na fila: não vão de novo.',
     );
-  return html`<section><h2>${t('O que o filtro teria aceitado')}</h2><p>${accepted} ${change} ${had} <span class="hint">${t('Com os dados atuais de cada transação.')}</span></p>
+  return html`<section><h2>${t('O que o filtro teria aceitado')}</h2><p>${accepted} ${change} ${had} <span class="hint">${t('Contam-se eventos de transações, com os dados atuais de cada uma; mensagens de pedidos (pix.expected.…), não.')}</span></p>
 ${describeUnseen(preview, names)}
 ${table({
   caption: 'Exemplos, os mais novos primeiro',

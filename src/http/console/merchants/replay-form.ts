@@ -85,7 +85,7 @@ export function replayParts<Item>(
 
 /** The fields of a range. */
 function replayFields(draft: Draft, zone: string): Html {
-  return html`<div class="fields wide">${choiceField(draft, { name: 'by', label: 'Período em que', words: BY, hint: 'Nunca é quando a mensagem chegou: na dúvida, comece mais cedo, e o que já chegou volta com o mesmo webhook-id. Correções e mensagens de pedidos não têm evento: contam por quando foram criadas.' })}
+  return html`<div class="fields wide">${choiceField(draft, { name: 'by', label: 'Período em que', words: BY, hint: 'Nunca é quando a mensagem chegou: na dúvida, comece mais cedo, e o que já chegou volta com o mesmo webhook-id. Correções e mensagens de pedidos não têm evento: contam por quando foram criadas. Pela data do evento, um dia inteiro repete as mensagens que o manifesto desse dia nomeia, sob os mesmos ids: o manifesto não muda nem vai de novo, e não nomeia mensagens de pedidos.' })}
 ${inputField(draft, { name: 'from', label: 'De' }, html` type="datetime-local" step="1" required`)}
 ${inputField(draft, { name: 'to', label: 'Até antes de', hint: t('No horário do provedor ({zone}).', { zone }) }, html` type="datetime-local" step="1" required`)}
 ${choiceField(draft, { name: 'states', label: 'Quais', words: STATES, any: 'Escolha' })}</div>`;

@@ -204,7 +204,9 @@ const COUNTED = new Map<string, (n: number, following: number) => string>([
     'sent_waiting',
     (n, following) =>
       [
-        plural(n, 'Enviando agora uma mensagem que esperava.', 'Enviando agora {n} mensagens que esperavam.'),
+        n === 0
+          ? following === 0 && t('Nada espera: nada a enviar agora.')
+          : plural(n, 'Enviando agora uma mensagem que esperava.', 'Enviando agora {n} mensagens que esperavam.'),
         ...(following > 0
           ? [
               plural(
@@ -214,7 +216,9 @@ const COUNTED = new Map<string, (n: number, following: number) => string>([
               ),
             ]
           : []),
-      ].join(' '),
+      ]
+        .filter((part) => part !== false)
+        .join(' '),
   ],
   [
     'examples',

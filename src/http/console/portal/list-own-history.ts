@@ -34,7 +34,7 @@ const ACTION_WORDS: Record<OwnAction, Label> = words({
   'merchant.address_refused': 'mudança de endereço recusada',
   'merchant.address_unanswered': 'endereço novo não respondeu ao desafio',
   'merchant.paused': 'envios pausados',
-  'merchant.enabled': 'envios retomados',
+  'merchant.enabled': 'envios retomados, ou o que esperava foi enviado na hora',
   'merchant.disabled': 'envios desativados',
   'merchant.breaker_opened': 'envios suspensos: falhas seguidas',
   'merchant.breaker_closed': 'envios retomados: uma tentativa deu certo',
@@ -48,6 +48,9 @@ const ACTION_WORDS: Record<OwnAction, Label> = words({
   'expected.reopen': 'pedido reaberto',
   'portal.login': 'entrada no portal',
 });
+
+/** Words for a press of the button: where nothing was stopped, it sent what waited. */
+const ENABLED_WORDS = { sent: 'o que esperava foi enviado na hora', resumed: 'envios retomados' } as const;
 
 const EFFECT_WORDS = words({
   confirm: 'pedido confirmado',
@@ -79,7 +82,9 @@ export function historyPage({ calendar }: PortalContext): Router {
         {
           title: 'O quê',
           cell: ({ action, was }) =>
-            was === 'enabled' ? t('o que esperava foi enviado na hora') : describeCode(ACTION_WORDS, action),
+            action === 'merchant.enabled'
+              ? t(ENABLED_WORDS[was === 'enabled' ? 'sent' : 'resumed'])
+              : describeCode(ACTION_WORDS, action),
         },
         { title: 'Detalhe', cell: (row) => describeRange(calendar, row, names) ?? describeDetails(row, names) },
       ],
