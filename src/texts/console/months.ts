@@ -28,8 +28,9 @@ export const MONTHS_EN = {
   'De {from} a {to}, abre uma divergência de tarifas.': 'From {from} to {to}, one mismatch of fees opens.',
   'De {from} a {to}, abrem {n} divergências de tarifas, uma por dia e plataforma.':
     'From {from} to {to}, {n} mismatches of fees open, one a day and platform.',
-  '{platform}: {n} fora do contrato, que custaram {charged} em vez de {agreed}':
-    '{platform}: {n} not as the contract says, which cost {charged} instead of {agreed}',
+  '{platform}: {n} fora do contrato, que custaram {charged} em vez de {agreed} (entradas e saídas)':
+    '{platform}: {n} not as the contract says, which cost {charged} instead of {agreed} (cashins and cashouts)',
+  'Passa a valer sobre': 'Takes precedence over',
   'Todas estão na planilha; as de uma plataforma, pelo nome dela acima.':
     'The workbook has all; those of one platform are behind its name above.',
   'O mês nunca foi fechado.': 'The month was never closed.',

@@ -679,6 +679,8 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   // days that have a mismatch are in the sums too
   const [summed = ''] = /: \d+ fora do contrato, que custaram R\$.[\d.,]+/.exec(dearer.text) ?? [];
   const dearest = (await post('accountant', address, { ...typed, fixed: '9,50' })).text;
+  expect(dearest).toMatch(/Passa a valer sobre .*R\$ 9,00 \+ /);
+  expect(dearer.text).not.toMatch(/Passa a valer sobre .*R\$ 9,00/);
   expect(dearest).toMatch(/nenhuma divergência nova de tarifas abre\. (?:1 já existe|\d+ já existem)/);
   expect(dearest).toContain(summed);
   // what it ends, changes, leaves and opens adds up to what is open now and then

@@ -78,11 +78,33 @@ ${dayField(draft, { name: 'from', label: 'De' })}${dayField(draft, { name: 'to',
         ['Parte do valor, em %', formatMoneyInput(BigInt(stated.basis_points))],
         ['De', formatDay(stated.from)],
         ['Até', stated.to && formatDay(stated.to)],
+        ['Passa a valer sobre', await listOverridden(context, response, stated)],
       ])}${would}${opens}`;
     },
     landing: ({ from }) => landOn(context, from),
     done: 'contract_stated',
   };
+}
+
+/** The contracts in force over which a new one takes precedence, on their common days; no contract of a platform's own where it is for all. */
+async function listOverridden(context: Context, response: Response, stated: Stated): Promise<Html | null> {
+  const { platform, operation, from, to } = stated;
+  const names = await readPlatformNames(context, response);
+  const overridden = (await readContracts(context.db)).filter(
+    (one) =>
+      one.operation === operation &&
+      (one.platform === platform || one.platform === null) &&
+      (to === null || one.from <= to) &&
+      (one.to === null || one.to >= from),
+  );
+  if (overridden.length === 0) return null;
+  return html`<ul class="plain">${overridden.map((one) => {
+    const of =
+      one.platform === null
+        ? t('Todas')
+        : showPlatform(names, presentPlatform(getCaller(response), { platform: one.platform }).platform);
+    return html`<li>${of}: ${money(one.fixedCents)} + ${formatMoneyInput(BigInt(one.basisPoints))} %, ${formatDay(one.from)} – ${one.to !== null && formatDay(one.to)}</li>`;
+  })}</ul>`;
 }
 
 /** Days of a contract that a preview compares, the newest; the watch compares all of them. */
@@ -135,7 +157,7 @@ async function describeOpened<Given, Made>(
       money(own.reduce((cents, one) => cents + one[name], 0n)),
     );
     const shown = showPlatform(names, presentPlatform(getCaller(response), { platform }).platform);
-    return html`<li>${tHtml('{platform}: {n} fora do contrato, que custaram {charged} em vez de {agreed}', { platform: shown, n, charged, agreed })}</li>`;
+    return html`<li>${tHtml('{platform}: {n} fora do contrato, que custaram {charged} em vez de {agreed} (entradas e saídas)', { platform: shown, n, charged, agreed })}</li>`;
   });
   const changes = effect.changed.later?.count ?? 0;
   const said =
