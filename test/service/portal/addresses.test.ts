@@ -202,7 +202,7 @@ test('a new e-mail needs both links: of the e-mail on file, and its own', async 
   const mail = await env.advanceUntil('a later notice goes to both', () =>
     sink.mails.find(({ to, text }) => text.includes('paused') && to.includes(next)),
   );
-  expect(mail.to.toSorted()).toEqual([own.email, next].toSorted());
+  expect(new Set(mail.to)).toEqual(new Set([own.email, next]));
   expect(mail.text).toMatch(
     /, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(America\/Sao_Paulo\) = \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(UTC\)/,
   );

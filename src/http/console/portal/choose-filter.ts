@@ -24,8 +24,9 @@ export function filterForm(context: Pick<PortalContext, 'calendar'>, form: Creat
     lead: 'Do que a operação envia, você recebe só o que o seu filtro aceita. Um filtro mais amplo envia também os eventos anteriores que passam a caber nele.',
     names: FILTER_FIELDS,
     initial: ({ merchant }) => toFilterValues(parseFilter(merchant.own_filter ?? '{}')),
-    fields: async (draft, { merchant, readPlatformNames }) => {
-      const [allowed, names] = [parseFilter(merchant.filter), await readPlatformNames()];
+    fields: async (draft, scope) => {
+      const { merchant } = scope;
+      const [allowed, names] = [parseFilter(merchant.filter), await scope.readPlatformNames()];
       const known = [...new Set([...allowed.platforms, ...names.keys()])];
       const platforms = Object.fromEntries(known.map((platform) => [platform, labelPlatform(names, platform)]));
       return html`<h2>${t('O que a operação envia')}</h2>${renderFilter(allowed, names)}${sayOrderMessages(merchant)}
