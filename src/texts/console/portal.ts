@@ -38,6 +38,8 @@ export const PORTAL_EN = {
     'The filter asks for a platform: an order sent without platform does not fit it, and sends no messages.',
   'Este pedido não cabe no filtro: as suas mudanças não enviam mensagens.':
     'This order does not fit the filter: its changes send no messages.',
+  'Um pedido com platform só casa com pagamentos dela:':
+    'An order with a platform is matched with payments of that one alone:',
   'Ele não tem platform: envie-o de novo com ela (PUT), e as mudanças seguintes enviam.':
     'It has no platform: send it again with one (PUT), and the changes after that send some.',
   'As mensagens de pedidos (pix.expected.…) vêm dos pedidos de todas as origens que cabem no filtro, também das que este token não lê. Para receber menos, filtre por um começo de referência: vale para o número e as referências do pedido.':

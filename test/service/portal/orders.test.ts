@@ -441,6 +441,7 @@ it('marks an order without a reference or the like in the list, and says whose o
   const { id } = await readRow(db, 'expected_payments', ['id'], { number: 'a-named' });
   const bare = (await ana?.get(`/portal/orders/${id}`))?.text;
   expect(bare).toContain('as suas mudanças não enviam mensagens. Ele não tem platform');
+  expect(bare).toContain('Um pedido com platform só casa com pagamentos dela:');
   const recipe = (await ana?.get('/portal/orders'))?.text;
   expect(recipe).toContain('um pedido enviado sem platform não cabe nele');
   expect(recipe).toContain('&quot;platform&quot;:&quot;ana&quot;');

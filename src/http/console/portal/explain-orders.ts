@@ -10,6 +10,7 @@ import { plural, t, words } from '../../../texts/translate.ts';
 import { isCancelled, stateBadge } from '../expected/describe-expected.ts';
 import { type Html, html } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
+import type { PlatformNames } from '../parts/read-platform-names.ts';
 import { DOCS, ORDERS } from './site.ts';
 
 const WAYS_OUT: Record<string, string> = words({
@@ -139,16 +140,24 @@ function givenFacts(order: PresentedExpected): object {
 
 type Filtered = Pick<MerchantRow, 'filter' | 'own_filter'>;
 
-/** A platform that an order has to name, because a filter of the merchant takes none without; undefined: it need not. */
-function findNeededPlatform(merchant: Filtered): string | undefined {
+const PLATFORMS_SHOWN_MAX = 10;
+
+/** The platforms of which an order has to name one, because a filter of the merchant takes none without; empty: it need not. */
+function listNeededPlatforms(merchant: Filtered): string[] {
   const needed = filtersOf(merchant).find(({ platforms }) => platforms.length > 0 && !platforms.includes(NO_PLATFORM));
-  return needed?.platforms[0];
+  return needed?.platforms ?? [];
+}
+
+/** Explains which platforms an order may name. @param names of platforms. */
+function explainPlatforms(platforms: string[], names: PlatformNames): Html {
+  const shown = platforms.slice(0, PLATFORMS_SHOWN_MAX);
+  return html`${t('Um pedido com platform só casa com pagamentos dela:')}<ul>${shown.map((one) => html`<li><code>${one}</code> ${names.get(one)}</li>`)}</ul>`;
 }
 
 /** Says of which orders the merchant gets messages: the sources of a token limit none. */
 export function sayOrderMessages(merchant: Filtered): Html {
   if (parseFilter(merchant.filter).expected)
-    return html`${findNeededPlatform(merchant) !== undefined && html`<p class="explain">${t('O filtro pede uma plataforma: um pedido enviado sem platform não cabe nele, e não envia mensagens.')}</p>`}<p class="hint">${t('As mensagens de pedidos (pix.expected.…) vêm dos pedidos de todas as origens que cabem no filtro, também das que este token não lê. Para receber menos, filtre por um começo de referência: vale para o número e as referências do pedido.')}</p>`;
+    return html`${listNeededPlatforms(merchant).length > 0 && html`<p class="explain">${t('O filtro pede uma plataforma: um pedido enviado sem platform não cabe nele, e não envia mensagens.')}</p>`}<p class="hint">${t('As mensagens de pedidos (pix.expected.…) vêm dos pedidos de todas as origens que cabem no filtro, também das que este token não lê. Para receber menos, filtre por um começo de referência: vale para o número e as referências do pedido.')}</p>`;
   return html`<p class="hint">${t('As mensagens de pedidos (pix.expected.…) estão desligadas. Peça à operação que as ligue: sem elas, o seu sistema só sabe de um pedido quando pergunta.')}</p>`;
 }
 
@@ -156,24 +165,30 @@ export function sayOrderMessages(merchant: Filtered): Html {
 export function saySilence(
   merchant: MerchantRow,
   { operation, platform, extra, number, references }: PresentedExpected,
+  platformNames: PlatformNames,
 ) {
   const filters = filtersOf(merchant);
   const names = [number, ...references];
   if (!asksForExpected(filters) || matchesExpected(filters, { operation, platform, extra, names })) return false;
-  const isBare = platform === null && findNeededPlatform(merchant) !== undefined;
-  return html`<p class="explain">${t('Este pedido não cabe no filtro: as suas mudanças não enviam mensagens.')} ${isBare && t('Ele não tem platform: envie-o de novo com ela (PUT), e as mudanças seguintes enviam.')}</p>`;
+  const needed = platform === null ? listNeededPlatforms(merchant) : [];
+  return html`<div class="explain"><p>${t('Este pedido não cabe no filtro: as suas mudanças não enviam mensagens.')} ${needed.length > 0 && t('Ele não tem platform: envie-o de novo com ela (PUT), e as mudanças seguintes enviam.')}</p>${needed.length > 0 && explainPlatforms(needed, platformNames)}</div>`;
 }
 
 /** Explains how to send an order, with a command that the merchant's filter lets through. */
-export function explainSending(context: PortalContext, { sources, merchant }: MerchantScope, isOpen: boolean): Html {
+export function explainSending(
+  context: PortalContext,
+  { sources, merchant }: MerchantScope,
+  { isOpen, names }: { isOpen: boolean; names: PlatformNames },
+): Html {
   const { calendar, clock } = context;
-  const platform = findNeededPlatform(merchant);
+  const needed = listNeededPlatforms(merchant);
+  const [platform] = needed;
   const facts = {
     ...{ operation: 'cashin', amount: '199.90', due_day: calendar.dayOf(clock.now()) },
     ...(platform === undefined ? {} : { platform }),
     references: ['1024'],
   };
   return html`<details${isOpen && html` open`}><summary>${t('Como enviar um pedido')}</summary>
-<p>${t('Com este token, por estas origens:')} ${sources.map((one) => html`<code>${one}</code> `)}</p><pre>${curl(context, 'PUT', `${sources[0]}/1024`, facts)}</pre>
+<p>${t('Com este token, por estas origens:')} ${sources.map((one) => html`<code>${one}</code> `)}</p><pre>${curl(context, 'PUT', `${sources[0]}/1024`, facts)}</pre>${needed.length > 0 && explainPlatforms(needed, names)}
 <p>${t('"decided": false na resposta: o pedido acaba de mudar, pergunte de novo em um segundo.')} <a href="${DOCS.address}/expected">${t(DOCS.title)}</a> · <a href="/portal/openapi">${t('Todos os campos, e como cancelar um pedido')}</a></p></details>`;
 }

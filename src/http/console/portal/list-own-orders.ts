@@ -80,6 +80,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
     const file = rows.length > 0 && listFiles((format) => addressOf(`${ORDERS.address}.${format}`));
     const newestMax = summedMax(filters);
     const sums = await orders.sum(response, filters, newestMax);
+    const names = await scope.readPlatformNames();
     const empty = areSet
       ? 'Nenhum pedido com estes filtros: remova um deles.'
       : 'Nenhum pedido até agora: envie o primeiro como abaixo.';
@@ -87,7 +88,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       ...ORDERS,
       lead: html`${sums.length > 0 && totals(sums, { newestMax, addressOf: (more) => addressOf(ORDERS.address, more) })}${chargingLinks(ORDERS.address, filters.alike)}${file}`,
       filters: { fields: fields(draft), areSet },
-      rows: html`${sayOrderMessages(scope.merchant)}${orderTable(scope, { rows, empty, unfindable: await orders.findUnfindable(rows), names: await scope.readPlatformNames() })}${explainSending(context, scope, rows.length === 0 && !areSet)}`,
+      rows: html`${sayOrderMessages(scope.merchant)}${orderTable(scope, { rows, empty, unfindable: await orders.findUnfindable(rows), names })}${explainSending(context, scope, { isOpen: rows.length === 0 && !areSet, names })}`,
       next,
     });
   });
@@ -112,7 +113,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
     const names = await scope.readPlatformNames();
     const body = html`<p class="crumb"><a href="${ORDERS.address}">${t(ORDERS.title)}</a></p>
 <div class="head"><h1>${order.number}</h1> ${stateBadge(order.state)}${disputeBadge(order)}</div><p class="sub">${idText(order.id)}</p>
-${waiting.hint}${saySilence(scope.merchant, order)}
+${waiting.hint}${saySilence(scope.merchant, order, names)}
 ${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}
 ${facts([
   ...amountFacts(order),
