@@ -1,3 +1,4 @@
+import { IS_NO_TEST } from '../../callbacks/health/callback-sources.ts';
 import type { Reader } from '../../database/reader.ts';
 
 /** Callbacks that are counted at most. */
@@ -23,7 +24,7 @@ export async function describeUndelivered(db: Reader, { merchantSeq, failed, pag
         .select('seq')
         .where('merchant_seq', '=', merchantSeq)
         .where('state', 'in', ['pending', 'held'])
-        .where('transaction_seq', 'is not', null)
+        .where(IS_NO_TEST)
         .limit(WAITING_MAX + 1)
         .as('few'),
     )
