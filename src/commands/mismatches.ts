@@ -63,7 +63,7 @@ export function mismatchesCommand(program: Command): void {
     });
   changeCommand(group, 'assign <id>', assignOneMismatch, {
     description: 'say who is to decide it',
-    options: { '--owner <id>': 'a user or a token; none: nobody' },
+    options: { ...note, '--owner <id>': 'a user or a token; none: nobody' },
     read: ({ owner }) => (owner === 'none' ? { owner: null } : {}),
     say,
   });

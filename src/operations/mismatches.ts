@@ -86,7 +86,7 @@ export const assignOneMismatch = defineChange({
   roles: ['operator', 'accountant'],
   route: 'POST /mismatches/{id}/assign',
   summary: 'Give a mismatch to its owner, who is to decide it',
-  input: z.object({
+  input: noted.extend({
     owner: z
       .string('must be the id of a user or a token, or null')
       .min(1, 'must be the id of a user or a token, or null')
@@ -94,8 +94,8 @@ export const assignOneMismatch = defineChange({
       .describe('the id of a user or a token that can log in; null: nobody'),
   }),
   answers: ok('Given', mismatch),
-  refuses: ['mismatch_unknown'],
-  change: (inner, { owner }, { id }) => assignMismatch(inner, id, owner),
+  refuses: ['mismatch_unknown', 'mismatch_resolved'],
+  change: (inner, { owner, note }, { caller, id }) => assignMismatch(inner, id, { owner, note, actor: caller.id }),
   target: (isChanged, { id, via }, { owner }) =>
     isChanged ? { target: id, detail: [...(via ? [via] : []), JSON.stringify({ owner })].join(' ') } : undefined,
   answer: answerMismatch,

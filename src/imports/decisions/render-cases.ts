@@ -11,7 +11,7 @@ import { type Cell, columnName } from '../../reports/xlsx/render-cell.ts';
 import type { Validation } from '../../reports/xlsx/render-validations.ts';
 import { ALERT_TEXTS } from '../../texts/alerts/describe-alert.ts';
 import { fill } from '../../texts/fill.ts';
-import { describeEvidence } from '../../texts/reports/describe-evidence.ts';
+import { describeSide } from '../../texts/reports/describe-evidence.ts';
 import { textsOf } from '../../texts/reports/texts.ts';
 import { DECISION_WORDS, DECISIONS, DECISIONS_MAX, NOTE_MAX } from '../kinds/decisions.ts';
 import { renderWorkbook } from '../render-template.ts';
@@ -89,7 +89,7 @@ function listCells(
   language: Language,
 ): Cell[] {
   const texts = textsOf(language);
-  const { kind, severity, opened_at, age_days, day, at_stake, reference, expected, actual, id } = mismatch;
+  const { kind, severity, opened_at, age_days, day, at_stake, reference, id } = mismatch;
   const cells = new Map<string, Cell>(
     Object.entries({
       kind: { text: ALERT_TEXTS[language][kind as MismatchKind]?.title ?? kind },
@@ -102,8 +102,8 @@ function listCells(
       day: { day },
       platform: { text: platform },
       reference: { text: reference },
-      expected: { text: describeEvidence(expected, texts) },
-      actual: { text: describeEvidence(actual, texts) },
+      expected: { text: describeSide(mismatch, 'expected', texts) },
+      actual: { text: describeSide(mismatch, 'actual', texts) },
       candidates: { count: candidates.length },
       mismatch: { text: id },
       seen: { text: hash },

@@ -55,6 +55,8 @@ const NUMBER_CHARS_MIN = 5;
 const NAME_CHARS_MIN = 6;
 /** A word of this length in a free text is a code, such as an end-to-end id. */
 const CODE_CHARS_MIN = 16;
+/** A shorter one is a code if it has letters too: digits alone may be a date, an account or a document. */
+const LETTERED_CODE_CHARS_MIN = 10;
 const WORD = /[\p{L}\p{N}_.-]+/gu;
 
 /** The words of texts that may name something: those with a digit, as they are written. */
@@ -75,8 +77,9 @@ export function listLineNames(
 ): Pick<OpenLine, 'numbers' | 'words' | 'spelled'> {
   const own = listWords(numbers, NUMBER_CHARS_MIN);
   const spelled = [...own, ...listWords(texts, NAME_CHARS_MIN)];
+  const lettered = listWords(texts, LETTERED_CODE_CHARS_MIN).filter((word) => /^[a-z]+\d+$/i.test(word));
   return {
-    numbers: new Set([...own, ...listWords(texts, CODE_CHARS_MIN)].map(normalizeName)),
+    numbers: new Set([...own, ...listWords(texts, CODE_CHARS_MIN), ...lettered].map(normalizeName)),
     words: new Set(spelled.map(normalizeName)),
     spelled: new Set(spelled),
   };

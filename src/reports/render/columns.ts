@@ -2,7 +2,7 @@ import type { Day, WallTime } from '../../domain/calendar.ts';
 import { nameKind } from '../../domain/mismatch.ts';
 import { maskDocument } from '../../domain/person/mask-person.ts';
 import { describeCode } from '../../texts/fill.ts';
-import { describeEvidence } from '../../texts/reports/describe-evidence.ts';
+import { describeSide } from '../../texts/reports/describe-evidence.ts';
 import type { Texts } from '../../texts/reports/texts.ts';
 import type { MismatchRow } from '../read/read-mismatches.ts';
 import type { Movement } from '../read/read-movements.ts';
@@ -161,15 +161,13 @@ export const PENDING_COLUMNS: ReportColumn<PendingTransaction>[] = [
 export const MISMATCH_COLUMNS: ReportColumn<MismatchRow>[] = [
   moment('openedAt', (row, { toWall }) => toWall(row.openedAt)),
   text('mismatch', 30, (row, { texts }) => describeCode(texts.mismatchTitles, row.kind)),
-  lines('meaning', 46, (row, { texts }) =>
-    describeCode(texts.mismatchKinds, nameKind({ kind: row.kind, expected: parse(row.expected) })),
-  ),
+  lines('meaning', 46, (row, { texts }) => describeCode(texts.mismatchKinds, nameKind(readEvidence(row)))),
   text('severity', 11, (row, { texts }) => describeCode(texts.severities, row.severity)),
   text('state', 15, (row, { texts }) => describeCode(texts.mismatchStates, row.state)),
   money('atStake', (row) => row.stakeCents, 'totals'),
   money('transactionAmount', (row) => row.transactionCents),
-  lines('expected', 34, (row, { texts, platformNames }) => describeEvidence(parse(row.expected), texts, platformNames)),
-  lines('actual', 34, (row, { texts, platformNames }) => describeEvidence(parse(row.actual), texts, platformNames)),
+  lines('expected', 34, (row, as) => describeSide(readEvidence(row), 'expected', as.texts, as.platformNames)),
+  lines('actual', 34, (row, as) => describeSide(readEvidence(row), 'actual', as.texts, as.platformNames)),
   moment('resolvedAt', (row, { toWall }) => row.resolvedAt && toWall(row.resolvedAt)),
   text('resolution', 30, (row, { texts }) => row.resolution && describeCode(texts.resolutions, row.resolution)),
   lines('note', 30, (row) => row.note),
@@ -184,8 +182,9 @@ export const MISMATCH_COLUMNS: ReportColumn<MismatchRow>[] = [
 
 const dayOf = ({ day, openedAt }: MismatchRow, { toWall }: RenderContext) => day ?? toWall(openedAt).slice(0, 10);
 
-function parse(json: string | null): unknown {
-  return json === null ? null : JSON.parse(json);
+function readEvidence({ kind, expected, actual }: MismatchRow) {
+  const [one, other] = [expected, actual].map((json): unknown => (json === null ? null : JSON.parse(json)));
+  return { kind, expected: one, actual: other };
 }
 
 /** A row of Alterações. An effect is the cents by which the day moves the balance. */

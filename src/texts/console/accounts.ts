@@ -7,7 +7,8 @@ export const ACCOUNTS_EN = {
   passivo: 'liability',
   'patrimônio líquido': 'equity',
   despesa: 'expense',
-  'Contas com movimento e sem linha: {accounts}.': 'Accounts with entries and without a row: {accounts}.',
+  'Contas com movimento e sem linha: {accounts}. Um arquivo pede só as que ele usa.':
+    'Accounts with entries and without a row: {accounts}. A file asks only for those that it uses.',
   'Contas mapeadas': 'Mapped accounts',
   'Nenhuma conta está mapeada até agora.': 'No account is mapped yet.',
   'Conta do razão': 'Ledger account',

@@ -40,8 +40,6 @@ export const PARTS_EN = {
   'Esperado e encontrado': 'Expected and found',
   'Nada além do tipo: veja os fatos abaixo.': 'Nothing but the kind: see the facts below.',
   'O quê': 'What',
-  'O webhook dizia': 'The webhook said',
-  'O provedor mostra': 'The provider shows',
   Esperado: 'Expected',
   Encontrado: 'Found',
   Diferença: 'Difference',

@@ -8,6 +8,7 @@ export const PORTAL_EN = {
   'Referência, E2E, pedido': 'Reference, E2E, order or id',
   Testes: 'Tests',
   'Reenviar os testes que falharam desde {at}': 'Send the tests that failed since {at} again',
+  'Nenhuma tentativa segue por si: entregue de novo.': 'No attempt follows by itself: deliver it again.',
   'Enquanto você não aceita: novas tentativas depois de {waits}; cada espera varia até {percent} %.':
     'Until you accept it: new attempts after {waits}; each wait varies by up to {percent} %.',
   'Um teste ou exemplo é tentado uma vez só.': 'A test or example is tried once.',
@@ -107,8 +108,11 @@ export const PORTAL_EN = {
     'Once the change counts, what has failed at the address of today is still tried there, for up to {hours} hours or until it fails once more (nothing, if deliveries are suspended by failures). All else goes to the new one at once, also what is held.',
   'Ao confirmar, uma mensagem assinada (confere.challenge) vai para o endereço novo. Ele responde em 15 s com um status 2xx e o corpo <code>{body}</code>, onde … é o valor de data.challenge que chegou.':
     'When you confirm, a signed message (confere.challenge) goes to the new address. It answers within 15 s with a status 2xx and the body <code>{body}</code>, where … is the value of data.challenge that came.',
-  'Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.':
-    'Then use the link mailed to the e-mail on file, within 48 hours; a new e-mail then receives another.',
+  'Depois use o link que vai para o e-mail cadastrado, em até 48 horas.':
+    'Then use the link mailed to the e-mail on file, within 48 hours.',
+  'Um e-mail novo recebe então outro.': 'A new e-mail then receives another.',
+  'Sem endereço de teste, os testes vão para o endereço de produção.':
+    'Without a test address, tests go to the production address.',
   'Depois a operação confirma: não há e-mail cadastrado.': 'Then the operators confirm: there is no e-mail on file.',
   'Um endereço de teste vale na hora, sem confirmação, e recebe só exemplos fictícios. Para que repitam as suas mensagens, peça o mesmo endereço de novo: então a operação o confirma.':
     'An address for tests counts at once, unconfirmed, and receives invented examples alone. For examples that repeat your messages, ask for the same address again: then the operators confirm it.',
@@ -284,7 +288,8 @@ export const PORTAL_EN = {
   'Nenhum manifesto até agora.': 'No manifests so far.',
   Mensagens: 'Messages',
   'Tipos de mensagem': 'Types of messages',
-  'Depois de cada dia: o que lhe foi enviado dele, assinado': 'After each day: what you were sent of it, signed',
+  'Depois de cada dia: as mensagens dele, entregues ou não, assinadas':
+    'After each day: its messages, delivered or not, signed',
   'Um teste, pedido no portal ou pela operação': 'A test, asked for in the portal or by the operators',
   'O desafio de um endereço novo': 'The challenge of a new address',
   'fatos corrigidos': 'facts corrected',

@@ -4,6 +4,7 @@
  */
 
 import { isDay } from '../../domain/calendar.ts';
+import { nameKind } from '../../domain/mismatch.ts';
 import { describeCode } from '../fill.ts';
 import { formatDay, formatLocalDecimal, formatMoment, type Texts } from './texts.ts';
 
@@ -25,6 +26,27 @@ export function describeEvidence(
   const fields = Object.entries(listEvidence(value));
   const named = fields.map(([name, one]) => [name, name === 'platform' ? addName(one, platformNames) : one] as const);
   return named.map(([name, one]) => describeField(name, one, texts)).join('; ');
+}
+
+export type Evidence = { kind?: string; expected: unknown; actual: unknown };
+type Side = 'expected' | 'actual';
+
+/** Names whose a side of an evidence is, as `informado` or `no razão`; undefined where its kind says nothing of it. */
+export function nameSide({ kind = '', expected }: Evidence, side: Side, texts: Texts): string | undefined {
+  const sides = new Map<string, string>(Object.entries(texts.evidenceSides));
+  return sides.get(`${nameKind({ kind, expected })}.${side}`);
+}
+
+/** Describes one side as `describeEvidence` does, after whose it is. */
+export function describeSide(
+  evidence: Evidence,
+  side: Side,
+  texts: Texts,
+  platformNames?: ReadonlyMap<string, string>,
+): string | null {
+  const words = describeEvidence(evidence[side], texts, platformNames);
+  const whose = nameSide(evidence, side, texts);
+  return words === null || whose === undefined ? words : `${whose}: ${words}`;
 }
 
 function addName(platform: unknown, platformNames: ReadonlyMap<string, string>): unknown {

@@ -3,6 +3,23 @@ import { EN_TEXTS } from '../alerts/texts-en.ts';
 import { PT_BR_TEXTS } from '../alerts/texts-pt-br.ts';
 
 export const CODES_PT_BR = {
+  /** Whose the two sides of a mismatch's evidence are; of a kind that is not here, nobody says it. */
+  evidenceSides: {
+    'amount_differs.expected': 'no razão',
+    'amount_differs.actual': 'o provedor mostra',
+    'commission_differs.expected': 'no razão',
+    'commission_differs.actual': 'o provedor mostra',
+    'reference_differs.expected': 'no razão',
+    'reference_differs.actual': 'o provedor mostra',
+    'status_differs.expected': 'no razão',
+    'status_differs.actual': 'o provedor mostra',
+    'commission_not_agreed.expected': 'pelo contrato',
+    'commission_not_agreed.actual': 'cobrado',
+    'balance_differs.expected': 'informado',
+    'balance_differs.actual': 'no razão',
+    'webhook_contradiction.expected': 'o webhook dizia',
+    'webhook_contradiction.actual': 'o provedor mostra',
+  },
   /** Help beside the header of a column: up to 255 characters. */
   help: {
     kind: 'Retenção: dinheiro de um pagamento que ainda não saiu; continua no saldo, mas não está disponível. Liberação: o mesmo dinheiro volta a estar disponível, porque o pagamento foi pago ou recusado. Nenhuma das duas muda o saldo.',
@@ -63,6 +80,22 @@ export const CODES_PT_BR = {
 } as const;
 
 export const CODES_EN = {
+  evidenceSides: {
+    'amount_differs.expected': 'in the ledger',
+    'amount_differs.actual': 'the provider shows',
+    'commission_differs.expected': 'in the ledger',
+    'commission_differs.actual': 'the provider shows',
+    'reference_differs.expected': 'in the ledger',
+    'reference_differs.actual': 'the provider shows',
+    'status_differs.expected': 'in the ledger',
+    'status_differs.actual': 'the provider shows',
+    'commission_not_agreed.expected': 'by contract',
+    'commission_not_agreed.actual': 'charged',
+    'balance_differs.expected': 'stated',
+    'balance_differs.actual': 'in the ledger',
+    'webhook_contradiction.expected': 'the webhook said',
+    'webhook_contradiction.actual': 'the provider shows',
+  },
   help: {
     kind: 'Hold: money of a payment that has not left yet; it stays in the balance but is not available. Release: the same money is available again, because the payment was paid or denied. Neither changes the balance.',
     heldChange: 'How much this movement holds (positive) or releases (negative). What is held is part of the balance.',

@@ -32,7 +32,7 @@ export const PERIOD_PT_BR = {
   open: 'Divergências',
   openText: '{own} deste período em aberto (críticas: {critical}), R$ {stake} em jogo; de todos os dias, {all}',
   own: 'Deste período',
-  ownAtStake: 'Em jogo, deste período',
+  ownAtStake: 'Em jogo, período',
   mismatches:
     'As de todos os dias, em aberto quando este arquivo foi feito, e as que surgiram no período, também as já resolvidas. O Resumo conta só as em aberto, as do período à parte.',
   receipts: 'Recebimentos',
@@ -94,7 +94,7 @@ export const PERIOD_EN: Record<keyof typeof PERIOD_PT_BR, string> = {
   open: 'Mismatches',
   openText: '{own} of this period open (critical: {critical}), R$ {stake} at stake; of all days, {all}',
   own: 'Of this period',
-  ownAtStake: 'At stake, of this period',
+  ownAtStake: 'At stake, period',
   mismatches:
     'Those of all days, open when this file was made, and those that arose in the period, also resolved ones. The summary counts only open ones, those of the period apart.',
   receipts: 'Receipts',

@@ -262,6 +262,8 @@ describe('a change of an expected payment', () => {
     await addMerchant('/disputes');
     const id = await put('disputed-1', { references: ['ref-disputed'], due_day: '2030-01-01' });
     await pay(paid('ref-disputed', '20.00'));
+    // decided in the background: both changes would be one
+    await receive('/disputes', id, 1);
     await put('disputed-2', { references: ['ref-disputed'], due_day: '2030-01-01' });
     const sent = await receive('/disputes', id, 2);
     expect(sent.map(({ body }) => [body.data.expected_payment.state, body.data.expected_payment.disputed])).toEqual([

@@ -264,6 +264,23 @@ describe('several mismatches are given to one person', () => {
     expect((await operator.get('/')).text).not.toMatch(/divergências? suas?/);
     expect((await accountant.get('/?lang=en')).text).toContain('3 mismatches of yours');
   });
+
+  test('with a note, which its page and the list show, but to no viewer', async () => {
+    const page = `/mismatches/${ids.get('today')}`;
+    const asked = [
+      ['owner', await ownId()],
+      ['note', 'Falta o estorno?'],
+    ] as [string, string][];
+    expect((await accountant.post(`${page}/assign`, asked)).status).toBe(303);
+    expect((await accountant.get(page)).text).toMatch(/O que aconteceu.*por [^:]*Falta o estorno\?/);
+    expect((await accountant.get(page)).text).not.toContain('outra evidência');
+    expect((await accountant.get('/mismatches')).text).toContain('Falta o estorno?');
+    for (const address of [page, '/mismatches']) expect((await viewer.get(address)).text).not.toContain('estorno');
+    const preview = await accountant.post(ADDRESS, [...chosen('today'), ['owner', 'none'], ['note', 'Já veio']]);
+    expect(preview.text).toContain('Já veio');
+    await accountant.confirm(ADDRESS, preview);
+    expect((await accountant.get('/mismatches')).text).toContain('Ninguém Já veio');
+  });
 });
 
 test('a mismatch of fees of a day before the webhooks says that a contract stated later compares it', async () => {

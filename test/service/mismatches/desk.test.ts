@@ -174,3 +174,28 @@ test('the age of a mismatch ends with it', async () => {
     .execute();
   expect(await env.call('GET', `/mismatches/${ids[3]}`)).toMatchObject({ json: { state: 'resolved', age_days: 1 } });
 });
+
+test('a note says why, in the history of the mismatch, once; without one the note stays', async () => {
+  const owner = await token();
+  const give = (body: object) => env.call('POST', `/mismatches/${ids[1]}/assign`, { owner, ...body });
+  const changes = async () =>
+    await env.context.db
+      .selectFrom('mismatch_changes')
+      .innerJoin('mismatches', 'mismatches.seq', 'mismatch_changes.mismatch_seq')
+      .select(['mismatch_changes.state', 'mismatch_changes.note'])
+      .where('mismatches.id', '=', ids[1] ?? '')
+      .orderBy('mismatch_changes.seq')
+      .execute();
+  const before = await changes();
+  for (let sent = 0; sent < 2; sent++)
+    expect(await give({ note: ' Falta o estorno? ' })).toMatchObject({
+      status: 200,
+      json: { owner, note: 'Falta o estorno?' },
+    });
+  expect(await give({})).toMatchObject({ json: { note: 'Falta o estorno?' } });
+  expect(await changes()).toEqual([...before, { state: 'open', note: 'Falta o estorno?' }]);
+  expect((await audited()).at(-1)?.detail).not.toContain('estorno');
+  expect(await give({ note: 'x'.repeat(4_001) })).toMatchObject({ status: 422 });
+  await env.call('POST', `/mismatches/${ids[1]}/resolve`, { note: 'feito' });
+  expect(await give({ note: 'outra' })).toMatchObject({ status: 409, json: { reason: 'mismatch_resolved' } });
+});

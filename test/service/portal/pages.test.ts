@@ -290,19 +290,58 @@ it('a pause asks first: it says what it holds and how one resumes, and examples 
 });
 
 it.each([
-  ['pt-BR', 'novas tentativas depois de 1 s, 1 s, 1 s, 1 s; cada espera varia até 20 %', 'tentado uma vez só'],
-  ['en', 'new attempts after 1 s, 1 s, 1 s, 1 s; each wait varies by up to 20 %', 'is tried once'],
-])('the page of a callback says by which schedule it is tried again: %s', async (language, schedule, once) => {
-  const { db } = env.context;
-  const pageOf = async (source: 'test' | 'event') => {
-    const own = db
-      .selectFrom('callbacks')
-      .select('webhook_id')
-      .where('source', source === 'test' ? '=' : '<>', 'test');
-    return (await show(`/portal/callbacks/${(await own.executeTakeFirstOrThrow()).webhook_id}`, language)).html;
+  [
+    'pt-BR',
+    'novas tentativas depois de 1 s, 1 s, 1 s, 1 s; cada espera varia até 20 %',
+    'tentado uma vez só',
+    'entregue de novo',
+  ],
+  ['en', 'new attempts after 1 s, 1 s, 1 s, 1 s; each wait varies by up to 20 %', 'is tried once', 'deliver it again'],
+])('the page of a callback says whether it is tried again, and when: %s', async (language, schedule, once, by) => {
+  const { db, clock } = env.context;
+  const pageOf = async (source: 'test' | 'event', state?: 'pending' | 'failed') => {
+    const select = db.selectFrom('callbacks').select(['seq', 'webhook_id', 'state', 'next_attempt_at']);
+    const row = await select.where('source', source === 'test' ? '=' : '<>', 'test').executeTakeFirstOrThrow();
+    const later = state === 'pending' ? new Date(clock.now().getTime() + 86_400_000) : null;
+    const set = (values: Pick<typeof row, 'state' | 'next_attempt_at'>) =>
+      db.updateTable('callbacks').set(values).where('seq', '=', row.seq).execute();
+    if (state) await set({ state, next_attempt_at: later });
+    const { html } = await show(`/portal/callbacks/${row.webhook_id}`, language);
+    await set({ state: row.state, next_attempt_at: row.next_attempt_at });
+    return [schedule, once, by].filter((text) => html.includes(text));
   };
-  expect(await pageOf('event')).toContain(schedule);
-  expect(await pageOf('test')).toContain(once);
+  expect(await pageOf('event')).toEqual([]);
+  expect(await pageOf('event', 'pending')).toEqual([schedule]);
+  expect(await pageOf('event', 'failed')).toEqual([by]);
+  expect(await pageOf('test')).toEqual([once]);
+});
+
+it('the first page says that messages go now while they are being sent', async () => {
+  const { db } = env.context;
+  const next = async () => /Próxima tentativa<\/dt><dd>([^<]*)/.exec((await show('/portal')).html)?.[1];
+  expect(await next()).toBe('nada espera');
+  const select = db.selectFrom('callbacks').select(['seq', 'state', 'next_attempt_at']).where('source', '<>', 'test');
+  const row = await select.where('state', '=', 'delivered').executeTakeFirstOrThrow();
+  const set = (values: object) => db.updateTable('callbacks').set(values).where('seq', '=', row.seq).execute();
+  const until = new Date(env.context.clock.now().getTime() + 86_400_000);
+  await set({ state: 'pending', next_attempt_at: until, lease_holder: 'another', lease_until: until });
+  expect(await next()).toBe('agora');
+  await set({ ...row, lease_holder: null, lease_until: null });
+});
+
+it('the preview of removing the test address says where tests go then', async () => {
+  const set = (values: object) => env.context.db.updateTable('merchants').set(values).where('id', '=', id).execute();
+  await set({ test_url: `${shop.url}/test`, test_unconfirmed: 0 });
+  const fields = { form_token: formTokenOf((await show('/portal/addresses')).html), kind: 'test_url', value: '' };
+  const headers = { cookie, origin: url, 'accept-language': 'pt-BR' };
+  const asked = await fetch(`${url}/portal/addresses`, { method: 'POST', headers, body: new URLSearchParams(fields) });
+  expect(await asked.text()).toContain('Sem endereço de teste, os testes vão para o endereço de produção.');
+  await set({ test_url: null });
+});
+
+it('the list of callbacks offers no type that it never has', async () => {
+  const { html } = await show('/portal/callbacks');
+  expect([html.includes('value="confere.test"'), html.includes('confere.challenge')]).toEqual([true, false]);
 });
 
 it('the form of a replay says that tests and manifests are no part of a period, and leads to those that failed', async () => {

@@ -35,7 +35,7 @@ test.each([
     { ledger: '143.21', difference: '-43.21' },
     [
       ['Plataforma', 'loja', '–', '–'],
-      ['Saldo', 'R$ 100,00', 'R$ 143,21', '+R$ 43,21'],
+      ['Saldo', 'R$ 100,00', 'R$ 143,21', '-R$ 43,21'],
       ['Quando', '21/11/2026 18:00:00', '–', '–'],
     ],
   ],
@@ -82,7 +82,13 @@ test('both transactions of a repeated reference are links', () => {
   for (const id of [ONE, TWO]) expect(text).toContain(`href="/transactions/${id}"`);
 });
 
-test('what a webhook claimed stands beside what the provider shows', () => {
-  const claim = { kind: 'webhook_contradiction', expected: { status: 'paid' }, actual: { status: 'pending' } };
-  expect(renderEvidence(calendar, claim).text).toMatch(/O webhook dizia.*O provedor mostra/s);
+test.each([
+  ['webhook_contradiction', /O webhook dizia.*O provedor mostra/s],
+  ['balance_differs', /Informado.*No razão/s],
+  ['amount_differs', /No razão.*O provedor mostra/s],
+  ['commission_not_agreed', /Pelo contrato.*Cobrado/s],
+  ['stuck', /Esperado<.*Encontrado</s],
+  ['constructor', /Esperado<.*Encontrado</s],
+])('the sides of %s are named', (kind, titles) => {
+  expect(renderEvidence(calendar, { kind, expected: { status: 'paid' }, actual: {} }).text).toMatch(titles);
 });

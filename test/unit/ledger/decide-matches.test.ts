@@ -52,6 +52,13 @@ describe('a line is matched', () => {
     expect(pairs([line(1), line(2)], [adjustment(7), adjustment(8)])).toEqual([]);
   });
 
+  it('by a code of letters and digits in both texts, but not by a shorter word or by digits that may be a date', () => {
+    const rule = (code: string) =>
+      pairs([line(1, { memo: `SAQUE ${code}` })], [adjustment(7, { note: `saque ${code}` })]);
+    expect(rule('SQ202611181')).toEqual(['1-7 reference']);
+    for (const code of ['SQ1118', '202610150001', '15/10/2026']) expect(rule(code), code).toEqual(['1-7 amount']);
+  });
+
   it("by the bank's number in the note, where amount and day leave two", () => {
     const two = [adjustment(7, { note: 'TED 0045106' }), adjustment(8, { note: 'TED 45107' })];
     expect(pairs([line(1, { number: '00045106' })], two)).toEqual(['1-7 reference']);

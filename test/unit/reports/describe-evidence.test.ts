@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeEvidence } from '../../../src/texts/reports/describe-evidence.ts';
+import { describeEvidence, describeSide } from '../../../src/texts/reports/describe-evidence.ts';
 import { textsOf } from '../../../src/texts/reports/texts.ts';
 
 const pt = textsOf('pt-BR');
@@ -42,4 +42,19 @@ test('a platform with a name shows both, another one its id', () => {
   const names = new Map([['6f96', 'Loja do Centro']]);
   expect(describeEvidence({ platform: '6f96' }, textsOf('pt-BR'), names)).toBe('plataforma: Loja do Centro (6f96)');
   expect(describeEvidence({ platform: 'other' }, textsOf('pt-BR'), names)).toBe('plataforma: other');
+});
+
+test.each([
+  ['webhook_contradiction', { status: 'refund' }, 'expected', 'o webhook dizia: situação: devolvido'],
+  [
+    'balance_differs',
+    { ledger: '42439.77', difference: '-4310.00' },
+    'actual',
+    'no razão: saldo: 42.439,77; diferença: -4.310,00',
+  ],
+  ['commission_differs', { commission: '0.99', contract: 'c' }, 'expected', 'pelo contrato: tarifa: 0,99; contrato de tarifas: c'],
+  ['stuck', { status: 'pending' }, 'actual', 'situação: pendente'],
+  ['webhook_contradiction', null, 'actual', null],
+] as const)('a sheet says whose a side of %s is', (kind, one, side, words) => {
+  expect(describeSide({ kind, expected: one, actual: one }, side, pt)).toBe(words);
 });

@@ -103,7 +103,7 @@ async function send(context: Context, request: Request, response: Response, fill
   const missing = unmapped.map((account) => describeCode(ACCOUNT_WORDS, account)).join(', ');
   const body = html`<p class="crumb"><a href="/reports">${t('Relatórios')}</a></p><h1>${t('Plano de contas')}</h1>
 <p class="lead">${t('As contas da empresa que os lançamentos contábeis usam no lugar das contas do razão.')}</p>
-${unmapped.length > 0 && html`<p class="hint">${t('Contas com movimento e sem linha: {accounts}.', { accounts: missing })}</p>`}
+${unmapped.length > 0 && html`<p class="hint">${t('Contas com movimento e sem linha: {accounts}. Um arquivo pede só as que ele usa.', { accounts: missing })}</p>`}
 ${isForm && html`<p class="hint">${t('Cada linha tem um código ou uma categoria; Conta Azul usa a categoria, os outros o código. Código: até {code} caracteres; categoria: até {category}; centro de custo: até {cost_center}; histórico: um número de até {history} algarismos.', ACCOUNT_CHARS_MAX)}</p>`}
 ${isForm ? postForm(response, ADDRESS, html`${shown}${ofPlatform(rows.length, { ...(await readBookedPlatformWords(context, response)), ...(await readBankWords(context)) })}<div class="actions"><button>${t('Salvar')}</button></div>`) : shown}
 <p class="hint">${t('Recebimentos e Pagamentos são contas de passagem, por isso no passivo: o razão não sabe se o que entrou é receita, adiantamento ou de terceiros, nem o que se pagou. Escreva nelas a conta em que a empresa lança isso, como Clientes, Receita ou Fornecedores.')}</p>

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { TEST_SOURCE } from '../../../callbacks/health/callback-sources.ts';
 import type { PresentedCallback } from '../../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
-import { TEST_TYPE } from '../../../callbacks/render/renderable.ts';
+import { CHALLENGE_TYPE, TEST_TYPE } from '../../../callbacks/render/renderable.ts';
 import type { Context } from '../../../context.ts';
 import { callbacks } from '../../../operations/merchants/callbacks.ts';
 import { MESSAGE_TYPES } from '../../../operations/merchants/message-types.ts';
@@ -29,7 +29,10 @@ const query = z.object({
 });
 const LIST = { title: 'Callbacks', address: '/callbacks' } as const;
 
-export const TYPE_WORDS = Object.fromEntries(MESSAGE_TYPES.map((type) => [type, type]));
+/** The types that a list may have: a challenge is kept in none. */
+export const TYPE_WORDS = Object.fromEntries(
+  MESSAGE_TYPES.filter((type) => type !== CHALLENGE_TYPE).map((type) => [type, type]),
+);
 
 /** The list of callbacks. */
 export function callbackListPages(context: Context): Router {

@@ -32,7 +32,7 @@ export function renderDelivery(
   delivery: Delivery,
   links: DeliveryLinks,
 ): Html {
-  const { lastFailure, lastSuccessAt, nextAttemptAt, counts } = delivery;
+  const { lastFailure, lastSuccessAt, counts } = delivery;
   const now = context.clock.now();
   return html`<section><h2>${t('Entrega')}</h2>${describeFailing(context, merchant, lastFailure, links)}
 <ul class="tally">${UNDELIVERED.map(
@@ -40,7 +40,7 @@ export function renderDelivery(
       html`<li><span>${describeCode(TALLY_WORDS, state)}</span> <a href="${links.list(state)}" aria-label="${describeCode(CALLBACK_STATE_WORDS, state)}: ${formatBounded(counts[state])}"><b>${formatBounded(counts[state])}</b></a></li>`,
   )}</ul>
 ${facts([
-  ['Próxima tentativa', describeNext(context, merchant, nextAttemptAt)],
+  ['Próxima tentativa', describeNext(context, merchant, delivery)],
   [
     'Último erro em 24 h',
     lastFailure
@@ -122,10 +122,12 @@ function describeFailing(
   return html`<div class="explain bad"><p>${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam.', { age })} ${notified}${isOwn && merchant.breaker !== 'open' && html` ${t('Consertou o seu servidor? Envie agora o que espera.')}`}</p>${answer}</div>`;
 }
 
-function describeNext(context: Clocked, merchant: PresentedMerchant, at: Date | undefined): Part {
+function describeNext(context: Clocked, merchant: PresentedMerchant, { nextAttemptAt: at, counts }: Delivery): Part {
   if (merchant.state !== 'enabled') return t('nenhuma até que os envios sejam retomados');
+  // all that is pending is being sent, or waits for what is
+  const isSending = at === undefined && merchant.url !== null && merchant.breaker !== 'open' && counts.pending.n > 0;
+  if (isSending || (at && at <= context.clock.now())) return t('agora');
   if (at === undefined) return t('nada espera');
-  if (at <= context.clock.now()) return t('agora');
   return html`${moment(context.calendar, at)}${merchant.breaker === 'open' && html` <span class="hint">${t('um só callback, para ver se o endereço voltou')}</span>`}`;
 }
 

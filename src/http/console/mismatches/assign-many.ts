@@ -13,7 +13,7 @@ import { t } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { serveTwoStepForm } from '../forms/serve-two-step-form.ts';
 import { type Confirmed, previewOf, type TwoStepForm } from '../forms/two-step-form.ts';
-import { choiceField } from '../parts/fields.ts';
+import { choiceField, noteField } from '../parts/fields.ts';
 import { formatDay, moneyOf, shortenId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { type TableColumn, table } from '../parts/page-components.ts';
@@ -30,7 +30,7 @@ const CHOSEN = 'mismatch';
 const ASSIGNED_MAX = 200;
 
 type Row = Omit<PresentedMismatch, 'seq'>;
-type Given = { ids: string[]; owner: string | null };
+type Given = { ids: string[]; owner: string | null; note: string | undefined };
 /** `ids`: as they were chosen; `rows`: those that exist. */
 type Item = {
   ids: string[];
@@ -47,7 +47,7 @@ export function assignManyForm(context: Context): Router {
     list: MISMATCH_LIST,
     title: 'Atribuir divergências',
     lead: 'Cada uma é mudada por si: se uma não pode ser, as outras são.',
-    names: [CHOSEN, 'owner'],
+    names: [CHOSEN, 'owner', 'note'],
     async find(request, response) {
       const given = readFormLines(request, CHOSEN) || readQuery(request, CHOSEN);
       const ids = [...new Set(given.split('\n').filter(Boolean))];
@@ -59,25 +59,26 @@ export function assignManyForm(context: Context): Router {
       rows.length === 0
         ? html`<p class="hint">${t('Escolha na lista as que uma pessoa vai decidir, até {n}.', { n: ASSIGNED_MAX })}</p>`
         : html`${chosenTable(rows, { title: 'Quem decide', cell: (row) => nameOwner(row, owners) })}<input type="hidden" name="${CHOSEN}" value="${draft.values[CHOSEN] ?? ''}">
-<div class="fields">${choiceField(draft, { name: 'owner', label: 'Quem decide', words, any: 'Escolha' })}</div>`,
+<div class="fields">${choiceField(draft, { name: 'owner', label: 'Quem decide', words, any: 'Escolha' })}</div>${noteField(draft, 'Observação (opcional)')}`,
     read(draft, { ids, rows }) {
-      const { owner = '' } = draft.values;
+      const { owner = '', note } = draft.values;
       if (ids.length === 0) draft.faults.form = t('Escolha ao menos uma divergência.');
       if (ids.length > ASSIGNED_MAX) draft.faults.form = t('No máximo {n} de cada vez.', { n: ASSIGNED_MAX });
       else if (rows.length < ids.length)
         throw refuse('mismatches_unknown', { unknown: ids.length - rows.length, n: ids.length });
       if (owner === '') draft.faults.owner = t('Escolha quem decide.');
-      return { ids, owner: owner === NOBODY ? null : owner };
+      return { ids, owner: owner === NOBODY ? null : owner, note };
     },
-    async preview({ owner }, { rows, words }) {
-      const [first] = rows.filter((row) => row.owner !== owner);
-      if (first) await previewOf(context, assignOneMismatch, { owner }, first.id);
-      const cell = (row: Row): Part => (row.owner === owner ? t('nada muda') : words[owner ?? NOBODY]);
-      return chosenTable(rows, { title: 'Quem vai decidir', cell });
+    async preview({ owner, note }, { rows, words }) {
+      const changes = (row: Row): boolean => row.owner !== owner || Boolean(note?.trim());
+      const [first] = rows.filter(changes);
+      if (first) await previewOf(context, assignOneMismatch, { owner, note }, first.id);
+      const cell = (row: Row): Part => (changes(row) ? words[owner ?? NOBODY] : t('nada muda'));
+      return html`${chosenTable(rows, { title: 'Quem vai decidir', cell })}${note?.trim() && html`<p class="note">${note}</p>`}`;
     },
-    async make(_context, { ids, owner }, confirmed) {
+    async make(_context, { ids, ...given }, confirmed) {
       const outcomes = new Map<string, string>();
-      for (const id of ids) outcomes.set(id, await assignOne(context, { id, owner }, confirmed));
+      for (const id of ids) outcomes.set(id, await assignOne(context, id, given, confirmed));
       return outcomes;
     },
     shown: (outcomes, { rows }) =>
@@ -96,12 +97,13 @@ async function readRows(context: Context, response: Response, ids: string[]): Pr
 /** Changes one, once for each key of the form. @returns what became of it. */
 async function assignOne(
   context: Context,
-  { id, owner }: { id: string; owner: string | null },
+  id: string,
+  given: Omit<Given, 'ids'>,
   { by, once }: Confirmed<Item>,
 ): Promise<string> {
   const key = createHash('sha256').update(`${once.key} ${id}`).digest('hex').slice(0, once.key.length);
   try {
-    const asked = { given: { owner }, by: { ...by, id }, once: { ...once, key } };
+    const asked = { given, by: { ...by, id }, once: { ...once, key } };
     return (await makeChange(context, assignOneMismatch, asked)).made === false ? t('nada muda') : t('atribuída');
   } catch (error) {
     if (!(error instanceof ConfereError)) throw error;

@@ -8,7 +8,7 @@ import { assignOneMismatch } from '../../../operations/mismatches.ts';
 import { type Translated, t, untranslated } from '../../../texts/translate.ts';
 import { getCaller, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { choiceField } from '../parts/fields.ts';
+import { choiceField, noteField } from '../parts/fields.ts';
 import { type Html, html } from '../parts/html.ts';
 import { readFormField } from '../parts/parse-filters.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
@@ -26,9 +26,9 @@ export function assignForm(context: Context): Router {
     requireRole(...assignOneMismatch.roles),
     async (request: Request<{ id: string }>, response) => {
       const { id } = request.params;
-      const owner = readFormField(request, 'owner') ?? NOBODY;
+      const [owner = NOBODY, note] = [readFormField(request, 'owner'), readFormField(request, 'note')];
       const by = { caller: getCaller(response), id, via: 'console' } as const;
-      await makeChange(context, assignOneMismatch, { given: { owner: owner === NOBODY ? null : owner }, by });
+      await makeChange(context, assignOneMismatch, { given: { owner: owner === NOBODY ? null : owner, note }, by });
       response.redirect(303, `/mismatches/${encodeURIComponent(id)}?done=assigned`);
     },
   );
@@ -70,8 +70,8 @@ export async function renderAssign(
   if (!hasRole(response, ...assignOneMismatch.roles)) return undefined;
   const words = await readOwnerWords(context, response, owner);
   const draft = { values: { owner: owner ?? NOBODY }, faults: {} };
-  const content = html`<div class="fields">${choiceField(draft, { name: 'owner', label: 'Quem decide', words })}</div>
+  const content = html`<div class="fields">${choiceField(draft, { name: 'owner', label: 'Quem decide', words })}</div>${noteField(draft, 'Observação (opcional)')}
 <div class="actions"><button class="secondary">${t('Salvar')}</button></div>
-<p class="hint">${t('Quem se escolhe vê na Visão geral quantas são suas; e-mail não sai. Um recado se escreve na Observação, quando um operador trata a divergência.')}</p>`;
+<p class="hint">${t('Quem se escolhe vê na Visão geral quantas são suas, e a observação na lista delas; e-mail não sai.')}</p>`;
   return html`<section class="act" aria-label="${t('Quem decide')}">${postForm(response, `/mismatches/${id}/assign`, content)}</section>`;
 }

@@ -160,6 +160,9 @@ function describeCause({ run_id: run, cause }: OpenCause): Html {
 
 type ListedMismatch = Omit<PresentedMismatch, 'seq'>;
 
+/** The characters of a note in the list; its page has all of it. */
+const NOTE_CHARS_SHOWN = 200;
+
 /** A table of mismatches, each linked to its page. */
 export async function mismatchTable(
   context: Context,
@@ -187,7 +190,11 @@ export async function mismatchTable(
       { title: 'Transação ou plataforma', cell: (row) => aboutCell(row, names, orders) },
       { title: 'Em jogo', cell: (row) => moneyOf(row.at_stake), align: 'end' },
       { title: 'Valor da transação', cell: (row) => moneyOf(transactionAmountOf(row)), align: 'end' },
-      { title: 'Quem decide', cell: (row) => nameOwner(row, owners) },
+      {
+        title: 'Quem decide',
+        cell: (row) =>
+          html`${nameOwner(row, owners)}${row.note && html`<br><span class="hint">${[...row.note].slice(0, NOTE_CHARS_SHOWN).join('')}</span>`}`,
+      },
       {
         title: 'Aberta em',
         cell: (row) =>

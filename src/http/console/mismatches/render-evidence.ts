@@ -7,9 +7,9 @@ import { parseSum } from '../../../domain/money.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { language } from '../../../texts/language.ts';
 import type { Said } from '../../../texts/messages.ts';
-import { nameEvidence } from '../../../texts/reports/describe-evidence.ts';
+import { type Evidence, nameEvidence, nameSide } from '../../../texts/reports/describe-evidence.ts';
 import { textsOf } from '../../../texts/reports/texts.ts';
-import { t, words } from '../../../texts/translate.ts';
+import { type Translated, t, untranslated, words } from '../../../texts/translate.ts';
 import { EMPTY_VALUE, formatCount, formatDuration, formatWallTime, moment, money } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { dayLink, say, table, transactionLink } from '../parts/page-components.ts';
@@ -46,14 +46,13 @@ type Shown = { calendar: Calendar; names: PlatformNames; last?: Said | undefined
 /** A table of what was expected and what was found. @param last what the last pass of an unstable list said. */
 export function renderEvidence(
   calendar: Calendar,
-  mismatch: { kind?: string; expected: unknown; actual: unknown },
+  mismatch: Evidence,
   names: PlatformNames = new Map(),
   last?: Said,
 ): Html {
   const shown = { calendar, names, last };
   const [before, after] = [toFields(mismatch.expected), toFields(mismatch.actual)];
   // found with the difference: it has a column of its own
-  const isClaim = mismatch.kind === 'webhook_contradiction';
   const facts = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => name !== 'difference');
   return table({
     caption: 'Esperado e encontrado',
@@ -61,15 +60,23 @@ export function renderEvidence(
     empty: 'Nada além do tipo: veja os fatos abaixo.',
     columns: [
       { title: 'O quê', cell: nameFact },
-      { title: isClaim ? 'O webhook dizia' : 'Esperado', cell: (name) => describeFact(shown, name, before) },
-      { title: isClaim ? 'O provedor mostra' : 'Encontrado', cell: (name) => describeFact(shown, name, after) },
+      { title: titleOf(mismatch, 'expected', 'Esperado'), cell: (name) => describeFact(shown, name, before) },
+      { title: titleOf(mismatch, 'actual', 'Encontrado'), cell: (name) => describeFact(shown, name, after) },
       { title: 'Diferença', cell: (name) => describeDifference(name, before, after) },
     ],
   });
 }
 
 function nameFact(name: string): string {
-  const text = NAMES[name] ?? nameEvidence(name, textsOf(language()));
+  return capitalize(NAMES[name] ?? nameEvidence(name, textsOf(language())));
+}
+
+function titleOf(mismatch: Evidence, side: 'expected' | 'actual', otherwise: 'Esperado' | 'Encontrado'): Translated {
+  const whose = nameSide(mismatch, side, textsOf(language()));
+  return whose === undefined ? t(otherwise) : untranslated(capitalize(whose));
+}
+
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -128,6 +135,9 @@ function describeDifference(name: string, before: Fields, after: Fields): Part {
   if (!(name in before && name in after)) return EMPTY_VALUE;
   const [one, other] = [before[name], after[name]];
   if (name === 'ids' && Array.isArray(other)) return t('{n} a mais', { n: formatCount(other.length - 1) });
+  // stated − ledger, as Saldos and the API have it
+  const stored = name === 'balance' && typeof after.difference === 'string' ? parseSum(after.difference) : undefined;
+  if (stored !== undefined) return sameOr(stored === 0n, () => signed(stored));
   if (AMOUNTS.has(name)) {
     const [from, to] = [one, other].map((value) =>
       value === null ? 0n : typeof value === 'string' ? parseSum(value) : undefined,

@@ -185,7 +185,7 @@ async function renderChanges(context: Context, response: Response, mismatch: Pre
       at: change.at,
       shown: html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
 <p class="hint">${tHtml('por {actor}', { actor: nameOf(change.actor) })}${change.resolution && html`: ${describeCode(RESOLUTION_WORDS, change.resolution)}`}${
-        changes[index + 1]?.state === change.state && `: ${t('outra evidência')}`
+        change.note === null && changes[index + 1]?.state === change.state && `: ${t('outra evidência')}`
       }</p>${change.note && html`<p class="note">${full ? change.note : maskNote(change.note)}</p>`}</li>`,
     })),
     ...assigned.map(({ at, actor, owner }) => ({

@@ -80,9 +80,9 @@ function explain(
     merchant.email === null
       ? t('Depois a operação confirma: não há e-mail cadastrado.')
       : t('Depois a operação confirma: este servidor não envia e-mails.');
-  const confirms = isMailed
-    ? t('Depois use o link que vai para o e-mail cadastrado, em até 48 horas; então um e-mail novo recebe outro.')
-    : !counts && byOperators;
+  const mails = html`${t('Depois use o link que vai para o e-mail cadastrado, em até 48 horas.')} ${(asked?.kind ?? 'email') === 'email' && t('Um e-mail novo recebe então outro.')}`;
+  const isRemoved = asked?.kind === 'test_url' && asked.value === null && !counts && merchant.url !== null;
+  const confirms = html`${isMailed ? mails : !counts && byOperators} ${isRemoved && t('Sem endereço de teste, os testes vão para o endereço de produção.')}`;
   const comes = t(
     'Um endereço de teste vale na hora, sem confirmação, e recebe só exemplos fictícios. Para que repitam as suas mensagens, peça o mesmo endereço de novo: então a operação o confirma.',
   );

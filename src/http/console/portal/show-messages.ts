@@ -98,7 +98,7 @@ const EXAMPLE_WORDS = Object.fromEntries(EXAMPLE_TYPES.map((type) => [type, type
 
 /** Says in words when a message of this type is sent. */
 function sayWhen(type: string): string {
-  if (type === MANIFEST_TYPE) return t('Depois de cada dia: o que lhe foi enviado dele, assinado');
+  if (type === MANIFEST_TYPE) return t('Depois de cada dia: as mensagens dele, entregues ou não, assinadas');
   if (type === TEST_TYPE) return t('Um teste, pedido no portal ou pela operação');
   if (type === CHALLENGE_TYPE) return t('O desafio de um endereço novo');
   const [, subject = '', state = ''] = type.split('.');

@@ -1,6 +1,7 @@
 import type { Request, Router } from 'express';
 import { JITTER } from '../../../callbacks/deliver/decide-outcome.ts';
 import { TEST_SOURCE } from '../../../callbacks/health/callback-sources.ts';
+import type { PresentedOwnCallback } from '../../../callbacks/manage/present-callback.ts';
 import type { PortalContext } from '../../../portal/open-scope.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { t } from '../../../texts/translate.ts';
@@ -56,7 +57,7 @@ ${waits}${describeClosed(await closedBreaker())}
         callback.delivered_at && moment(calendar, callback.delivered_at),
       ],
     ])}</section>
-<section><h2>${t('Tentativas')}</h2>${scope.merchant.url !== null && describeRetries(config, callback.source)}${renderAttempts({ calendar }, attempts, true, await readAddresses())}</section>
+<section><h2>${t('Tentativas')}</h2>${scope.merchant.url !== null && describeRetries(config, callback)}${renderAttempts({ calendar }, attempts, true, await readAddresses())}</section>
 ${renderMessage(callback.id, message, attempts.at(-1)?.request_headers)}`;
     const isAwaited = callback.source === TEST_SOURCE && callback.state === 'pending';
     sendPage(request, response, {
@@ -68,15 +69,14 @@ ${renderMessage(callback.id, message, attempts.at(-1)?.request_headers)}`;
   return router;
 }
 
-/** Says when a message that is not accepted is tried again: by the schedule of this installation. */
-function describeRetries({ CALLBACK_RETRY_SCHEDULE: schedule }: PortalContext['config'], source: string): Html {
+/** Says when a message that waits is tried again, by the schedule of this installation, and that no attempt follows of one that failed. */
+function describeRetries(
+  { CALLBACK_RETRY_SCHEDULE: schedule }: PortalContext['config'],
+  { source, state }: Pick<PresentedOwnCallback, 'source' | 'state'>,
+): Html | false {
+  if (source === TEST_SOURCE) return html`<p class="hint">${t('Um teste ou exemplo é tentado uma vez só.')}</p>`;
+  if (state === 'failed') return html`<p class="hint">${t('Nenhuma tentativa segue por si: entregue de novo.')}</p>`;
+  if (state === 'delivered') return false;
   const waits = schedule.map((ms) => formatExactDuration(ms / 1000)).join(', ');
-  const said =
-    source === TEST_SOURCE
-      ? t('Um teste ou exemplo é tentado uma vez só.')
-      : t('Enquanto você não aceita: novas tentativas depois de {waits}; cada espera varia até {percent} %.', {
-          waits,
-          percent: 100 * JITTER,
-        });
-  return html`<p class="hint">${said}</p>`;
+  return html`<p class="hint">${t('Enquanto você não aceita: novas tentativas depois de {waits}; cada espera varia até {percent} %.', { waits, percent: 100 * JITTER })}</p>`;
 }
