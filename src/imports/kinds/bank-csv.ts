@@ -1,13 +1,21 @@
 /** A CSV of the bank's own, read by the columns that a person mapped for its account. */
+import { createHash } from 'node:crypto';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
-import type { BankStatement } from '../../ledger/bank/statement/bank-statement.ts';
-import { readBankAccounts } from '../../ledger/stated/bank-accounts.ts';
+import { BALANCE_BEFORE, type BankStatement } from '../../ledger/bank/statement/bank-statement.ts';
+import { type BankAccountFacts, readBankAccounts } from '../../ledger/stated/bank-accounts.ts';
 import type { BankCsv } from '../../ledger/stated/check-bank-csv.ts';
 import type { Column } from '../columns.ts';
 import { readValues } from '../define-table.ts';
 import { OFX_BYTES_MAX } from '../ofx/read-ofx-elements.ts';
-import { type Beside, findUnreadSide, hasBankCsvHeader, shapeBankCsv, UNREADABLE } from '../read-bank-csv.ts';
+import {
+  type BalanceRow,
+  type Beside,
+  findUnreadSide,
+  hasBankCsvHeader,
+  shapeBankCsv,
+  UNREADABLE,
+} from '../read-bank-csv.ts';
 import { LARGE_TABLE_LIMITS } from '../read-table.ts';
 import { type BankRow, COLUMNS, toStatement, toValue } from './bank-table.ts';
 
@@ -25,10 +33,11 @@ const CSV_COLUMNS = {
  * Reads a CSV of the bank's own, whose columns are known.
  * @returns `read` undefined: it has no header that is known; `isMapped`: the account has columns, of another header.
  */
-export async function readForeign(db: Reader, bytes: Buffer, account: string | undefined) {
+export async function readForeign(db: Reader, bytes: Buffer, given: string | undefined) {
   const known = await readBankAccounts(db);
+  const account = given ?? (await findImportedAccount(db, bytes));
   if (account === undefined) {
-    const isKnown = await isMappedCsv(db, bytes, undefined);
+    const isKnown = (await listMappedAccounts(db, bytes)).length > 0;
     const fault = { row: 0, column: null, of: 'statement', kind: 'csv_account' } as const;
     return { isMapped: false, ...(isKnown ? { read: { rows: [], faults: [fault], leftOut: [] } } : {}) };
   }
@@ -37,12 +46,17 @@ export async function readForeign(db: Reader, bytes: Buffer, account: string | u
   return { isMapped: Boolean(csv), ...(isOwn ? { read: await readBankCsv(bytes, account, csv) } : {}) };
 }
 
-/** Whether a file has titles that are known: those of its account, or of any where it is undefined. */
-export async function isMappedCsv(db: Reader, bytes: Buffer, account: string | undefined): Promise<boolean> {
+/** The account that these bytes were imported for. */
+async function findImportedAccount(db: Reader, bytes: Buffer): Promise<string | undefined> {
+  const sha256 = createHash('sha256').update(bytes).digest();
+  const select = db.selectFrom('bank_statements').select('account').where('sha256', '=', sha256);
+  return (await select.executeTakeFirst())?.account;
+}
+
+/** Lists the accounts whose columns have the titles of a file. */
+export async function listMappedAccounts(db: Reader, bytes: Buffer): Promise<BankAccountFacts[]> {
   const known = [...(await readBankAccounts(db)).values()];
-  return known.some(
-    (one) => one.csv !== null && (account ?? one.account) === one.account && hasBankCsvHeader(bytes, one.csv),
-  );
+  return known.filter(({ csv }) => csv !== null && hasBankCsvHeader(bytes, csv));
 }
 
 /** Reads the lines of a CSV of an account's bank by its columns. */
@@ -67,6 +81,8 @@ export async function readBankCsv(bytes: Buffer, account: string, csv: BankCsv) 
     const balance = findLastBalance(rows);
     if (balance === 'unclear') faults.push({ row: 0, column: null, kind: 'csv_balance' });
     else statement.balance = balance;
+    const shown = [rows.some(({ value: row }) => row.balance !== null), balances.some(isOfEnd)];
+    statement.isBalanceUnclear = statement.balance === null && shown.includes(true);
     statement.balanceRows = balances.map(({ line, day, cents, text }) => ({
       ...{ line, day, cents, memo: text, fitid: '', type: '', name: '', checkNumber: '', referenceNumber: '' },
     }));
@@ -91,6 +107,10 @@ function findLastBalance(rows: BankRow[]): BankStatement['balance'] | 'unclear' 
   });
   if (first === undefined) return 'unclear';
   return first?.cents === other?.cents ? first : null;
+}
+
+function isOfEnd({ text }: BalanceRow): boolean {
+  return !BALANCE_BEFORE.test(text);
 }
 
 function isChain(rows: BankRow[]): boolean {

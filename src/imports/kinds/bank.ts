@@ -23,6 +23,8 @@ export const BANK: ImportKind<GivenStatement> = {
   questions: QUESTIONS,
   unchanged: { bank: UNCHANGED },
   async read({ db }, bytes, answers) {
+    if (answers?.account !== undefined && !isBankAccount(answers.account))
+      return { rows: [], count: 0, faults: [{ row: 0, column: null, kind: 'not_account' }], leftOut: [] };
     if (isOfx(bytes)) {
       const { statements, faults } = await parseOfx(bytes);
       const count = statements.reduce((sum, one) => sum + [one.lines, one.balanceRows, one.openRows].flat().length, 0);
@@ -45,8 +47,6 @@ export const BANK: ImportKind<GivenStatement> = {
     const statements = values.map(({ value }) => value.statement);
     // `importFile` checks that each is one of its question's
     const given = answers as BankAnswers;
-    if (given.account !== undefined && !isBankAccount(given.account))
-      return { changed: 0, faults: [{ row: 0, column: null, kind: 'not_account' }] };
     const { faults: refused, ...bank } = await importBankFile(inner, { sha256, statements }, { actor, answers: given });
     // a row that is missing for its faults may be a stored one
     const found = refused.filter(({ kind }) => isWhole || kind !== 'partial');

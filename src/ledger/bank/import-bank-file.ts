@@ -41,7 +41,7 @@ export type ImportedStatement = {
   /** Rows to come, which are left out; `later` are the first of them. */
   later_lines: number;
   later: { line: number; day: string; amount: string }[];
-  /** Whether the file has a balance that is left out: it is to come, or a person said so. */
+  /** Whether the file has a balance that is left out: it is to come, is not surely of a day's end, or a person said so. */
   balance_left_out: boolean;
 };
 

@@ -112,6 +112,19 @@ async function sumLines(db: Reader): Promise<LinePart[]> {
   return rows.map(({ account, state, is_in, ...sum }) => ({ account, state, isIn: is_in === 1, ...toSum(sum) }));
 }
 
+/** Sums the open lines that were booked until a day. */
+export async function sumOpenLines(db: Reader, until: Day): Promise<Sum> {
+  const row = await db
+    .selectFrom('bank_lines')
+    .leftJoin('bank_matches', (join) => join.on('bank_matches.seq', '=', matchOfLine('bank_lines.seq')))
+    .select((eb) => [eb.fn.countAll<number>().as('count'), sumOf('bank_lines.amount_cents')])
+    .where('bank_matches.seq', 'is', null)
+    .where('bank_lines.amount_cents', '!=', 0n)
+    .where('bank_lines.day', '<=', until)
+    .executeTakeFirst();
+  return toSum(row);
+}
+
 async function sumOpenEntries(db: Reader): Promise<Part[]> {
   const rows = await selectOpenAdjustments(db)
     .select(['bank_account as account', sql<number>`adjustments.amount_cents < 0`.as('is_in')])

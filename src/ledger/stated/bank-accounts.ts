@@ -75,6 +75,15 @@ export async function readBankAccounts(db: Reader): Promise<Map<string, BankAcco
   );
 }
 
+/** Returns the account that people gave this name; a text that is no name stays as it is. */
+export async function findNamedAccount(db: Reader, text: string): Promise<string> {
+  const folded = foldName(text);
+  const named = [...(await readBankAccounts(db)).values()].find(
+    ({ name }) => name !== null && foldName(name) === folded,
+  );
+  return named?.account ?? text;
+}
+
 /** Lists the accounts that statements show, or that people named. */
 export async function listBankAccounts(db: Reader): Promise<string[]> {
   const shown = await db.selectFrom('bank_statements').select('account').distinct().execute();

@@ -63,7 +63,9 @@ export const importOutcome = component('ImportOutcome', {
         balance_rows: z.int().describe('rows of the bank that show a balance and are no transactions'),
         later_lines: z.int().describe('rows of days to come, which are left out'),
         later: z.array(z.object({ line: z.int(), day, amount })).describe('the first of them'),
-        balance_left_out: z.boolean().describe('whether the balance is to come, or balance=leave_out'),
+        balance_left_out: z
+          .boolean()
+          .describe('whether the balance is to come, is not surely that of the end of a day, or balance=leave_out'),
       }),
     )
     .optional(),

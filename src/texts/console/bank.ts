@@ -27,13 +27,13 @@ export const BANK_EN = {
   '+ Saques por PIX casados': '+ Matched withdrawals by PIX',
   '+ Linhas em aberto': '+ Open lines',
   '+ Linhas que não são do PIX': '+ Lines that are nothing of PIX',
-  '− Linhas depois do saldo': '− Lines after the balance',
+  'Descontadas as linhas depois do saldo': 'Less the lines after the balance',
   '= Saldo final do extrato em {day}': '= Closing balance of the statement on {day}',
   '= Soma das linhas': '= Sum of the lines',
   '+ Ajustes sem linha no extrato': '+ Adjustments without a line',
   '= Conta no banco, no razão': '= Bank account in the ledger',
   '= Saldo final dos extratos, menos o do razão': '= Closing balance of the statements, less the ledger’s',
-  '− Ajustes sem linha no extrato': '− Adjustments without a line in the statement',
+  'Descontados os ajustes sem linha no extrato': 'Less the adjustments without a line in the statement',
   'Pares que não são deste razão': 'Matches that are not of this ledger',
   'O extrato não traz o saldo final: informe-o na página da conta.':
     'The statement has no closing balance: state it on the page of the account.',
@@ -51,6 +51,9 @@ export const BANK_EN = {
     'The balance before the first line is computed: compare it with that of the statement before.',
   'O saldo do banco e o do razão diferem em {sum}, pelas parcelas abaixo.':
     "The bank's balance and the ledger's differ by {sum}, by the parts below.",
+  '{day}, com o saldo de {balance}': '{day}, with the balance of {balance}',
+  'Depois de {day} há linhas, e nenhum saldo que conte: informe-o na página da conta.':
+    'After {day} there are lines, and no balance that counts: state it on the page of the account.',
   'Comparado até {days}.': 'Compared until {days}.',
   'De que é feita a diferença': 'What the difference is made of',
   Soma: 'Sum',
@@ -183,7 +186,8 @@ export const BANK_EN = {
   'uma a vir, que fica de fora': 'one to come, which is left out',
   '{n} a vir, que ficam de fora': '{n} to come, which are left out',
   'linha {line}, {day}, {amount}': 'line {line}, {day}, {amount}',
-  'o saldo fica de fora': 'the balance is left out',
+  'o saldo fica de fora: não é certo que seja o do fim de um dia do arquivo. Se for, informe-o na página da conta':
+    'the balance is left out: it is not surely that of the end of a day of the file. If it is, state it on the page of the account',
   'um débito sem sinal, tomado como saída': 'one debit without a sign, taken as money out',
   '{n} débitos sem sinal, tomados como saída': '{n} debits without a sign, taken as money out',
   'saldo de {day}: {amount}': 'balance of {day}: {amount}',

@@ -600,7 +600,17 @@ test("the columns of a bank's CSV are mapped once, with a preview, kept for the 
   // the next file is read by them once its account is said
   const more = csv(titles, ...rows, '04/10/2026;TED;5,00;');
   const asked = await upload('accountant', more, { confirms: false });
-  expect([asked.status, asked.html]).toEqual([422, expect.stringContaining(`<option value="${account}"></option>`)]);
+  expect([asked.status, asked.html]).toEqual([
+    422,
+    expect.stringContaining(`<option value="${account}" selected>Conta do CSV<`),
+  ]);
+  const bytes = Buffer.from(more).toString('base64');
+  expect((await send({ file: bytes, kind: 'bank', account: 'conta do csv' }, FORM)).text).toContain('uma linha nova');
+  const misnamed = await send({ file: bytes, kind: 'bank', account: 'Outra' }, FORM);
+  expect([misnamed.status, misnamed.text]).toEqual([422, expect.stringContaining('escreva banco, agência e conta')]);
+  expect(misnamed.html).toContain('name="account" value="Outra"');
+  const known = await upload('accountant', csv(titles, ...rows), { confirms: false });
+  expect(known.text).toContain('nada seria importado outra vez');
   // asked or shown, it leads to their change, and so does the page of the account
   const answered = await send({ file: Buffer.from(more).toString('base64'), kind: 'bank', account }, FORM);
   expect(answered.text).toContain('Importar um arquivo: confira');

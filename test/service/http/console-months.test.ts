@@ -115,6 +115,8 @@ test('the page of a month lists what keeps it open, each with a link to where it
   // the form says what hinders too
   const step = await as(accountant).get(`${PAGE}/close`);
   expect(step.html).toContain('<a href="/reports/2025-10-01">');
+  // whom to ask stands under what they may do alone
+  expect([page.text.match(/Quem pode/g), step.html.includes('name="note"')]).toEqual([['Quem pode'], false]);
   expect([step.text.includes('Saldo no fim do mês'), step.text.includes('Ver o que muda')]).toEqual([true, false]);
   const refused = await as(accountant).post(`${PAGE}/close`, { note: '' });
   expect(refused.html).toContain('<a href="/reports/2025-10-01">');

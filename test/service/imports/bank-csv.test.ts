@@ -184,6 +184,12 @@ test('the balance is that of the end of its day, in a file of either order; else
   expect(await balanceOf([`02/10/2026;B;;2,00;7,10`, `02/10/2026;A;;1,00;5,10`])).toBe('7.10');
   expect(await balanceOf([`02/10/2026;A;;1,00;`, `02/10/2026;B;;2,00;7,20`, `03/10/2026;C;;1,00;`])).toBe('7.20');
   // of two rows of a day with one balance the last one may be either
+  const unclear = [`02/10/2026;E;;1,00;5,30`, `02/10/2026;F;;2,30;`].join('\n');
+  const isLeftOut = async (rows: string): Promise<boolean | undefined> =>
+    (await read(ITAU, `${HEADER}\n${rows}`)).outcome.statements[0]?.balance_left_out;
+  expect(await isLeftOut(unclear)).toBe(true);
+  expect(await isLeftOut('02/10/2026;TED C;;1,00;\n02/10/2026;SALDO DO DIA;;;5,30')).toBe(true);
+  expect(await isLeftOut('01/10/2026;SALDO ANTERIOR;;;5,30\n02/10/2026;TED D;;1,00;')).toBe(false);
   expect(await balanceOf([`02/10/2026;A;;1,00;5,30`, `02/10/2026;B;;2,30;`])).toBeNull();
 });
 

@@ -39,6 +39,9 @@ it('agrees where every line and entry has its match, none is missing and the bal
 
 it('says until when it was compared, and not that it agrees while the balances differ', () => {
   const other = { ...ACCOUNT, account: '341/2', lastDay: '2026-10-12' };
+  expect(sayAgreement({ ...SUMMARY, accounts: [{ ...ACCOUNT, lastDay: '2026-11-28' }] }).said).toContain(
+    'Comparado até 28/11/2026, com o saldo de 20/11/2026.',
+  );
   expect(sayAgreement(SUMMARY).said).toContain('Comparado até 20/11/2026.');
   expect(sayAgreement({ ...SUMMARY, accounts: [{ ...ACCOUNT, name: 'Banco Um' }, other] }).said).toContain(
     'Comparado até 20/11/2026 (Banco Um), 12/10/2026 (341/2).',

@@ -160,7 +160,13 @@ export function sayAgreement({ accounts, openLines, openEntries, bankCents, ledg
 function sayUntil(accounts: BankSummary['accounts']): string[] {
   const compared = accounts.flatMap(({ account, name, lastDay, balance }) => {
     const day = lastDay ?? balance?.day;
-    return day === undefined ? [] : [{ name: name ?? account, day: formatDay(day) }];
+    if (day === undefined) return [];
+    const said = formatDay(day);
+    const isBehind = balance !== null && balance.day < day;
+    const until = isBehind
+      ? t('{day}, com o saldo de {balance}', { day: said, balance: formatDay(balance.day) })
+      : said;
+    return [{ name: name ?? account, day: until }];
   });
   const days = new Set(compared.map(({ day }) => day));
   if (days.size === 0) return [];

@@ -56,7 +56,7 @@ function renderAccount({ balance, firstDay, lastDay, gaps, received }: BankAccou
     return html`<p class="hint">${t('Nenhum extrato desta conta foi importado.')}</p>`;
   return html`<p class="hint">${t('Linhas de {from} a {to}', { from: formatDay(firstDay), to: formatDay(lastDay) })}. ${tHtml('Veio do provedor: {sum}.', { sum: sumPart(received) })}${
     balance === null && html` ${t('O extrato não traz o saldo final: informe-o na página da conta.')}`
-  }</p>${sums}${gaps.map(
+  }${balance && balance.day < lastDay && html` ${t('Depois de {day} há linhas, e nenhum saldo que conte: informe-o na página da conta.', { day: formatDay(balance.day) })}`}</p>${sums}${gaps.map(
     ({ from, to, cents }) =>
       html`<p class="explain bad">${t('Entre {from} e {to} faltam linhas que somam {sum}.', { from: formatDay(from), to: formatDay(to), sum: formatMoney(cents) })}</p>`,
   )}`;
@@ -70,7 +70,7 @@ function listAccount(one: BankAccount): Term[] {
     term('+ Saques por PIX casados', one.withdrawals, 'matched'),
     term('+ Linhas em aberto', one.openLines, 'open'),
     term('+ Linhas que não são do PIX', one.notPix, 'not_pix'),
-    one.afterCents !== 0n && { name: t('− Linhas depois do saldo'), cents: -one.afterCents },
+    one.afterCents !== 0n && { name: t('Descontadas as linhas depois do saldo'), cents: -one.afterCents },
     balance
       ? {
           name: balance.isStated
@@ -109,8 +109,8 @@ function explainDifference(all: Omit<BankSummary, 'accounts'>, cents: bigint): T
     { name: t('+ Saques por PIX casados'), cents: all.withdrawals.cents },
     { name: t('+ Linhas em aberto'), cents: all.openLines.cents },
     { name: t('+ Linhas que não são do PIX'), cents: all.notPix.cents },
-    { name: t('− Linhas depois do saldo'), cents: -all.afterCents },
-    { name: t('− Ajustes sem linha no extrato'), cents: -all.openEntries.cents },
+    { name: t('Descontadas as linhas depois do saldo'), cents: -all.afterCents },
+    { name: t('Descontados os ajustes sem linha no extrato'), cents: -all.openEntries.cents },
   ];
   const rest = cents - parts.reduce((sum, part) => sum + part.cents, 0n);
   return [

@@ -22,9 +22,9 @@ import {
   IMPORT_ROLES,
   isImportKind,
 } from '../../../imports/import-kinds.ts';
-import { isMappedCsv } from '../../../imports/kinds/bank-csv.ts';
+import { listMappedAccounts } from '../../../imports/kinds/bank-csv.ts';
 import { renderTemplate, TEMPLATE_FORMATS } from '../../../imports/render-template.ts';
-import { listBankAccounts, readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
+import { findNamedAccount, listBankAccounts, readBankAccounts } from '../../../ledger/stated/bank-accounts.ts';
 import { language } from '../../../texts/language.ts';
 import { t } from '../../../texts/translate.ts';
 import { getActor, getCaller, requireRole } from '../../access/authorize.ts';
@@ -52,6 +52,7 @@ import { renderImports } from './render-imports.ts';
 import { renderOrders } from './render-orders.ts';
 import { renderNewLines, renderStatements } from './render-statements.ts';
 import { renderTemplates } from './render-templates.ts';
+import { suggestMapped } from './suggest-columns.ts';
 
 const ADDRESS = IMPORT_ADDRESS;
 /** The page of columns leads to a preview too, at another address. */
@@ -81,6 +82,7 @@ export function importPages(context: Context): Router {
     const kind = readFormField(request, 'kind') ?? '';
     const file = readFormField(request, 'file') ?? '';
     const answers = isImportKind(kind) ? readAnswers(request, findImportKind(kind)) : {};
+    if (answers.account !== undefined) answers.account = await findNamedAccount(context.db, answers.account);
     const draft: Draft = { values: { ...answers, kind, file }, faults: {} };
     if (!isImportKind(kind)) draft.faults.kind = t('Escolha o tipo.');
     else if (!mayActAs(getCaller(response).role, ...findImportKind(kind).roles))
@@ -116,7 +118,14 @@ async function answerRefused(
     await answerFile(context, request, response, draft, given);
   } catch (error) {
     if (!(error instanceof ImportRefusedError)) throw error;
-    const accounts = kind === 'bank' ? await listBankAccounts(context.db) : [];
+    const names = kind === 'bank' ? await readBankAccounts(context.db) : undefined;
+    const known = names ? await listBankAccounts(context.db) : [];
+    const isMapped = error.faults.some((one) => one.kind === 'csv_account');
+    const mapped = isMapped ? await listMappedAccounts(context.db, given.bytes) : [];
+    const accounts = {
+      words: Object.fromEntries(known.map((one) => [one, names?.get(one)?.name ?? one])),
+      ...{ mapped: mapped.map(({ account }) => account), suggested: suggestMapped(given.bytes, mapped) },
+    };
     const asked = questionForm(response, findImportKind(kind), error.faults, { kind, file, answers, accounts });
     const isForeign = kind === 'bank' && error.faults.some((one) => one.kind === 'header' || one.kind === 'csv_header');
     const faults = renderFaults(kind, error.faults);
@@ -137,8 +146,10 @@ async function renderChange(
   response: Response,
   { kind, bytes, answers = {} }: ImportedFile,
 ): Promise<Html | undefined> {
-  const isMapped = kind === 'bank' && (await isMappedCsv(db, bytes, answers.account));
-  return isMapped ? changeColumns(response, bytes.toString('base64'), answers.account) : undefined;
+  const mapped = kind === 'bank' ? await listMappedAccounts(db, bytes) : [];
+  return mapped.some(({ account }) => (answers.account ?? account) === account)
+    ? changeColumns(response, bytes.toString('base64'), answers.account)
+    : undefined;
 }
 
 /** Imports the file that a preview showed, or previews it. @throws ImportRefusedError. */

@@ -21,14 +21,18 @@ export function readAnswers(request: Request, { questions = {} }: Pick<ImportKin
   return Object.fromEntries(given.filter(([, answer]) => answer !== ''));
 }
 
+/** Known accounts, by name; `mapped`: those whose columns the file has, of which it names `suggested`. */
+type AskedAccounts = { words: Record<string, string>; mapped: string[]; suggested: string };
+
 /** The form that repeats a file with answers to what its faults ask; none where a fault can't be answered. */
 export function questionForm(
   response: Response,
   { questions = {} }: Pick<ImportKind, 'questions'>,
   faults: readonly ImportFault[],
-  given: { kind: string; file: string; answers: Answers; accounts: string[] },
+  given: { kind: string; file: string; answers: Answers; accounts: AskedAccounts },
 ): Html | undefined {
-  if (!faults.every(({ of }) => of === 'statement')) return undefined;
+  if (!faults.every(({ of, row, kind }) => of === 'statement' || (row === 0 && kind === 'not_account')))
+    return undefined;
   const names = new Set([...Object.keys(given.answers), ...listQuestions(faults)]);
   const fields = [...names].flatMap((name) => {
     const question = questions[name];
@@ -42,10 +46,18 @@ export function questionForm(
   )}</section>`;
 }
 
-function renderField(name: string, { titles, answers }: Question, given: string, accounts: string[]): Html {
+function renderField(name: string, { titles, answers }: Question, given: string, accounts: AskedAccounts): Html {
+  const { words: names, mapped, suggested } = accounts;
+  if (name === 'account' && mapped.length > 0) {
+    const chosen = given || suggested;
+    const options = mapped.map(
+      (one) => html`<option value="${one}"${one === chosen && html` selected`}>${names[one] ?? one}</option>`,
+    );
+    return html`<div class="field"><label><span>${titles[language()]}</span><select name="account"><option value="">${t('Escolha')}</option>${options}</select></label></div>`;
+  }
   const control =
     answers === null
-      ? html`<input name="${name}" value="${given}" maxlength="${BANK_ACCOUNT_CHARS_MAX}" autocomplete="off" spellcheck="false"${name === 'account' && html` list="accounts"`}>${name === 'account' && html`<datalist id="accounts">${accounts.map((one) => html`<option value="${one}"></option>`)}</datalist><span class="hint">${t('Banco, agência e número, como {example}.', { example: ACCOUNT_EXAMPLE })}</span>`}`
+      ? html`<input name="${name}" value="${given}" maxlength="${BANK_ACCOUNT_CHARS_MAX}" autocomplete="off" spellcheck="false"${name === 'account' && html` list="accounts"`}>${name === 'account' && html`<datalist id="accounts">${Object.entries(names).map(([one, label]) => html`<option value="${one}">${label}</option>`)}</datalist><span class="hint">${t('Banco, agência e número, como {example}.', { example: ACCOUNT_EXAMPLE })}</span>`}`
       : html`<select name="${name}"><option value="">${t('Escolha')}</option>${Object.entries(answers).map(
           ([answer, words]) =>
             html`<option value="${answer}"${answer === given && html` selected`}>${words[language()]}</option>`,

@@ -34,7 +34,7 @@ function describeStatement(one: ImportedStatement): Html {
     balance !== null &&
     day !== null &&
     html`, ${tHtml('saldo de {day}: {amount}', { day: formatDay(day), amount: moneyOf(balance) })}`
-  }${one.balance_left_out && html`, ${t('o saldo fica de fora')}`}${
+  }${one.balance_left_out && html`, ${t('o saldo fica de fora: não é certo que seja o do fim de um dia do arquivo. Se for, informe-o na página da conta')}`}${
     negated > 0 &&
     html`, ${plural(negated, 'um débito sem sinal, tomado como saída', '{n} débitos sem sinal, tomados como saída')}`
   }${

@@ -1,6 +1,9 @@
 import { fold } from '../../../imports/columns.ts';
 import { isSideColumn } from '../../../imports/read-bank-csv.ts';
+import { decodeCsv } from '../../../imports/read-table.ts';
+import type { BankAccountFacts } from '../../../ledger/stated/bank-accounts.ts';
 import type { BankCsv, CsvPart } from '../../../ledger/stated/check-bank-csv.ts';
+import { parseCsv } from '../../../spreadsheet/parse-csv.ts';
 
 /** Words of titles, folded; the first part that fits is suggested. */
 const WORDS: [part: CsvPart, words: string[]][] = [
@@ -57,6 +60,22 @@ const CELLS_MAX = 100;
 const CELL_CHARS_MAX = 120;
 /** Fewer digits may be the end of any account's number. */
 const DIGITS_MIN = 4;
+
+const HEAD_ROWS_MAX = 30;
+
+/** Suggests which of the accounts with a file's columns it is of: the only one, or that which its first rows name; else none. */
+export function suggestMapped(bytes: Buffer, mapped: BankAccountFacts[]): string {
+  const [first, ...more] = mapped;
+  if (!first?.csv || more.length === 0) return first?.account ?? '';
+  const rows: string[][] = [];
+  for (const { cells } of parseCsv(decodeCsv(bytes), first.csv.separator))
+    if (rows.push(cells.map((one) => one?.text ?? '')) === HEAD_ROWS_MAX) break;
+  const found = suggestAccount(
+    rows,
+    mapped.map(({ account }) => account),
+  );
+  return found.account ?? '';
+}
 
 /**
  * Suggests whose account a bank's CSV is, by the lines above its header: `account`, the one of `known` that ends in the number;

@@ -47,8 +47,8 @@ export function refusalList(of: Explaining, refusals: Refusal[]): Part {
   const groups = Map.groupBy(refusals, (one) => (one.code === 'mismatch_open' ? one.kind : one));
   return html`<ul class="reasons">${[...groups.values()].map(
     (alike) =>
-      html`<li>${alike.length > 1 ? explainMismatches(of, alike) : alike.map((one) => html`<a href="${linkRefusal(one)}">${explainRefusal(of, one)}</a> ${describePayment(of, one)}${describeOwner(of, one)}`)}</li>`,
-  )}</ul>${of.who}`;
+      html`<li>${alike.length > 1 ? explainMismatches(of, alike) : alike.map((one) => html`<a href="${linkRefusal(one)}">${explainRefusal(of, one)}</a> ${describePayment(of, one)}${describeOwner(of, one)}${one.code === 'mismatch_open' && of.who}`)}</li>`,
+  )}</ul>`;
 }
 
 /** Several open mismatches of a kind. */
@@ -60,7 +60,7 @@ function explainMismatches(of: Explaining, alike: Refusal[]): Part {
     meaning: describeCode(MISMATCH_MEANINGS, one.kind),
   });
   // exactly those of the month: a filter by kind has others too
-  return html`${said}<ul>${alike.map((each) => each.code === 'mismatch_open' && html`<li><a href="${linkRefusal(each)}">${describePayment(of, each) ?? describeCode(MISMATCH_TITLES, each.kind)}</a>${describeOwner(of, each)}</li>`)}</ul>`;
+  return html`${said}<ul>${alike.map((each) => each.code === 'mismatch_open' && html`<li><a href="${linkRefusal(each)}">${describePayment(of, each) ?? describeCode(MISMATCH_TITLES, each.kind)}</a>${describeOwner(of, each)}</li>`)}</ul>${of.who}`;
 }
 
 /** The payment of a mismatch: its day, as lists of mismatches have it, amount and platform. */

@@ -53,7 +53,7 @@ function closeForm(context: Context): TwoStepForm<Closing, ShownMonth> {
     // what the step fixes, also while something hinders it
     above: (month, response) => renderBalances(context, response, month, false),
     fields: async (draft, month, response) =>
-      html`${describeMonth(month)}${await listReasons(context, response, month.refusals)}${noteField(draft, 'Observação')}`,
+      html`${describeMonth(month)}${await listReasons(context, response, month.refusals)}${month.refusals.length === 0 && noteField(draft, 'Observação')}`,
     read: (draft) => ({ note: draft.values.note || undefined }),
     async preview(value, month, response) {
       if (month.close) throw refuse('month_closed', { month: month.month });

@@ -35,6 +35,8 @@ export type BankStatement = {
   to: Day | null;
   /** LEDGERBAL; null: the file has none, or one without a day. */
   balance: { cents: bigint; day: Day; line: number } | null;
+  /** Whether the file shows balances, none of which is surely that of the end of a day. */
+  isBalanceUnclear?: boolean;
   /** Parts of an OFX that are written without decimals: the balance, and the amounts of all lines. They may be in cents. */
   isWhole: { balance: boolean; lines: boolean };
   lines: StatementLine[];
@@ -43,3 +45,6 @@ export type BankStatement = {
   /** Rows with a FITID whose text is that of a balance row, or of a payment. */
   openRows: StatementLine[];
 };
+
+/** Words that name the balance before the first line. */
+export const BALANCE_BEFORE = /\b(?:ant|anterior|inicial)\b/i;

@@ -65,9 +65,9 @@ function settleBalance(
   later: StatementLine[],
   { last, today }: { last: Day; today: Day },
 ): Pick<SettledRows, 'balance' | 'isBalanceLeftOut'> {
-  const { balance, lines, to } = statement;
+  const { balance, lines, to, isBalanceUnclear = false } = statement;
   const isToCome = balance !== null && (balance.day > today || isOfMonthEnd(statement));
-  if (balance === null || !isToCome) return { balance, isBalanceLeftOut: false };
+  if (balance === null || !isToCome) return { balance, isBalanceLeftOut: isBalanceUnclear };
   const days = [
     ...lines.map(({ day }) => day).filter((day) => day <= last && day <= today),
     ...(to === null ? [] : [to]),

@@ -7,7 +7,7 @@ import type { Context } from '../../../context.ts';
 import type { Reader } from '../../../database/reader.ts';
 import type { Day } from '../../../domain/calendar.ts';
 import { compareText } from '../../../domain/lists.ts';
-import type { BankStatement, StatementLine } from './bank-statement.ts';
+import { BALANCE_BEFORE, type BankStatement, type StatementLine } from './bank-statement.ts';
 import { type Compared, compareWithStored } from './compare-with-stored.ts';
 import { identifyLines, textOf } from './identify-lines.ts';
 import { type SettledRows, settleRows } from './settle-rows.ts';
@@ -184,7 +184,7 @@ async function findExpected(
     .executeTakeFirst();
   if (earlier?.balance_cents == null || earlier.balance_day === null) {
     const [before] = statement.balanceRows
-      .filter((one) => one.day !== '' && BEFORE.test(one.memo || one.name))
+      .filter((one) => one.day !== '' && BALANCE_BEFORE.test(one.memo || one.name))
       .sort((a, b) => compareText(a.day, b.day));
     return before && before.cents + sum(lines);
   }
@@ -203,6 +203,3 @@ async function findExpected(
   const balanceDay = earlier.balance_day;
   return earlier.balance_cents + (since?.cents ?? 0n) + sum(compared.added.filter((one) => one.day >= balanceDay));
 }
-
-/** Words that name the balance before the first line. */
-const BEFORE = /\b(?:ant|anterior|inicial)\b/i;
