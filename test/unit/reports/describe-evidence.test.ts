@@ -52,7 +52,12 @@ test.each([
     'actual',
     'no razão: saldo: 42.439,77; diferença: -4.310,00',
   ],
-  ['commission_differs', { commission: '0.99', contract: 'c' }, 'expected', 'pelo contrato: tarifa: 0,99; contrato de tarifas: c'],
+  [
+    'commission_differs',
+    { commission: '0.99', contract: 'c' },
+    'expected',
+    'pelo contrato: tarifa: 0,99; contrato de tarifas: c',
+  ],
   ['stuck', { status: 'pending' }, 'actual', 'situação: pendente'],
   ['webhook_contradiction', null, 'actual', null],
 ] as const)('a sheet says whose a side of %s is', (kind, one, side, words) => {
