@@ -78,7 +78,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   closed_day_changed: {
     title: 'A reported day changed',
-    todo: 'Make the next revision of that day’s report. Unless a stated entry or opening changed it, accounting has to know.',
+    todo: 'Make the next revision of that day’s report; unless a stated entry or opening changed it, accounting has to know.',
   },
   balance_differs: {
     title: 'Balance differs',

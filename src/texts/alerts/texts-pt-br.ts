@@ -87,7 +87,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
   },
   closed_day_changed: {
     title: 'Dia já relatado mudou',
-    todo: 'Faça a nova revisão do relatório desse dia; a aba Alterações diz o que mudou. Se não foi por um lançamento ou saldo inicial informado, a contabilidade precisa saber.',
+    todo: 'Faça a nova revisão do relatório desse dia, cuja aba Alterações diz o que mudou; se não foi por um lançamento ou saldo inicial informado, a contabilidade precisa saber.',
   },
   balance_differs: {
     title: 'Saldo não bate',

@@ -27,6 +27,6 @@ test.each([
   const mismatch = { kind: 'commission_differs', expected };
   expect(runInLanguage(language, () => explainMismatch(mismatch))).toMatchObject({ title, meaning });
   const sheet = MISMATCH_COLUMNS.find(({ name }) => name === 'meaning');
-  const row = { kind: 'commission_differs', expected: JSON.stringify(expected) } as MismatchRow;
+  const row = { kind: 'commission_differs', expected: JSON.stringify(expected), actual: null } as MismatchRow;
   expect(sheet?.cell(row, { texts: textsOf(language) } as RenderContext)).toMatchObject({ text: meaning });
 });
