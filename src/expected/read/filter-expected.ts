@@ -125,7 +125,8 @@ function hasAlike({ shows }: ExpectedFilters): RawBuilder<SqlBool> {
   );
   const byKey = (kind: 'reference' | 'e2e_id'): RawBuilder<SqlBool> =>
     sql`EXISTS (SELECT 1 FROM expected_keys AS wanted JOIN transactions AS paid ON paid.${sql.ref(kind)} = wanted.value
-      WHERE wanted.version_seq = head.version_seq AND wanted.kind = ${kind} AND paid.platform <> head.platform AND ${isOpen})`;
+      WHERE wanted.version_seq = head.version_seq AND wanted.kind = ${kind} AND head.platform IS NOT NULL
+      AND NOT paid.platform <=> head.platform AND ${isOpen})`;
   return sql`(EXISTS (SELECT 1 FROM transactions AS paid WHERE paid.amount_cents = head.amount_cents
       AND paid.created_wall >= head.issued_day
       AND paid.created_wall < head.due_day + INTERVAL ${sql.lit(WINDOW_DAYS_AFTER_DUE + 1)} DAY

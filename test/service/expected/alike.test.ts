@@ -84,6 +84,10 @@ it('a payment with the key of an order of another platform is a hint, by referen
   const hint = { alike: 'platform', platform: there, matched: false };
   expect(await hintsOf('p-1', { ...own, amount: '51.00', references: ['p-1'] })).toMatchObject([hint]);
   expect(await hintsOf('p-2', { ...own, amount: '59.00', e2e_ids: [e2e] })).toMatchObject([hint]);
+  await payOne(context, { platform: '', reference: 'p-4', amount: '53.00' });
+  expect(await hintsOf('p-4', { ...own, amount: '53.00', references: ['p-4'] })).toMatchObject([
+    { ...hint, platform: null },
+  ]);
   // an equal amount elsewhere says nothing
   expect(await hintsOf('p-3', { ...own, amount: '51.00', references: ['p-3'] })).toEqual([]);
   const unpaid = context.db.updateTable('expected_payments').set({ state: 'unpaid' });
@@ -92,7 +96,7 @@ it('a payment with the key of an order of another platform is a hint, by referen
     const { json } = await env.call('GET', `/expected-payments?${filter}=true&due_from=2026-12-22&due_to=2026-12-22`);
     return (json.expected_payments as { number: string }[]).map(({ number }) => number).sort();
   };
-  expect([await list('alike'), await list('chargeable')]).toEqual([['p-1', 'p-2'], ['p-3']]);
+  expect([await list('alike'), await list('chargeable')]).toEqual([['p-1', 'p-2', 'p-4'], ['p-3']]);
 });
 
 it('the list for collection has unpaid orders alone, and none that a known payment may be of', async () => {
