@@ -61,8 +61,9 @@ export const LISTS_EN = {
   'é resolvida com a observação; o razão não muda': 'it is resolved with the note; the ledger does not change',
   Pedido: 'Order',
   'Quem decide': 'Owner',
-  'Quem se escolhe vê na Visão geral quantas são suas, e a observação na lista delas; e-mail não sai.':
-    'The one chosen sees on the overview how many are theirs, and the note in their list; no e-mail is sent.',
+  'Recado (opcional)': 'Message (optional)',
+  'Quem se escolhe vê na Visão geral quantas são suas, e o recado na lista delas; e-mail não sai.':
+    'The one chosen sees on the overview how many are theirs, and the message in their list; no e-mail is sent.',
   'Pagamento, do dia': 'Payment, from day',
   'Pagamento, até o dia': 'Payment, to day',
   'Impede fechar o mês': 'Keeps the month open',

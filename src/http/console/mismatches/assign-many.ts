@@ -59,7 +59,7 @@ export function assignManyForm(context: Context): Router {
       rows.length === 0
         ? html`<p class="hint">${t('Escolha na lista as que uma pessoa vai decidir, até {n}.', { n: ASSIGNED_MAX })}</p>`
         : html`${chosenTable(rows, { title: 'Quem decide', cell: (row) => nameOwner(row, owners) })}<input type="hidden" name="${CHOSEN}" value="${draft.values[CHOSEN] ?? ''}">
-<div class="fields">${choiceField(draft, { name: 'owner', label: 'Quem decide', words, any: 'Escolha' })}</div>${noteField(draft, 'Observação (opcional)')}`,
+<div class="fields">${choiceField(draft, { name: 'owner', label: 'Quem decide', words, any: 'Escolha' })}</div>${noteField(draft, 'Recado (opcional)')}`,
     read(draft, { ids, rows }) {
       const { owner = '', note } = draft.values;
       if (ids.length === 0) draft.faults.form = t('Escolha ao menos uma divergência.');

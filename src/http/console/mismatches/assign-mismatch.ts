@@ -70,8 +70,8 @@ export async function renderAssign(
   if (!hasRole(response, ...assignOneMismatch.roles)) return undefined;
   const words = await readOwnerWords(context, response, owner);
   const draft = { values: { owner: owner ?? NOBODY }, faults: {} };
-  const content = html`<div class="fields">${choiceField(draft, { name: 'owner', label: 'Quem decide', words })}</div>${noteField(draft, 'Observação (opcional)')}
+  const content = html`<div class="fields">${choiceField(draft, { name: 'owner', label: 'Quem decide', words })}</div>${noteField(draft, 'Recado (opcional)')}
 <div class="actions"><button class="secondary">${t('Salvar')}</button></div>
-<p class="hint">${t('Quem se escolhe vê na Visão geral quantas são suas, e a observação na lista delas; e-mail não sai.')}</p>`;
+<p class="hint">${t('Quem se escolhe vê na Visão geral quantas são suas, e o recado na lista delas; e-mail não sai.')}</p>`;
   return html`<section class="act" aria-label="${t('Quem decide')}">${postForm(response, `/mismatches/${id}/assign`, content)}</section>`;
 }
