@@ -45,8 +45,8 @@ export const BANK_EN = {
   Parcela: 'Part',
   'Casado com ajustes': 'Matched with adjustments',
   'A conta no banco confere.': 'The bank account agrees.',
-  'Cada linha do extrato e cada ajuste do tipo banco tem o seu par.':
-    'Each line of the statement and each adjustment of the kind bank has its match.',
+  'Cada linha do extrato tem o seu par, ou não é do PIX; cada ajuste do tipo banco tem o seu.':
+    'Each line of the statement has its match, or is not of PIX; each adjustment of the kind bank has its own.',
   'O saldo antes da primeira linha é calculado: compare-o com o do extrato anterior.':
     'The balance before the first line is computed: compare it with that of the statement before.',
   'O saldo do banco e o do razão diferem em {sum}, pelas parcelas abaixo.':

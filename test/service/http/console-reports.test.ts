@@ -151,10 +151,12 @@ test.each([
   [['2026-02-30'], 'Deve ser um dia'],
   [['2099-01-01'], 'Este dia ainda não chegou'],
 ])('a choice of %s is refused with its reason', async (days, reason) => {
-  const answer = await operator.post(
-    '/reports',
-    days.map((day): [string, string] => ['day', day]),
-  );
+  const answer = await operator.post('/reports', [
+    ['month', '2026-01'],
+    ...days.map((day): [string, string] => ['day', day]),
+  ]);
+  // the month stays
+  expect(answer.html).toContain('name="month" value="2026-01"');
   expect([answer.status, answer.text.includes(reason)]).toEqual([422, true]);
 });
 

@@ -138,7 +138,7 @@ export function sayAgreement({ accounts, openLines, openEntries, bankCents, ledg
   ].filter((one) => one !== false);
   const differs = bankCents !== null && bankCents !== ledgerCents;
   const until = sayUntil(accounts);
-  const pairs = t('Cada linha do extrato e cada ajuste do tipo banco tem o seu par.');
+  const pairs = t('Cada linha do extrato tem o seu par, ou não é do PIX; cada ajuste do tipo banco tem o seu.');
   if (lacks.length > 0)
     return {
       said: [t('Ainda não se pode dizer que a conta no banco confere.'), ...until, ...lacks].join(' '),

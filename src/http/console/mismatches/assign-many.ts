@@ -146,7 +146,7 @@ export async function offerAssign(
     html`<input type="checkbox" name="${CHOSEN}" value="${row.id}" aria-label="${t('Escolher')} ${shortenId(row.id)}">`;
   const words = await readOwnerWords(context, response);
   const owner = choiceField({ values: {}, faults: {} }, { name: 'owner', label: 'Quem decide', words, any: 'Escolha' });
-  const form = html`${await render([{ title: 'Escolher', cell }])}<div class="fields">${owner}</div>
+  const form = html`${await render([{ title: 'Escolher', cell }])}<div class="fields">${owner}</div>${noteField({ values: {}, faults: {} }, 'Recado (opcional)')}
 <div class="actions"><button class="secondary">${t('Atribuir as escolhidas')}</button></div>`;
   return postForm(response, ADDRESS, form);
 }

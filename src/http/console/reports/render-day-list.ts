@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { monthOf } from '../../../domain/calendar.ts';
 import { makeOneReport } from '../../../operations/books/reports.ts';
 import { type ListedFigures, listFigures } from '../../../reports/read/report-figures.ts';
 import type { ReportDay } from '../../../reports/serve/list-report-days.ts';
@@ -30,7 +31,8 @@ const MOVEMENTS = ['receipts', 'commissions', 'payments', 'refundsMade', 'refund
  * @param query of the links to the days' pages.
  */
 export function renderDayList(response: Response, days: ReportDay[], { query }: { query: string }): Html {
-  if (days.length === 0) return html`<p class="empty">${t('Nada foi lançado até o fim deste mês.')}</p>`;
+  const [first] = days;
+  if (!first) return html`<p class="empty">${t('Nada foi lançado até o fim deste mês.')}</p>`;
   const mayMake = hasRole(response, ...makeOneReport.roles);
   const heads = COLUMNS.map((name) => TITLES[name]);
   const usual = days.map(explainDay).find(({ isUsual }) => isUsual);
@@ -44,7 +46,7 @@ ${renderSums(days)}</table></div>`;
   return postForm(
     response,
     '/reports',
-    html`${list}<div class="actions"><button>${t('Fazer os relatórios dos dias escolhidos')}</button><span class="hint">${t('Um dia em que nada mudou não ganha revisão.')}</span></div>`,
+    html`${list}<input type="hidden" name="month" value="${monthOf(first.day)}"><div class="actions"><button>${t('Fazer os relatórios dos dias escolhidos')}</button><span class="hint">${t('Um dia em que nada mudou não ganha revisão.')}</span></div>`,
   );
 }
 

@@ -21,7 +21,7 @@ import { sendRange } from '../../send-report.ts';
 import { type Draft, noteRefusals } from '../parts/fields.ts';
 import { formatDay } from '../parts/format.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
-import { readFormLines, readQuery } from '../parts/parse-filters.ts';
+import { readFormField, readFormLines, readQuery } from '../parts/parse-filters.ts';
 import { type PlatformNames, readPlatformNames } from '../parts/read-platform-names.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { ACCOUNT_WORDS } from '../parts/words.ts';
@@ -48,7 +48,8 @@ export function monthPages(context: Context): Router {
     const days = [...new Set(readFormLines(request, 'day').split('\n').filter(Boolean))].sort();
     const fault = findDaysFault(context, days);
     if (fault !== undefined) {
-      await sendMonth(context, request, response, { month: monthOf(today), faults: { days: fault } });
+      const month = parseMonth(readFormField(request, 'month') ?? monthOf(today));
+      await sendMonth(context, request, response, { month, faults: { days: fault } });
       return;
     }
     // several days are made together, below
