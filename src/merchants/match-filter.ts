@@ -1,3 +1,5 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { matchesPlatform } from '../database/shared/matches-platform.ts';
 import { NO_PLATFORM } from '../domain/platform.ts';
 import type { Operation } from '../domain/statuses.ts';
 
@@ -43,6 +45,29 @@ export type FilterableFacts = {
 /** Whether an event matches a filter. Texts are compared exactly; the platform `none` means no platform. */
 export function matchesFilter(filter: MerchantFilter, facts: FilterableFacts): boolean {
   return isAmong(filter.statuses, facts.status) && matchesNamed(filter, facts, [facts.reference]);
+}
+
+/**
+ * SQL conditions of a filter's lists. Keys of `extra` are compared by `matchesFilter` alone.
+ * @param table of transactions. @param hasStatus the condition that the event has a status.
+ */
+export function listConditions(
+  { platforms, operations, statuses, ...prefixes }: MerchantFilter,
+  table: string,
+  hasStatus: (status: string) => RawBuilder<SqlBool>,
+): RawBuilder<SqlBool>[] {
+  const startsWith = (column: string) => (prefix: string) => {
+    const bytes = Buffer.from(prefix);
+    return sql<SqlBool>`LEFT(${sql.ref(`${table}.${column}`)}, ${sql.lit(bytes.length)}) = ${bytes}`;
+  };
+  const lists = [
+    platforms.map((platform) => matchesPlatform(`${table}.platform`, platform)),
+    operations.map((operation) => sql<SqlBool>`${sql.ref(`${table}.operation`)} = ${operation}`),
+    statuses.map(hasStatus),
+    prefixes.reference_prefixes.map(startsWith('reference')),
+    prefixes.extra_prefixes.map(startsWith('extra')),
+  ];
+  return lists.filter((list) => list.length > 0).map((list) => sql<SqlBool>`(${sql.join(list, sql` OR `)})`);
 }
 
 /** An expected payment as a filter compares it. `names`: its number and its references. */

@@ -4,8 +4,7 @@ import type { Context } from '../../context.ts';
 import { isStatementTimeout, limitStatementTime } from '../../database/limit-statement-time.ts';
 import { DAY_MS, END_OF_TIME, type WallTime } from '../../domain/calendar.ts';
 import { type Operation, STATUS_UNREADABLE } from '../../domain/statuses.ts';
-import { type MerchantFilter, matchesFilter } from '../../merchants/match-filter.ts';
-import { listConditions } from '../../merchants/select-by-filter.ts';
+import { listConditions, type MerchantFilter, matchesFilter } from '../../merchants/match-filter.ts';
 import { firstWallOf } from '../../merchants/start-backfill.ts';
 import { mapInTurns } from '../../runtime/take-turns.ts';
 

@@ -15,7 +15,7 @@ const ORIGIN = 'confere.example/log';
 const IDS = ['msg_a1', 'msg_b2', 'msg_c3'];
 const [{ publicKey, privateKey }, other] = [generateSigningKey(), generateSigningKey()];
 
-/** What the four files hold, in the order of the arguments; undefined: there is none, and null: a folder. */
+/** The contents of the four files, in the order of the arguments; undefined: there is none, and null: a folder. */
 type Files = Record<'manifest' | 'key' | 'ids' | 'kept', string | undefined | null>;
 
 /** The files of a day, whose manifest is logged, and signed by a witness too. */
@@ -36,7 +36,7 @@ function makeDay(ids = IDS): Files & { manifest: string; key: string; ids: strin
   };
 }
 
-/** What both scripts say of files, with their exit code: the same. */
+/** Runs both scripts on files. @returns what they say, with their exit code: the same. */
 function verify(files: Files): [number | null, string] {
   using home = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) {

@@ -35,17 +35,19 @@ const REPLACED = words({ replaced: 'substituído' });
 
 const PLATFORMS_MAX = 1_000;
 
+const byPlatform = z.object({ platform: filterText(PLATFORM_CHARS_MAX) });
+
 type Made = { created_at: string; created_by: string };
 
 /** The lists of stated balances, adjustments and openings: with who entered each, and when. */
 export function statedLists(context: Context): Router {
   const router = createRouter();
-  statedList(context, router, statements, { rowsShown: STATEMENTS_SHOWN, render: statementTable });
+  statedList(context, router, statements, { rowsShown: STATEMENTS_SHOWN, render: statementTable, query: byPlatform });
   statedList(context, router, adjustments, {
     ...{ render: adjustmentTable, query: adjustmentQuery, fields: adjustmentFields },
     ...{ lead: adjustmentSums, send: sendAdjustments },
   });
-  statedList(context, router, openings, { render: openingTable });
+  statedList(context, router, openings, { render: openingTable, query: byPlatform });
   return router;
 }
 
@@ -65,7 +67,7 @@ type ByPlatform = { platform?: string | undefined };
 type Stated<Row, Filter> = {
   rowsShown?: number;
   render: (context: Context, rows: NoInfer<Row>[], shown: Shown) => Html;
-  query?: z.ZodType<Filter>;
+  query: z.ZodType<Filter>;
   /** The fields of its filters beside the platform. */
   fields?: (context: Context, response: Response, draft: Draft) => Promise<Html[]>;
   lead?: (context: Context, filters: Filter) => Promise<Html>;
@@ -73,14 +75,12 @@ type Stated<Row, Filter> = {
   send?: (context: Context, request: Request, response: Response, filters: Filter) => Promise<void>;
 };
 
-const byPlatform = z.object({ platform: filterText(PLATFORM_CHARS_MAX) });
-
 /** A list with a filter by platform, and perhaps others. */
 function statedList<Row extends Made & { seq: number }, Filter extends ByPlatform>(
   context: Context,
   router: Router,
   declared: List<Row, Filter> & { name: string },
-  { rowsShown, render, query = byPlatform as unknown as z.ZodType<Filter>, ...more }: Stated<Row, Filter>,
+  { rowsShown, render, query, ...more }: Stated<Row, Filter>,
 ): void {
   const name = declared.name as keyof typeof LISTS;
   const list = LISTS[name];
