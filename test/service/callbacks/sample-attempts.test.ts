@@ -20,6 +20,11 @@ beforeAll(async () => {
         IF(seq % 10 = 0, NULL, 200), IF(seq % 10 = 0, 'timeout', NULL), '{}' FROM seq_1_to_${ROWS - 1}
       WHERE FLOOR(seq * ${STEP_MS} / ${HOUR_MS}) <> 10 OR seq % 83 = 0 ORDER BY seq`)
     .execute(env.context.db);
+  await sql
+    .raw(`INSERT INTO callbacks (seq, webhook_id, merchant_seq, transaction_seq, type, source, state, created_at)
+      SELECT callback_seq, CONCAT('msg_', callback_seq), 1, callback_seq, 'pix.cashin.paid', 'webhook', 'delivered', started_at
+      FROM callback_attempts`)
+    .execute(env.context.db);
 });
 
 const hours = (from: number, count: number): Date[] =>
@@ -58,10 +63,14 @@ test('slots without attempts, before and after all of them, are empty', async ()
   ]);
 });
 
-test('a sample reads single rows by their numbers, a few of all', async () => {
+test.each([
+  ['of all', undefined, 1],
+  ['of a merchant, with their callbacks', 1, 2],
+])('a sample reads single rows by their numbers, a few %s', async (_of, merchant, perAttempt) => {
   // one hour: the least part of all rows
-  const read = await countReads(env.context.db, (db) =>
-    sampleAttempts(db, hours(30, 1), new Date(START + 31 * HOUR_MS)),
-  );
-  expect(read).toBeLessThan(ROWS / 4);
+  const read = await countReads(env.context.db, async (db) => {
+    const [slot] = await sampleAttempts(db, hours(30, 1), new Date(START + 31 * HOUR_MS), merchant);
+    expect(slot?.attempts).toBeGreaterThan(100);
+  });
+  expect(read).toBeLessThan((perAttempt * ROWS) / 4);
 });
