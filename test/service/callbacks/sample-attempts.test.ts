@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { sampleAttempts, sampleSizeOf } from '../../../src/callbacks/manage/sample-attempts.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { countReads } from '../../support/count-reads.ts';
+import { numbersTo } from '../../support/create-test-database.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 
 const HOUR_MS = 3_600_000;
@@ -14,17 +15,15 @@ const STEP_MS = (48 * HOUR_MS) / ROWS;
 const env = closeAfterAll(await openEnvironment());
 beforeAll(async () => {
   // the hour from 10:00 on is quiet: 5 attempts; in hour 20 each attempt takes 900 ms
-  await sql
-    .raw(`INSERT INTO callback_attempts (callback_seq, number, started_at, duration_ms, response_status, error_class, request_headers)
-      SELECT seq, 1, FROM_UNIXTIME((${START} + seq * ${STEP_MS}) / 1000), IF(FLOOR(seq * ${STEP_MS} / ${HOUR_MS}) = 20, 900, seq % 100),
-        IF(seq % 10 = 0, NULL, 200), IF(seq % 10 = 0, 'timeout', NULL), '{}' FROM seq_1_to_${ROWS - 1}
-      WHERE FLOOR(seq * ${STEP_MS} / ${HOUR_MS}) <> 10 OR seq % 83 = 0 ORDER BY seq`)
-    .execute(env.context.db);
-  await sql
-    .raw(`INSERT INTO callbacks (seq, webhook_id, merchant_seq, transaction_seq, type, source, state, created_at)
-      SELECT callback_seq, CONCAT('msg_', callback_seq), 1, callback_seq, 'pix.cashin.paid', 'webhook', 'delivered', started_at
-      FROM callback_attempts`)
-    .execute(env.context.db);
+  const { db } = env.context;
+  const [start, step, hour] = [START, STEP_MS, HOUR_MS].map((ms) => sql.lit(ms));
+  await sql`INSERT INTO callback_attempts (callback_seq, number, started_at, duration_ms, response_status, error_class, request_headers)
+    SELECT seq, 1, FROM_UNIXTIME((${start} + seq * ${step}) / 1000), IF(FLOOR(seq * ${step} / ${hour}) = 20, 900, seq % 100),
+      IF(seq % 10 = 0, NULL, 200), IF(seq % 10 = 0, 'timeout', NULL), '{}' FROM ${numbersTo(ROWS - 1)}
+    WHERE FLOOR(seq * ${step} / ${hour}) <> 10 OR seq % 83 = 0 ORDER BY seq`.execute(db);
+  await sql`INSERT INTO callbacks (seq, webhook_id, merchant_seq, transaction_seq, type, source, state, created_at)
+    SELECT callback_seq, CONCAT('msg_', callback_seq), 1, callback_seq, 'pix.cashin.paid', 'webhook', 'delivered', started_at
+    FROM callback_attempts`.execute(db);
 });
 
 const hours = (from: number, count: number): Date[] =>
