@@ -11,7 +11,7 @@ import { writeWorkbook } from '../../../src/reports/xlsx/write-workbook.ts';
 import { propertyOptions } from '../../support/property.ts';
 import { OPENERS, writeFormat } from '../../support/write-format.ts';
 import { readWorkbook, recalculate } from './read-workbook.ts';
-import { runReader } from './run-reader.ts';
+import { readOfx, runReader } from './run-reader.ts';
 
 const run = promisify(execFile);
 const home = mkdtempSync(path.join(tmpdir(), 'confere-hostile-'));
@@ -72,6 +72,16 @@ test('an OFX with hostile texts is read whole by ofxdump', async () => {
     }),
     propertyOptions(3, 60),
   );
+});
+
+test('an OFX has each character of its charset, and shows where a text is cut', async () => {
+  const whole = 'Sant´Ana nº 5 1½ m² “José”';
+  const [exact, long] = ['x'.repeat(32), '&'.repeat(400)];
+  const { file } = await writeFormat(home, [whole, 'Jose\u0301', exact, long], OPENERS.ofx);
+  const found = (await readOfx(file)).flatMap((one) => one.transactions.map(({ name, memo }) => ({ name, memo })));
+  expect(found.map(({ name }) => name)).toEqual([whole, 'José', exact, `${'&'.repeat(29)}...`]);
+  expect(found[0]?.memo).toBe(`Recebimento 10:00:00 - ${whole} - ${whole}`);
+  expect(found[3]?.memo).toBe(`Recebimento 10:00:00 - ${'&'.repeat(255 - 23 - 3)}...`);
 });
 
 test.each(['journal', 'journal-continued'] as const)(
