@@ -278,6 +278,17 @@ test('an account without a row in the map is an error that names it, and no file
   await expect(write({ format: 'conta-azul' })).rejects.toThrow('no category for Expenses:Fees');
 });
 
+test('a code of the map that the charset would turn into another one is an error that names it', async () => {
+  const codes = new Map([
+    ['Liabilities:Payables', '２.1.3.09'],
+    ['Expenses:Fees', 'Ж1'],
+  ]);
+  await giveMap(MAP.map((one) => ({ ...one, code: codes.get(one.account) ?? one.code })));
+  const refused = await write({ format: 'calima' }).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('of Ж1, ２.1.3.09:') });
+  expect(readFileSync(await write({ format: 'lancamentos' }), 'utf8')).toContain(';２.1.3.09;');
+});
+
 /** Sums of each day for each account of the chart, or category, in cents; and the rows. */
 async function readSums(format: (typeof BOOKING_FORMATS)[number], wanted: Partial<WantedRange>) {
   const bytes = readFileSync(await write({ format, ...wanted }));
