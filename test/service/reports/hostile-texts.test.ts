@@ -6,6 +6,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { isPlatform } from '../../../src/domain/platform.ts';
+import { nameAccount } from '../../../src/ledger/journal/plan-entries.ts';
 import { openSheet } from '../../../src/reports/xlsx/open-sheet.ts';
 import { writeWorkbook } from '../../../src/reports/xlsx/write-workbook.ts';
 import { propertyOptions } from '../../support/property.ts';
@@ -100,6 +102,26 @@ test.each(['journal', 'journal-continued'] as const)(
     );
   },
 );
+
+test('hostile platforms, notes and names of people keep their movements apart', async () => {
+  const list = [...new Set(['a  b', 'a:b', 'A b', 'a;b', '* x', '(x)', '[x]', '{n}', '=1', '~3b~', ...HOSTILE])];
+  const platforms = list.filter(isPlatform);
+  const change = (text: string) => ({ platform: text, adjustment: { kind: 'fee', note: text, by: text } });
+  for (const format of ['journal', 'journal-continued'] as const) {
+    const { file } = await writeFormat(home, platforms, OPENERS[format], change);
+    const csv = await runReader('hledger', ['-f', file, 'balance', '-N', '--flat', '-O', 'csv', 'Assets:']);
+    const read = csv.trim().split('\n').slice(1).sort();
+    expect(read).toEqual(
+      platforms.map((one) => `"${nameAccount('Assets:Provider:Available', one)}","12.34 BRL"`).sort(),
+    );
+  }
+  const { file } = await writeFormat(home, platforms, OPENERS.ofx, change);
+  const statements = await readOfx(file);
+  expect(statements.map(({ transactions }) => transactions.map(({ amount }) => amount))).toEqual(
+    platforms.map(() => ['12.34']),
+  );
+  expect(new Set(statements.map(({ id }) => id)).size).toBe(platforms.length);
+});
 
 test('an XLSX with hostile texts is read whole by openpyxl and by LibreOffice', async () => {
   const [list] = fc.sample(texts, 1);
