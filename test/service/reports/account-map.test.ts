@@ -74,7 +74,7 @@ test('a map is given by command once, from Excel too, and replaces the one befor
   for (const account of CHART_ACCOUNTS) expect(out).toContain(`\n${account};`);
 });
 
-test('a map that is listed has a row for each of its accounts, whatever characters a platform has', () => {
+test('a map that is listed has a row for each of its accounts, also of a platform with a line end', () => {
   const platforms = ['a\nAssets:Bank', 'a;"b"', '=1+1', 'a\u2028b'];
   const more = { code: '1', category: null, cost_center: null, history: null };
   const rows = platforms.map((platform) => ({ account: 'Assets:Provider:Held', platform, ...more }));
