@@ -134,6 +134,8 @@ export const REFUSALS_EN = {
       'more than {n} entries have a bank account until the end of these days: choose another format',
     accounts_unmapped:
       'the account map has no {needs} for {accounts}: give it with confere accounts map, PUT /api/v1/accounts, or in the console',
+    codes_unwritable:
+      'windows-1252, which this format has, lacks a character of {codes}: change these codes and cost centers in the account map',
     form_outdated: 'the form is not one of this page: open it again',
     form_parts_many: 'the form has more than {n} parts',
     form_unreadable: 'the form could not be read: send it again',

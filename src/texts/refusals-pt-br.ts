@@ -121,6 +121,8 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   fields_invalid: 'Um campo não pôde ser lido.',
   entries_of_banks_too_many: 'Mais de {n} lançamentos têm conta no banco até o fim deste período: baixe outro formato.',
   accounts_unmapped: 'Faltam contas no plano de contas: {accounts}.',
+  codes_unwritable:
+    'O formato é windows-1252, que não tem todos os caracteres de {codes}: mude esses códigos e centros de custo no plano de contas.',
   form_outdated: 'O formulário não é desta página: abra-a de novo.',
   form_parts_many: 'O formulário tem mais de {n} partes.',
   form_unreadable: 'O formulário não pôde ser lido: envie-o de novo.',

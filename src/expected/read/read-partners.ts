@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
+import { showUnseen } from '../../domain/language/show-unseen.ts';
 import { groupValues } from '../../domain/lists.ts';
 import { CANDIDATES_SHOWN_MAX } from './list-expected.ts';
 
@@ -50,9 +51,15 @@ export async function readPartners(
 }
 
 function toOrder({ expected_id: id, source, number, expected_cents: cents }: Row): Partner {
-  return { id, names: [`${source}/${number}`, id, number], cents };
+  return { id, names: listNames(`${source}/${number}`, id, number), cents };
 }
 
 function toPayment({ transaction_id: id, paid_cents: cents }: Row): Partner {
-  return { id, names: [id], cents };
+  return { id, names: listNames(id), cents };
+}
+
+/** Adds the first name as a cell shows it, where that differs: a person chooses it there. */
+function listNames(...names: [string, ...string[]]): Partner['names'] {
+  const shown = showUnseen(names[0]).trim();
+  return names.includes(shown) ? names : [...names, shown];
 }

@@ -10,6 +10,7 @@ import {
   type MappedAccount,
 } from '../../ledger/stated/check-accounts.ts';
 import { foldName } from '../../ledger/stated/platform-names.ts';
+import { escapeCsvField } from '../../reports/render/formats/write-csv.ts';
 import { describeCode } from '../../texts/fill.ts';
 import { textsOf } from '../../texts/reports/texts.ts';
 import { type Column, fold, textColumn } from '../columns.ts';
@@ -131,10 +132,6 @@ export function renderAccountMap(accounts: MappedAccount[]): string {
   const rows: Partial<MappedAccount>[] = [...accounts, ...missing.map((account) => ({ account }))];
   const columns = Object.entries(ACCOUNTS.columns) as [keyof MappedAccount, (typeof ACCOUNTS.columns)[string]][];
   const header = columns.map(([, { titles }]) => titles['pt-BR']);
-  const lines = rows.map((row) => columns.map(([name]) => quote(row[name] ?? '')));
+  const lines = rows.map((row) => columns.map(([name]) => escapeCsvField(row[name] ?? '')));
   return `${[header, ...lines].map((cells) => cells.join(';')).join('\n')}\n`;
-}
-
-function quote(text: string): string {
-  return /[";]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -9,7 +9,7 @@
  * the entries in force and corrects them by reversal, so the journal can be recomputed at any time.
  */
 import type { Day, WallTime } from '../../domain/calendar.ts';
-import { NO_PLATFORM } from '../../domain/platform.ts';
+import { NO_PLATFORM, spellPlatform } from '../../domain/platform.ts';
 import type { Operation } from '../../domain/statuses.ts';
 
 export type Posting = { account: string; cents: bigint };
@@ -87,10 +87,9 @@ export function stateOf(operation: Operation, history: { status: string; atWall:
   return state;
 }
 
-/** Appends the platform to an account; other characters are written as `~hex~`. */
+/** Appends the platform to an account. */
 export function nameAccount(account: string, platform: string): string {
-  const safe = platform.replace(/[^A-Za-z0-9_.-]/g, (char) => `~${char.codePointAt(0)?.toString(16)}~`);
-  return `${account}:${safe}`;
+  return `${account}:${spellPlatform(platform)}`;
 }
 
 const ESCAPED = /~([0-9a-f]+)~/g;

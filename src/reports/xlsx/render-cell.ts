@@ -115,18 +115,21 @@ const NEEDS_ESCAPE = /[&<>"\p{Cc}\p{Cs}\p{DI}\p{Zl}\p{Zp}\uFFF9-\uFFFB\uFFFE\uFF
 
 /**
  * Escapes text for XML, with characters that cannot be seen as `⟨U+202E⟩`. A carriage return becomes `_x000D_`, as
- * spreadsheets write it, and text of that form is escaped.
+ * spreadsheets write it, and text of that form is escaped. One that is too long for a cell ends in `…`.
  */
 export function escapeText(text: string): string {
-  const short = text.length > TEXT_LENGTH_MAX ? text.slice(0, TEXT_LENGTH_MAX) : text;
+  const short = cut(text);
   if (!NEEDS_ESCAPE.test(short)) return short;
-  const seen = showUnseen(short)
-    .slice(0, TEXT_LENGTH_MAX)
+  const seen = cut(showUnseen(short))
     .toWellFormed()
     .replace(/_x([0-9A-Fa-f]{4})_/g, '_x005F_x$1_')
     .replace(/[\uFFFE\uFFFF]/g, '\uFFFD')
     .replaceAll('\r', '_x000D_');
   return escapeMarkup(seen).replaceAll('"', '&quot;');
+}
+
+function cut(text: string): string {
+  return text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX - 1)}…` : text;
 }
 
 /** `A`, `B` … `Z`, `AA`: the letters of a column, counted from 0. */

@@ -5,6 +5,7 @@
  */
 import { type Calendar, isDay } from '../../domain/calendar.ts';
 import { formatDay, formatWallTime, type Language } from '../../domain/language/language.ts';
+import { showUnseen } from '../../domain/language/show-unseen.ts';
 import { formatAmount, formatMoney } from '../../domain/money.ts';
 import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
 import type { AlertKind } from './alert-kinds.ts';
@@ -69,13 +70,18 @@ export function describeAlert(calendar: Calendar, locale: Language, alert: Store
   return {
     title,
     todo,
-    text: facts ? sayOf(locale, name)(spellDay(spellPlatform(alert, facts), formats), formats) : alert.summary,
+    text: toLine(facts ? sayOf(locale, name)(spellDay(spellPlatform(alert, facts), formats), formats) : alert.summary),
     severity: ALERT_WORDS[locale].severities[alert.severity] ?? alert.severity,
     since: at(alert.raisedAt),
     until: alert.endedAt ? at(alert.endedAt) : undefined,
     path: pathOf(alert),
     runbookPath: `/runbooks/${encodeURIComponent(name)}${locale === 'en' ? '?lang=en' : ''}`,
   };
+}
+
+/** A text in one line without what nobody sees: ids and numbers of others in it begin no line of a mail. */
+function toLine(text: string): string {
+  return showUnseen(text.replace(/[\t\r\n]+/g, ' '));
 }
 
 /** The platform that an alert concerns, by its id: the scope of some kinds of mismatches names it. */

@@ -58,12 +58,12 @@ async function change(): Promise<string> {
   return (await idsOf([row.id]))[0] ?? '';
 }
 /** A receipt that two orders may be. */
-async function receive() {
+async function receive(prefix = 'p-') {
   const [platform, document] = [randomUUID(), '529.982.247-25'];
   const facts = expectedFactsSchema.parse({
     ...{ operation: 'cashin', amount: '10.00', due_day: '2026-11-25', issued_day: '2026-11-10', platform, document },
   });
-  const numbers = [`p-${++made}`, `p-${++made}`];
+  const numbers = [`${prefix}${++made}`, `${prefix}${++made}`];
   const arrivals = numbers.map((number) => ({ source: 'shop', number, facts }));
   const orders = (await putExpected(env.context, { arrivals, actor: 'test' })).map(({ id }) => id);
   const row = makeShownTransaction(['pending@1', 'paid@2'], { id: randomUUID(), platform, document });
@@ -145,6 +145,13 @@ test('each decision is made once, with one audit row, and a preview says its eff
   expect(again).toMatchObject({ status: 201, json: { changed: 0, repeats: null } });
   expect(again.json.decisions?.map(({ changed }) => changed)).toEqual([false, false, false]);
   expect((await audited()).length).toBe(before + 3);
+});
+
+test('a candidate is chosen as a cell shows its number, with what nobody sees', async () => {
+  const { id, numbers } = await receive('p\u200b');
+  const which = `shop/${numbers[0]?.replace('\u200b', '⟨U+200B⟩')}`;
+  const row = { id, decision: 'casar', which, note: 'o cliente confirmou' };
+  expect(await upload([row])).toMatchObject({ status: 201, json: { changed: 1 } });
 });
 
 test('a mismatch of an order names it', async () => {

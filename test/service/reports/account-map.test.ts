@@ -3,9 +3,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { renderAccountMap } from '../../../src/imports/kinds/accounts.ts';
 import { readAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import { setBankAccount } from '../../../src/ledger/stated/bank-accounts.ts';
 import { CHART_ACCOUNTS, LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
+import { parseCsv } from '../../../src/spreadsheet/parse-csv.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
 import { openConsoleSession } from '../../support/open-console-session.ts';
@@ -70,6 +72,18 @@ test('a map is given by command once, from Excel too, and replaces the one befor
   expect((await run(Buffer.from(csv, 'latin1'))).json).toMatchObject({ rows: 1, changed: true });
   expect((await readAccountMap(env.context.db)).accounts).toEqual(accounts);
   for (const account of CHART_ACCOUNTS) expect(out).toContain(`\n${account};`);
+});
+
+test('a map that is listed has a row for each of its accounts, also of a platform with a line end', () => {
+  const platforms = ['a\nAssets:Bank', 'a;"b"', '=1+1', 'a\u2028b'];
+  const more = { code: '1', category: null, cost_center: null, history: null };
+  const rows = platforms.map((platform) => ({ account: 'Assets:Provider:Held', platform, ...more }));
+  const read = [...parseCsv(renderAccountMap(rows), ';')].map(({ cells }) => cells.map((cell) => cell?.text ?? ''));
+  expect(read.slice(1, 5).map(([, platform]) => platform)).toEqual([platforms[0], 'a;"b"', "'=1+1", 'a⟨U+2028⟩b']);
+  expect(read.slice(1).map(([account]) => account)).toEqual([
+    ...rows.map(({ account }) => account),
+    ...CHART_ACCOUNTS.filter((account) => account !== 'Assets:Provider:Held'),
+  ]);
 });
 
 test('a bank account is named by its number or by the name that people gave it', async () => {

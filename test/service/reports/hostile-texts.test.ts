@@ -6,12 +6,14 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { isPlatform } from '../../../src/domain/platform.ts';
+import { nameAccount } from '../../../src/ledger/journal/plan-entries.ts';
 import { openSheet } from '../../../src/reports/xlsx/open-sheet.ts';
 import { writeWorkbook } from '../../../src/reports/xlsx/write-workbook.ts';
 import { propertyOptions } from '../../support/property.ts';
 import { OPENERS, writeFormat } from '../../support/write-format.ts';
 import { readWorkbook, recalculate } from './read-workbook.ts';
-import { runReader } from './run-reader.ts';
+import { readOfx, runReader } from './run-reader.ts';
 
 const run = promisify(execFile);
 const home = mkdtempSync(path.join(tmpdir(), 'confere-hostile-'));
@@ -74,6 +76,16 @@ test('an OFX with hostile texts is read whole by ofxdump', async () => {
   );
 });
 
+test('an OFX has each character of its charset, and shows where a text is cut', async () => {
+  const whole = 'Sant´Ana nº 5 1½ m² “José”';
+  const [exact, long] = ['x'.repeat(32), '&'.repeat(400)];
+  const { file } = await writeFormat(home, [whole, 'Jose\u0301', exact, long], OPENERS.ofx);
+  const found = (await readOfx(file)).flatMap((one) => one.transactions.map(({ name, memo }) => ({ name, memo })));
+  expect(found.map(({ name }) => name)).toEqual([whole, 'José', exact, `${'&'.repeat(29)}...`]);
+  expect(found[0]?.memo).toBe(`Recebimento 10:00:00 - ${whole} - ${whole}`);
+  expect(found[3]?.memo).toBe(`Recebimento 10:00:00 - ${'&'.repeat(255 - 23 - 3)}...`);
+});
+
 test.each(['journal', 'journal-continued'] as const)(
   'a %s with hostile texts is read whole by hledger',
   async (format) => {
@@ -90,6 +102,26 @@ test.each(['journal', 'journal-continued'] as const)(
     );
   },
 );
+
+test('hostile platforms, notes and names of people keep their movements apart', async () => {
+  const list = [...new Set(['a  b', 'a:b', 'A b', 'a;b', '* x', '(x)', '[x]', '{n}', '=1', '~3b~', ...HOSTILE])];
+  const platforms = list.filter(isPlatform);
+  const change = (text: string) => ({ platform: text, adjustment: { kind: 'fee', note: text, by: text } });
+  for (const format of ['journal', 'journal-continued'] as const) {
+    const { file } = await writeFormat(home, platforms, OPENERS[format], change);
+    const csv = await runReader('hledger', ['-f', file, 'balance', '-N', '--flat', '-O', 'csv', 'Assets:']);
+    const read = csv.trim().split('\n').slice(1).sort();
+    expect(read).toEqual(
+      platforms.map((one) => `"${nameAccount('Assets:Provider:Available', one)}","12.34 BRL"`).sort(),
+    );
+  }
+  const { file } = await writeFormat(home, platforms, OPENERS.ofx, change);
+  const statements = await readOfx(file);
+  expect(statements.map(({ transactions }) => transactions.map(({ amount }) => amount))).toEqual(
+    platforms.map(() => ['12.34']),
+  );
+  expect(new Set(statements.map(({ id }) => id)).size).toBe(platforms.length);
+});
 
 test('an XLSX with hostile texts is read whole by openpyxl and by LibreOffice', async () => {
   const [list] = fc.sample(texts, 1);

@@ -130,7 +130,7 @@ test('ofxdump, of the library that GnuCash imports with, reads each transaction 
   expect(ids.sort()).toEqual(statements.flatMap((one) => one.transactions.map(({ id }) => id)).sort());
   const balances = [...dump.matchAll(/^\s*Ledger balance: (-?[\d.]+)/gm)].map(([, text]) => text);
   expect(new Set(balances)).toEqual(new Set(statements.map((one) => one.balance)));
-  expect(dump).toContain('José “Zé” & <Filhos> O ?  Comér');
+  expect(dump).toContain('José “Zé” & <Filhos> O ?  Com...');
   const bytes = readFileSync(file);
   expect(bytes.includes(Buffer.from('Jos\xe9 \x93Z\xe9\x94 &amp; &lt;Filhos&gt; O ?', 'latin1'))).toBe(true);
   expect(bytes.includes(Buffer.from('&lt;b&gt;'))).toBe(true);
@@ -276,6 +276,17 @@ test('an account without a row in the map is an error that names it, and no file
   expect(partly).toMatchObject({ message: expect.stringContaining(`Liabilities:Receipts:${PLATFORM_A}`) });
   await giveMap(MAP.map((one) => ({ ...one, category: one.account === 'Expenses:Fees' ? null : one.category })));
   await expect(write({ format: 'conta-azul' })).rejects.toThrow('no category for Expenses:Fees');
+});
+
+test('a code of the map that the charset would turn into another one is an error that names it', async () => {
+  const codes = new Map([
+    ['Liabilities:Payables', '２.1.3.09'],
+    ['Expenses:Fees', 'Ж1'],
+  ]);
+  await giveMap(MAP.map((one) => ({ ...one, code: codes.get(one.account) ?? one.code })));
+  const refused = await write({ format: 'calima' }).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('of Ж1, ２.1.3.09:') });
+  expect(readFileSync(await write({ format: 'lancamentos' }), 'utf8')).toContain(';２.1.3.09;');
 });
 
 /** Sums of each day for each account of the chart, or category, in cents; and the rows. */

@@ -104,6 +104,12 @@ test('a text names an order by its number where its reader may see it', () => {
   expect(describeAlert(calendar, 'en', { ...alert, ...at }).text).toBe('order ep_1');
 });
 
+test('an id or a number of others begins no line of a mail, and hides nothing in one', () => {
+  const text = (facts: AlertFacts) => shown('stuck', { count: 1, ...facts }).text;
+  expect(text({ transaction: 'a\r\nALTO\tb\u2028c' })).toBe('transação a ALTO b⟨U+2028⟩c');
+  expect(text({ expected: 'p\u202e1' })).toBe('pedido p⟨U+202E⟩1');
+});
+
 test('the summary is English with UTC, for the log and the API; an alert of an earlier version shows it', () => {
   const { summary } = summarize('merchant_failing', FACTS);
   expect(summary).toBe(`merchant_failing: merchant Livraria me_1, since ${SINCE}`);

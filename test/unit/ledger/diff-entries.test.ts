@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isPlatform } from '../../../src/domain/platform.ts';
 import { sortHistory } from '../../../src/domain/sort-history.ts';
 import { type Decision, decide } from '../../../src/ledger/decide/decide-observation.ts';
 import type { StoredTransaction } from '../../../src/ledger/decide/stored-transaction.ts';
@@ -12,6 +13,7 @@ import {
   planCommission,
   planEntries,
 } from '../../../src/ledger/journal/plan-entries.ts';
+import { LEDGER_ACCOUNTS } from '../../../src/ledger/stated/check-accounts.ts';
 import {
   anyForm,
   anyTimeline,
@@ -268,6 +270,16 @@ test('no two platforms share an account, and each account is one that hledger ta
     propertyOptions(30, 10_000),
   );
   expect(nameAccount('A', 'é1')).not.toBe(nameAccount('A', '\u0e91'));
+});
+
+test('the accounts of what may be a platform have names that the database takes', () => {
+  const longest = LEDGER_ACCOUNTS.reduce((one, other) => (other.length > one.length ? other : one));
+  for (const char of [';', '\n', 'é', '漢', '😀', 'x']) {
+    const platforms = Array.from({ length: 65 }, (_, count) => char.repeat(count)).filter(isPlatform);
+    // the column of names
+    expect(nameAccount(longest, platforms.at(-1) ?? '').length).toBeLessThanOrEqual(255);
+  }
+  expect([';', 'x'].map((char) => isPlatform(char.repeat(64)))).toEqual([false, true]);
 });
 
 test('no entry is dated before the opening, also of an event that has no time of its own', () => {

@@ -55,7 +55,10 @@ test('a cell with any text is valid XML', () => {
   );
   expect(escapeText('a\r\nb _x0041_ <c> & "d"')).toBe('a_x000D_\nb _x005F_x0041_ &lt;c&gt; &amp; &quot;d&quot;');
   expect(escapeText('pedido-\u202e321\u200b\u0001')).toBe('pedido-⟨U+202E⟩321⟨U+200B⟩⟨U+0001⟩');
-  for (const one of ['x', '\u200b']) expect(escapeText(one.repeat(40_000))).toHaveLength(32_767);
+  for (const one of ['x', '\u200b']) {
+    const cut = escapeText(one.repeat(40_000));
+    expect([cut.length, cut.endsWith('…')]).toEqual([32_767, true]);
+  }
 });
 
 test('a cell of money is its decimal text, to the cent at any size; no float is in between', () => {
@@ -78,7 +81,7 @@ test('text that starts like a formula stays text when a person edits it', () => 
 });
 
 test('a text keeps blanks at its ends and its lines', () => {
-  for (const text of [' a', 'a ', 'a\nb', '\ta', `${'a'.repeat(32_766)} b`])
+  for (const text of [' a', 'a ', 'a\nb', '\ta', `${'a'.repeat(32_766)} `])
     expect(renderCell('A1', { text })).toContain('<t xml:space="preserve">');
   expect(renderCell('A1', { text: 'a  b\u00a0' })).toContain('<t>a  b\u00a0</t>');
 });

@@ -9,11 +9,11 @@ const OUTSIDE = /[^\p{ASCII}\u00A0-\u00FF]/gu;
 const PLAIN = /^\p{ASCII}+$/u;
 
 /**
- * Replaces what windows-1252 lacks: a letter loses its accent, any other character becomes `?`. It comes before a text is guarded,
+ * Replaces what windows-1252 lacks: a letter loses its accent, any other character becomes `?`. An accent of a character of its own joins its letter. It comes before a text is guarded,
  * cut and escaped: `≮` becomes `<`, and `；` a separator.
  */
 export function fitWindows1252(text: string): string {
-  return text.replace(OUTSIDE, (char) => (BYTES.has(char) ? char : simplify(char)));
+  return text.normalize('NFC').replace(OUTSIDE, (char) => (BYTES.has(char) ? char : simplify(char)));
 }
 
 /**

@@ -32,7 +32,8 @@ type Mapped = { layout: Layout; accounts: MappedAccount[]; banks?: ReadonlyMap<n
 
 /**
  * Opens the same with a map that is given. The rows of a movement add up to it.
- * @returns a file whose end throws ConfereError `invalid_request`, which names each account that the map lacks.
+ * @returns a file whose end throws ConfereError `invalid_request`, which names each account that the map lacks, or each code of the
+ *   map that the charset lacks.
  */
 export async function openMapped(
   { rendering, plan, signal }: Pick<FormatWork, 'rendering' | 'plan' | 'signal'>,
@@ -42,6 +43,7 @@ export async function openMapped(
   const file = await openTextFile(path, signal, layout.charset);
   const find = createAccountSearch(accounts);
   const unmapped = new Set<string>();
+  const unwritable = new Set<string>();
   file.add(`${layout.charset === 'utf-8' ? BOM : ''}${layout.header.map(escapeCsvField).join(';')}${LINE_END}`);
   const { from: firstDay } = spanOf(plan);
   function mapLegs({ movement, bank }: Booking): MappedLeg[] {
@@ -50,7 +52,10 @@ export async function openMapped(
       const mapped = [account, ledgerAccount]
         .map((name) => find(name, bank?.account))
         .find((row) => row !== undefined && row[layout.needs] !== null);
-      if (mapped) return [{ account, cents, mapped }];
+      if (mapped) {
+        for (const text of [mapped.code, mapped.cost_center]) if (!isWritable(text, layout)) unwritable.add(`${text}`);
+        return [{ account, cents, mapped }];
+      }
       if (layout.needsBalance || !isBalanceAccount(splitAccount(account).account)) unmapped.add(ledgerAccount);
       return [];
     });
@@ -59,7 +64,7 @@ export async function openMapped(
     const { bank } = given;
     const booking = { ...given, kind: bank ? `${kind}, ${bank.name}` : kind };
     const legs = mapLegs(booking);
-    if (unmapped.size > 0) return;
+    if (unmapped.size + unwritable.size > 0) return;
     for (const cells of layout.listRows(booking, legs, rendering))
       file.add(cells.map((cell) => renderInLine(cell, layout)).join(';') + LINE_END);
   }
@@ -78,6 +83,7 @@ export async function openMapped(
       group.end();
       await file.end();
       if (unmapped.size > 0) throw refuseUnmapped(unmapped, { layout, accounts, masked: plan.masked });
+      if (unwritable.size > 0) throw refuse('codes_unwritable', { codes: [...unwritable].sort().join(', ') });
     },
   };
 }
@@ -87,6 +93,11 @@ function renderInLine(cell: Cell, { charset }: Layout): string {
   if (!cell || !('text' in cell) || cell.text === null) return renderField(cell);
   const line = cell.text.replace(LINE_BREAKS, ' ');
   return escapeCsvField(charset === 'utf-8' ? line : fitWindows1252(line));
+}
+
+/** Whether a text of the map stays what it is: `１` would become the code `1`, which is another account. */
+function isWritable(text: string | null, { charset }: Layout): boolean {
+  return text === null || charset === 'utf-8' || fitWindows1252(text) === text.normalize('NFC');
 }
 
 /** Names accounts without a row alone; those that have rows of other platforms with their platform. */

@@ -31,6 +31,8 @@ const ACCOUNT_CHARS_MAX = 22;
 const NAME_CHARS_MAX = 32;
 const MEMO_CHARS_MAX = 255;
 const TRNUID_CHARS_MAX = 36;
+/** Dots of ASCII: who takes the charset for Latin-1 reads `…` as the end of a line. */
+const CUT_MARK = '...';
 /** Characters of a name longer than the limit that are kept; a part of its hash follows. */
 const ACCOUNT_PREFIX_CHARS = 8;
 /** Each statement's transactions are kept in a file of their own until the end; this is how many characters wait in memory. */
@@ -181,14 +183,15 @@ function formatDate(wall: string): string {
   return wall.slice(0, 4) + wall.slice(5, 7) + wall.slice(8, 10);
 }
 
-/** A text in one line, cut at a number of characters. Escaped last: characters that the charset lacks may become `<`. */
+/** A text in one line; one of more characters is cut and ends in dots. Escaped last: characters that the charset lacks may become `<`. */
 function limit(text: string, charsMax: number): string {
-  return escapeMarkup(toPlain(text).slice(0, charsMax));
+  const plain = toPlain(text);
+  return escapeMarkup(plain.length > charsMax ? plain.slice(0, charsMax - CUT_MARK.length) + CUT_MARK : plain);
 }
 
 /** A text in one line, of the charset's characters. */
 function toPlain(text: string): string {
-  return fitWindows1252(text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').normalize('NFKC')).trim();
+  return fitWindows1252(text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')).trim();
 }
 
 function isPlain(text: string, charsMax: number): boolean {
