@@ -7,23 +7,13 @@ import { WINDOW_DAYS_MAX } from '../windows/plan-windows.ts';
 /** How far back a payment may still change. */
 export const COVERED_DAYS = LATE_DAYS;
 
-export type Coverage = {
-  from: Day;
-  /** Yesterday: a day still running is never proven. */
-  to: Day;
-  days: number;
-  proven: number;
-  oldestUnproven: Day | null;
-  /** Age of the oldest unproven day; 0 where all are proven. */
-  oldestUnprovenAgeDays: number;
-};
-
 /**
  * Counts how many of the last 95 ended days were proven for all platforms after their end, by pages or by counts, and
  * finds the oldest unproven day. Days before the first known day are not counted.
  */
-export async function readCoverage(context: Context): Promise<Coverage> {
+export async function readCoverage(context: Context) {
   const today = context.calendar.dayOf(context.clock.now());
+  // a day still running is never proven
   const to = addDays(today, -1);
   const from = await findFirstDay(context, addDays(today, -COVERED_DAYS), to);
   const days = listDays(from, to);
@@ -35,6 +25,7 @@ export async function readCoverage(context: Context): Promise<Coverage> {
     days: days.length,
     proven: days.length - unproven.length,
     oldestUnproven: oldest,
+    // 0 where all are proven
     oldestUnprovenAgeDays: oldest === null ? 0 : countDays(oldest, to),
   };
 }
