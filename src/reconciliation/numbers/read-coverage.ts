@@ -89,16 +89,27 @@ export async function readProvenWindows(db: Reader, from: Day): Promise<ProvenWi
  * take 20 ms instead of 300 ms.
  */
 export async function readNewestWindows(db: Reader, state: 'complete' | 'counted', from: Day): Promise<ProvenWindow[]> {
-  const rows = await db
+  const rows = await selectNewestWindows(db)
+    .where('state', '=', state)
+    .where('from_day', '>', addDays(from, -WINDOW_DAYS_MAX))
+    .execute();
+  return toProvenWindows(rows).filter(({ to }) => to >= from);
+}
+
+/** Selects the newest of each range of days, over all platforms. */
+export function selectNewestWindows(db: Reader) {
+  return db
     .selectFrom('run_windows')
     .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
-    .where('state', '=', state)
     .where('platform', 'is', null)
-    .where('from_day', '>', addDays(from, -WINDOW_DAYS_MAX))
-    .groupBy(['from_day', 'to_day'])
-    .execute();
-  return rows.flatMap(({ from_day, to_day, asked_at }) =>
-    asked_at && to_day >= from ? [{ from: from_day, to: to_day, askedAt: new Date(asked_at) }] : [],
+    .groupBy(['from_day', 'to_day']);
+}
+
+export function toProvenWindows(
+  rows: { from_day: Day; to_day: Day; asked_at: Date | string | null }[],
+): ProvenWindow[] {
+  return rows.flatMap(({ from_day: from, to_day: to, asked_at: at }) =>
+    at ? [{ from, to, askedAt: new Date(at) }] : [],
   );
 }
 
