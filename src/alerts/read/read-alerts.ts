@@ -46,6 +46,24 @@ export function selectAlerts(db: Reader) {
     .select(['transaction_id as transactionId', 'raised_at as raisedAt', 'ended_at as endedAt']);
 }
 
+/** How many alerts fire, by severity. */
+export type AlertCounts = ReadonlyMap<string, number>;
+
+/** @param raised `since` an instant, or before `until`; default: at any time. */
+export async function countFiring(
+  db: Reader,
+  { since, until }: { since?: Date | undefined; until?: Date } = {},
+): Promise<AlertCounts> {
+  let query = db
+    .selectFrom('alerts')
+    .select(['severity', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('firing_scope', 'is not', null)
+    .groupBy('severity');
+  if (since) query = query.where('raised_at', '>=', since);
+  if (until) query = query.where('raised_at', '<', until);
+  return new Map((await query.execute()).map(({ severity, count }) => [severity, Number(count)]));
+}
+
 /** An alert as the API shows it. */
 export function presentAlert(alert: ListedAlert) {
   const { facts } = alert;
