@@ -8,6 +8,7 @@ import { transact } from '../database/transact.ts';
 import { maskText, WITHHELD } from '../domain/person/mask-person.ts';
 import { findPlatform, parseFacts } from '../texts/alerts/describe-alert.ts';
 import type { AlertToSend, Channel } from './channels/channel.ts';
+import { selectAlerts } from './read/read-alerts.ts';
 
 /** Longer than any channel takes. Sends claimed by a killed process are due again after it. */
 export const LEASE_MS = 90_000;
@@ -30,22 +31,9 @@ export async function claimSends(context: Context, channel: Channel): Promise<Al
       .where('channel', '=', channel.name)
       .where('alert_seq', 'in', seqs)
       .execute();
-    const alerts = await trx.selectFrom('alerts').selectAll().where('seq', 'in', seqs).orderBy('seq').execute();
+    const alerts = await selectAlerts(trx).where('seq', 'in', seqs).orderBy('seq').execute();
     const alreadySent = new Set(due.filter((row) => row.sent_at !== null).map((row) => row.alert_seq));
-    return alerts.map((row) => ({
-      seq: row.seq,
-      id: row.id,
-      name: row.name,
-      severity: row.severity,
-      scope: row.scope,
-      summary: row.summary,
-      facts: parseFacts(row.facts),
-      mismatchId: row.mismatch_id,
-      transactionId: row.transaction_id,
-      raisedAt: row.raised_at,
-      endedAt: row.ended_at,
-      alreadySent: alreadySent.has(row.seq),
-    }));
+    return alerts.map((row) => ({ ...row, facts: parseFacts(row.facts), alreadySent: alreadySent.has(row.seq) }));
   });
   const names = claimed.some((alert) => findPlatform(alert) !== undefined) ? await readNames(context.db) : undefined;
   const orders = await readOrderNumbers(context.db, claimed);

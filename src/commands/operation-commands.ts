@@ -6,7 +6,7 @@ import { append } from '../domain/lists.ts';
 import { answerChange, type Change, COMMAND } from '../operations/define-change.ts';
 import type { Item } from '../operations/define-item.ts';
 import { type List, readList } from '../operations/define-list.ts';
-import { PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX } from '../operations/describe-operation.ts';
+import { lowerFirst, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX } from '../operations/describe-operation.ts';
 import { parseInput } from '../operations/parse-input.ts';
 import { withoutSeq } from '../operations/present-row.ts';
 import { takeKey } from './keyed-command.ts';
@@ -210,8 +210,4 @@ function nameOption(field: string, fields: Record<string, string> = {}): string 
   const option =
     Object.keys(fields).find((one) => field === fields[one] || field.startsWith(`${fields[one]}.`)) ?? field;
   return `--${toField(option).replaceAll('_', '-')}`;
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { fault, httpUrl, isLoopbackName, secret } from './fields.ts';
+import { fault, httpUrl, isLoopbackName, listText, secret } from './fields.ts';
 
-export const emailList = z.string().transform((text, context): string[] => {
-  const parts = text.split(',').map((part) => part.trim());
-  return parts.every((part) => /^[^@\s]+@[^@\s]+$/.test(part)) ? parts : fault(context, 'must be e-mail addresses');
-});
+export const emailList = listText(
+  (part) => (/^[^@\s]+@[^@\s]+$/.test(part) ? part : undefined),
+  'must be e-mail addresses',
+);
 
 /** `alerts@example.com`, or `Confere <alerts@example.com>`. */
 const emailFrom = z.string().transform((text, context): { name: string; address: string } => {

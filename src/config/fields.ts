@@ -21,12 +21,16 @@ export const durationText = z.string().transform((text, context): number => {
   return ms;
 });
 
+/** Parts with commas between them. @param parse returns undefined for a wrong one. */
+export function listText<Part>(parse: (part: string) => Part | undefined, message: string) {
+  return z.string().transform((text, context): Part[] => {
+    const parts = text.split(',').map((part) => parse(part.trim()));
+    return parts.every((part) => part !== undefined) ? parts : fault(context, message);
+  });
+}
+
 /** `5s,5m,30m` → milliseconds each. */
-export const durationList = z.string().transform((text, context): number[] => {
-  const parts = text.split(',').map((part) => parseDuration(part.trim()));
-  if (parts.some((ms) => ms === undefined)) return fault(context, 'must be durations with commas: 5s,5m,30m');
-  return parts.filter((ms) => ms !== undefined);
-});
+export const durationList = listText(parseDuration, 'must be durations with commas: 5s,5m,30m');
 
 /** `1GiB`, `500MiB` → bytes. */
 export const sizeText = z.string().transform((text, context): number => {
@@ -98,14 +102,11 @@ export const cronText = z.string().refine((text) => {
 }, 'must be a cron expression, or off');
 
 const SCHEMES = ['none', 'bearer', 'path', 'basic', 'hmac', 'standard'] as const;
-export type WebhookScheme = (typeof SCHEMES)[number];
 
-export const webhookAuth = z.string().transform((text, context): WebhookScheme[] => {
-  const parts = text.split(',').map((part) => part.trim());
-  const known = parts.filter((part): part is WebhookScheme => (SCHEMES as readonly string[]).includes(part));
-  if (known.length !== parts.length) return fault(context, `must be a list of ${SCHEMES.join(', ')}`);
-  return known;
-});
+export const webhookAuth = listText(
+  (part) => SCHEMES.find((one) => one === part),
+  `must be a list of ${SCHEMES.join(', ')}`,
+);
 
 export type WebhookHmac = { digest: 'sha1' | 'sha256' | 'sha512'; encoding: 'hex' | 'base64' };
 
@@ -118,18 +119,15 @@ export const webhookHmac = z.string().transform((text, context): WebhookHmac => 
 /** `cashin.paid,cashout.denied` */
 const CHANGES = new Set(OPERATIONS.flatMap((operation) => STATUSES.map((status) => `${operation}.${status}`)));
 
-export const expectedChanges = z.string().transform((text, context): string[] => {
-  const parts = text.split(',').map((part) => part.trim());
-  const fits = parts.every((part) => CHANGES.has(part));
-  return fits ? parts : fault(context, 'must be a list of operation and status, such as cashin.paid,cashout.denied');
-});
+export const expectedChanges = listText(
+  (part) => (CHANGES.has(part) ? part : undefined),
+  'must be a list of operation and status, such as cashin.paid,cashout.denied',
+);
 
-export const cidrList = z.string().transform((text, context): string[] => {
-  const parts = text.split(',').map((part) => (isCidr(part.trim()) ? unmap(part.trim()) : undefined));
-  return parts.every((part) => part !== undefined)
-    ? parts
-    : fault(context, 'must be a list of CIDR blocks: 203.0.113.0/24,2001:db8::/32');
-});
+export const cidrList = listText(
+  (part) => (isCidr(part) ? unmap(part) : undefined),
+  'must be a list of CIDR blocks: 203.0.113.0/24,2001:db8::/32',
+);
 
 const HOPS_MAX = 10;
 /** Prefixes of the largest private networks: 10.0.0.0/8, fc00::/7. */

@@ -1,6 +1,6 @@
 /** Variables of the login by the company's account (OpenID Connect). */
 import { z } from 'zod';
-import { fault, isLoopbackName, secret } from './fields.ts';
+import { fault, isLoopbackName, listText, secret } from './fields.ts';
 
 const ROLE_NAMES = ['viewer', 'accountant', 'operator', 'admin'] as const;
 
@@ -32,10 +32,7 @@ const scopeList = z.string().transform((text, context): string[] => {
 });
 
 /** `groups`, or several with commas → names of claims. */
-const claimList = z.string().transform((text, context): string[] => {
-  const names = text.split(',').map((name) => name.trim());
-  return names.every(Boolean) ? names : fault(context, 'must be names of claims with commas: groups');
-});
+const claimList = listText((name) => name || undefined, 'must be names of claims with commas: groups');
 
 /** `finance=accountant, admins=admin, *=viewer` → rules. A group may contain `=`, but no comma. */
 const roleRules = z.string().transform((text, context): RoleRule[] => {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { readDroppedTo } from '../callbacks/backfill/count-backfill.ts';
 import type { Member } from '../callbacks/render/build-statement.ts';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
@@ -41,13 +42,9 @@ export async function isDropped(
   db: Reader,
   { merchantSeq, day }: { merchantSeq: number; day: Day },
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom('merchants')
-    .select('callbacks_dropped_to')
-    .where('seq', '=', merchantSeq)
-    .executeTakeFirst();
+  const droppedTo = await readDroppedTo(db, merchantSeq);
   // a message is stored on its day or later
-  return row?.callbacks_dropped_to != null && day <= calendar.dayOf(row.callbacks_dropped_to);
+  return droppedTo !== null && day <= calendar.dayOf(droppedTo);
 }
 
 type Chosen = { merchantSeqs: number[]; cut: number };

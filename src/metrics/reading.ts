@@ -10,7 +10,11 @@ export type Reading = {
 type LabelledValue = { labels: Record<string, string>; value: number };
 
 /** Returns one value for each of these label values: 0 for those that `counts` lacks. */
-export function byLabel(label: string, values: readonly string[], counts: Map<string, number>): LabelledValue[] {
+export function byLabel(
+  label: string,
+  values: readonly string[],
+  counts: ReadonlyMap<string, number>,
+): LabelledValue[] {
   return values.map((value) => ({ labels: { [label]: value }, value: counts.get(value) ?? 0 }));
 }
 

@@ -4,12 +4,11 @@
  */
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
 import { issuerName } from '../access/users.ts';
-import type { RoleRule } from '../config/oidc-fields.ts';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { describeLoginFailure, LoginError } from './describe-login-failure.ts';
 import { createIssuerFetch, isAllowedAddress } from './guard-fetch.ts';
-import { type ClaimNames, type KnownPerson, lacksClaims, readPerson } from './read-person.ts';
+import { type KnownPerson, lacksClaims, readPerson } from './read-person.ts';
 
 export const ISSUER_LIMITS = {
   /** Time limit of each request to the issuer. */
@@ -23,17 +22,7 @@ export const ISSUER_LIMITS = {
 };
 
 /** The configuration of the login, complete. */
-export type OidcSettings = {
-  issuer: URL;
-  clientId: string;
-  clientSecret: string | undefined;
-  scopes: readonly string[];
-  names: ClaimNames;
-  rules: readonly RoleRule[];
-  redirectUri: string;
-  /** The page that the issuer sends people to after a logout. */
-  afterLogout: string;
-};
+export type OidcSettings = NonNullable<ReturnType<typeof readOidcSettings>>;
 
 /** Checks for the issuer's answer. It is secret: with it, anybody could end the attempt. */
 export type LoginChecks = { state: string; nonce: string; verifier: string };
@@ -52,7 +41,7 @@ export type Issuer = {
 };
 
 /** @returns undefined if no issuer is configured. */
-export function readOidcSettings(config: Config): OidcSettings | undefined {
+export function readOidcSettings(config: Config) {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_ROLES } = config;
   if (OIDC_ISSUER === undefined || OIDC_CLIENT_ID === undefined || OIDC_ROLES === undefined) return undefined;
   return {
@@ -63,6 +52,7 @@ export function readOidcSettings(config: Config): OidcSettings | undefined {
     names: { groups: config.OIDC_GROUPS_CLAIM, name: config.OIDC_NAME_CLAIM },
     rules: OIDC_ROLES,
     redirectUri: new URL(`${config.PUBLIC_URL}/login/oidc/callback`).href,
+    // the page that the issuer sends people to after a logout
     afterLogout: new URL(`${config.PUBLIC_URL}/login`).href,
   };
 }

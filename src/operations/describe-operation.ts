@@ -73,3 +73,8 @@ export const ok = (description: string, schema: z.ZodType): Responses => ({ 200:
 export const created = (description: string, schema: z.ZodType): Responses => ({ 201: { description, schema } });
 export const accepted = (description: string, schema: z.ZodType): Responses => ({ 202: { description, schema } });
 export const ended = (description: string): Responses => ({ 204: { description } });
+
+/** A summary as it goes on after other words. */
+export function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

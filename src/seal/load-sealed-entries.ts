@@ -28,25 +28,14 @@ export async function loadSealedEntries(
   const [first, last] = [rows[0]?.seq, rows.at(-1)?.seq];
   if (first === undefined || last === undefined) return [];
   const entries = rows.map((row): SealedEntry => {
-    const { status, event_at_wall: eventAtWall, occurrence } = row;
+    const { status, eventAtWall, occurrence, source_kind: kind, webhookSeq, runSeq, page, ...entry } = row;
     return {
-      seq: row.seq,
-      kind: row.kind,
-      transactionId: row.transaction_id,
+      ...entry,
       event:
         status === null || eventAtWall === null || occurrence === null
           ? null
           : { status, atWall: eventAtWall, occurrence },
-      reversesSeq: row.reverses_seq,
-      platform: row.platform,
-      atWall: row.at_wall,
-      recordedAt: row.recorded_at,
-      source: {
-        kind: row.source_kind,
-        webhookSeq: row.source_webhook_seq,
-        runSeq: row.source_run_seq,
-        page: row.source_page,
-      },
+      source: { kind, webhookSeq, runSeq, page },
       postings: [],
     };
   });
@@ -77,22 +66,11 @@ async function readEntryRows(db: Reader, choice: EntrySelection) {
     .selectFrom('entries')
     .leftJoin('transactions', 'transactions.seq', 'entries.transaction_seq')
     .leftJoin('events', 'events.seq', 'entries.event_seq')
-    .select([
-      'entries.seq',
-      'entries.kind',
-      'entries.reverses_seq',
-      'entries.platform',
-      'entries.at_wall',
-      'entries.recorded_at',
-      'entries.source_kind',
-      'entries.source_webhook_seq',
-      'entries.source_run_seq',
-      'entries.source_page',
-      'transactions.id as transaction_id',
-      'events.status',
-      'events.at_wall as event_at_wall',
-      'events.occurrence',
-    ])
+    .select(['entries.seq', 'entries.kind', 'entries.reverses_seq as reversesSeq', 'entries.platform'])
+    .select(['entries.at_wall as atWall', 'entries.recorded_at as recordedAt', 'transactions.id as transactionId'])
+    .select(['entries.source_kind', 'entries.source_webhook_seq as webhookSeq'])
+    .select(['entries.source_run_seq as runSeq', 'entries.source_page as page'])
+    .select(['events.status', 'events.at_wall as eventAtWall', 'events.occurrence'])
     .where(chosen('entries.seq', choice))
     .orderBy('entries.seq');
   if ('limit' in choice) query = query.limit(choice.limit);

@@ -2,60 +2,30 @@
  * The months that people closed. A month is closed where its newest row of `month_closes` closes it; that row fixes a sealed
  * position. Rows are only added.
  */
-import type { Selectable } from 'kysely';
 import type { Reader } from '../database/reader.ts';
-import type { Database } from '../database/tables.ts';
 import type { Month } from '../domain/calendar.ts';
 import { InvariantError } from '../domain/errors.ts';
 import { compareText } from '../domain/lists.ts';
 
-type Row = Selectable<Database['month_closes']>;
-
 /** A row without its large columns. `position`, `hash` and `digest` are null in a row that reopens. */
-export type MonthChange = {
-  seq: number;
-  month: Month;
-  action: 'close' | 'reopen';
-  at: Date;
-  actor: string;
-  note: string | null;
-  position: number | null;
-  hash: Buffer | null;
-  digest: Buffer | null;
-};
-
+export type MonthChange = Awaited<ReturnType<typeof readMonthChanges>>[number];
 /** A row that closes a month, whole. */
-export type MonthClose = MonthChange & {
-  action: 'close';
-  position: number;
-  hash: Buffer;
-  digest: Buffer;
-  /** The close of an earlier month: later changes of that one, and of those before it, are adjustments in this month. */
-  baseSeq: number | null;
-  entrySeq: number;
-  eventSeq: number;
-  mismatchChangeSeq: number;
-  factChangeSeq: number;
-  eventWindow: Buffer | null;
-  /** JSON; null: its files show no orders. */
-  orders: string | null;
-  /** JSON. */
-  days: string;
-  /** JSON, see digest-month.ts. */
-  balances: string;
-  fullDocuments: boolean;
-  version: string;
-};
+export type MonthClose = Awaited<ReturnType<typeof readMonthClose>>;
+
+const CHANGE_COLUMNS = [
+  ...(['seq', 'month', 'action', 'at', 'actor', 'note', 'digest'] as const),
+  ...(['cut_seal_position as position', 'cut_seal_hash as hash'] as const),
+] as const;
 
 /** All rows, or those of one month, the oldest first. */
-export async function readMonthChanges(db: Reader, month?: Month): Promise<MonthChange[]> {
-  const rows = await db
+export async function readMonthChanges(db: Reader, month?: Month) {
+  return await db
     .selectFrom('month_closes')
-    .select(['seq', 'month', 'action', 'at', 'actor', 'note', 'cut_seal_position', 'cut_seal_hash', 'digest'])
+    .select(CHANGE_COLUMNS)
+    .$narrowType<{ action: 'close' | 'reopen' }>()
     .$if(month !== undefined, (query) => query.where('month', '=', month ?? ''))
     .orderBy('seq')
     .execute();
-  return rows.map(toChange);
 }
 
 /** The closes in force, the earliest month first. Pure. */
@@ -65,43 +35,36 @@ export function listClosesInForce(changes: MonthChange[]): MonthChange[] {
 }
 
 /** @throws InvariantError for a row that does not close a month. */
-export async function readMonthClose(db: Reader, seq: number): Promise<MonthClose> {
-  const row = await db.selectFrom('month_closes').selectAll().where('seq', '=', seq).executeTakeFirst();
+export async function readMonthClose(db: Reader, seq: number) {
+  const row = await db
+    .selectFrom('month_closes')
+    .select(CHANGE_COLUMNS)
+    // the close of an earlier month: later changes of that one, and of those before it, are adjustments in this month
+    .select(['base_seq as baseSeq', 'cut_entry_seq as entrySeq', 'cut_event_seq as eventSeq'])
+    .select(['cut_mismatch_change_seq as mismatchChangeSeq', 'cut_fact_change_seq as factChangeSeq'])
+    // JSON: `orders`, null where its files show none; `days`; `balances`, see digest-month.ts
+    .select(['cut_event_window as eventWindow', 'cut_orders as orders', 'days', 'balances'])
+    .select(['full_documents', 'version'])
+    .where('seq', '=', seq)
+    .executeTakeFirst();
   const need = <T>(value: T | null | undefined): T => {
     if (value === null || value === undefined) throw new InvariantError(`month_closes ${seq} closes no month`);
     return value;
   };
-  const closed = need(row);
+  const { full_documents: fullDocuments, ...closed } = need(row);
   return {
-    ...toChange(closed),
-    action: 'close',
-    position: need(closed.cut_seal_position),
-    hash: need(closed.cut_seal_hash),
+    ...closed,
+    action: 'close' as const,
+    position: need(closed.position),
+    hash: need(closed.hash),
     digest: need(closed.digest),
-    baseSeq: closed.base_seq,
-    entrySeq: need(closed.cut_entry_seq),
-    eventSeq: need(closed.cut_event_seq),
-    mismatchChangeSeq: need(closed.cut_mismatch_change_seq),
-    factChangeSeq: need(closed.cut_fact_change_seq),
-    eventWindow: closed.cut_event_window,
-    orders: closed.cut_orders,
+    entrySeq: need(closed.entrySeq),
+    eventSeq: need(closed.eventSeq),
+    mismatchChangeSeq: need(closed.mismatchChangeSeq),
+    factChangeSeq: need(closed.factChangeSeq),
     days: need(closed.days),
     balances: need(closed.balances),
-    fullDocuments: closed.full_documents === 1,
+    fullDocuments: fullDocuments === 1,
     version: need(closed.version),
-  };
-}
-
-type Listed = Pick<
-  Row,
-  'seq' | 'month' | 'action' | 'at' | 'actor' | 'note' | 'cut_seal_position' | 'cut_seal_hash' | 'digest'
->;
-
-function toChange(row: Listed): MonthChange {
-  return {
-    ...{ seq: row.seq, month: row.month, at: row.at, actor: row.actor, note: row.note, digest: row.digest },
-    action: row.action === 'close' ? 'close' : 'reopen',
-    position: row.cut_seal_position,
-    hash: row.cut_seal_hash,
   };
 }

@@ -1,19 +1,7 @@
 import type { Reader } from '../database/reader.ts';
 
 /** A position of the hash chain: all entries up to it, and a hash that reveals any change of them. */
-export type Seal = {
-  position: number;
-  /** The watermark at which it was sealed. */
-  entrySeq: number;
-  eventSeq: number;
-  mismatchChangeSeq: number;
-  /** The highest sealed audit row; 0 for a seal from before audit rows were sealed. */
-  auditSeq: number;
-  /** Read with the numbers above, so that the seal is a cut; null: it is none, or an older version wrote it. */
-  factChangeSeq: number | null;
-  hash: Buffer;
-  sealedAt: Date;
-};
+export type Seal = ReturnType<typeof toSeal>;
 
 /** Number of seals that replicas of an older version may write during an upgrade: ten minutes. */
 const OLD_POSITIONS_MAX = 600;
@@ -63,23 +51,24 @@ export async function readSealBefore(db: Reader, instant: Date): Promise<Seal | 
 }
 
 function selectSeals(db: Reader) {
-  return db
-    .selectFrom('seals')
-    .select(['position', 'entry_seq', 'event_seq', 'mismatch_change_seq', 'audit_seq', 'fact_change_seq'])
-    .select(['hash', 'sealed_at']);
+  return (
+    db
+      .selectFrom('seals')
+      // the watermark at which it was sealed
+      .select([
+        'position',
+        'entry_seq as entrySeq',
+        'event_seq as eventSeq',
+        'mismatch_change_seq as mismatchChangeSeq',
+      ])
+      // read with the numbers above, so that the seal is a cut; null: it is none, or an older version wrote it
+      .select(['fact_change_seq as factChangeSeq', 'audit_seq', 'hash', 'sealed_at as sealedAt'])
+  );
 }
 
 type SealRow = Awaited<ReturnType<ReturnType<typeof selectSeals>['execute']>>[number];
 
-function toSeal(row: SealRow): Seal {
-  return {
-    position: row.position,
-    entrySeq: row.entry_seq,
-    eventSeq: row.event_seq,
-    mismatchChangeSeq: row.mismatch_change_seq,
-    auditSeq: row.audit_seq ?? 0,
-    factChangeSeq: row.fact_change_seq,
-    hash: row.hash,
-    sealedAt: row.sealed_at,
-  };
+function toSeal({ audit_seq, ...row }: SealRow) {
+  // the highest sealed audit row; 0 for a seal from before audit rows were sealed
+  return { ...row, auditSeq: audit_seq ?? 0 };
 }

@@ -13,33 +13,7 @@ import { type Job, type JobName, listJobs, PACED_JOBS } from './list-jobs.ts';
 /** The last tick and, while it runs, as many before it as the rule of failures asks for. */
 const RECENT_TICKS = 4;
 
-export type JobState = {
-  name: JobName;
-  /** A cron expression in the provider's time zone, or `off`. */
-  cron: string;
-  last: LastTick | null;
-  lastSuccessAt: Date | null;
-  /** The newest finished tick's end; null: none stored. */
-  lastFailed: boolean | null;
-  lastDurationMs: number | null;
-  /** Null if the job is off. */
-  nextAt: Date | null;
-  overdue: boolean;
-  /** Whether `job_failed` fires: see `isFailing`. */
-  failing: boolean;
-};
-
-type LastTick = {
-  dueAt: Date;
-  startedAt: Date | null;
-  finishedAt: Date | null;
-  outcome: 'running' | 'done' | 'failed';
-  durationMs: number | null;
-  tries: number;
-  /** The process that runs it; null once it has ended. */
-  holder: string | null;
-  error: TickError | null;
-};
+export type JobState = ReturnType<typeof describeJob>;
 
 /** Class or code, our own message without personal data, and both as an English text. */
 type TickError = { code?: string; said?: Said | undefined; text: string };
@@ -98,19 +72,23 @@ function describeJob(
   job: Job & { zone: string },
   { rows, success, since }: { rows: Row[]; success: Row | undefined; since: Date },
   now: Date,
-): JobState {
+) {
   const [last] = rows;
   const finished = rows.filter((row) => row.finished_at !== null);
   const newest = finished[0] ?? success;
   return {
     name: job.name,
+    // in the provider's time zone, or `off`
     cron: job.cron,
     last: last ? describeTick(last) : null,
     lastSuccessAt: success?.finished_at ?? null,
+    // the newest finished tick's end; null: none stored
     lastFailed: newest ? newest.error !== null : null,
     lastDurationMs: newest ? measure(newest) : null,
+    // null if the job is off
     nextAt: job.cron === 'off' ? null : findDueTimes(job.cron, job.zone, now).next,
     overdue: isOverdue({ ...job, isPaced: PACED_JOBS.has(job.name) }, { last: last && toTick(last), since }, now),
+    // whether `job_failed` fires
     failing: isFailing(
       job,
       finished.map((row) => row.error !== null),
@@ -119,17 +97,23 @@ function describeJob(
   };
 }
 
-function describeTick(row: Row): LastTick {
+function describeTick(row: Row) {
   return {
     dueAt: row.due_at,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
-    outcome: row.finished_at === null ? 'running' : row.error === null ? 'done' : 'failed',
+    outcome: describeOutcome(row),
     durationMs: measure(row),
     tries: row.tries,
+    // the process that runs it; null once it has ended
     holder: row.finished_at === null ? row.holder : null,
     error: row.error === null ? null : readStoredError(row.error),
   };
+}
+
+function describeOutcome({ finished_at, error }: Row): 'running' | 'done' | 'failed' {
+  if (finished_at === null) return 'running';
+  return error === null ? 'done' : 'failed';
 }
 
 const toTick = (row: Row): Tick => ({

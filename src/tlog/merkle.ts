@@ -41,29 +41,27 @@ export function hashTile(hashes: readonly Buffer[]): Buffer {
 
 /** Returns the hashes from the leaf's sibling up to the root's child, by which the leaf is proven to be in the tree. */
 export function proveInclusion(leaf: number, size: number, node: ReadNode): Buffer[] {
-  const path: Buffer[] = [];
-  let [start, end] = [0, size];
-  while (end - start > 1) {
-    const middle = start + splitOf(end - start);
-    path.unshift(leaf < middle ? hashRange(middle, end, node) : hashRange(start, middle, node));
-    if (leaf < middle) end = middle;
-    else start = middle;
-  }
-  return path;
+  return descend(leaf, size, node, (start, end) => end - start <= 1).path;
 }
 
 /** Returns the hashes by which the tree of the first `old` leaves is proven to be a part of this one. */
 export function proveConsistency(old: number, size: number, node: ReadNode): Buffer[] {
   if (old === 0) return [];
+  const { path, start, end } = descend(old - 1, size, node, (_, end) => end === old);
+  return start === 0 ? path : [hashRange(start, end, node), ...path];
+}
+
+/** Goes from the root towards a leaf, until a subtree is the wanted one. @returns it, and the hashes beside the way, the last first. */
+function descend(leaf: number, size: number, node: ReadNode, isWanted: (start: number, end: number) => boolean) {
   const path: Buffer[] = [];
   let [start, end] = [0, size];
-  while (end !== old) {
+  while (!isWanted(start, end)) {
     const middle = start + splitOf(end - start);
-    path.unshift(old <= middle ? hashRange(middle, end, node) : hashRange(start, middle, node));
-    if (old <= middle) end = middle;
+    path.unshift(leaf < middle ? hashRange(middle, end, node) : hashRange(start, middle, node));
+    if (leaf < middle) end = middle;
     else start = middle;
   }
-  return start === 0 ? path : [hashRange(start, end, node), ...path];
+  return { path, start, end };
 }
 
 /** The subtrees of a tree that grows by one leaf after another: from the left, each of a power of two of leaves. */

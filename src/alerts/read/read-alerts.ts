@@ -17,9 +17,7 @@ export type ListedAlert = Awaited<ReturnType<typeof listAlerts>>[number];
 /** Lists matching alerts, newest first, each with the channels that were notified. */
 export async function listAlerts(db: Reader, query: AlertQuery) {
   const { state, kind, severity, limit, after } = query;
-  const rows = await db
-    .selectFrom('alerts')
-    .selectAll()
+  const rows = await selectAlerts(db)
     .$if(state !== undefined, (select) =>
       select.where(state === 'firing' ? 'firing_scope' : 'ended_at', 'is not', null),
     )
@@ -35,14 +33,35 @@ export async function listAlerts(db: Reader, query: AlertQuery) {
       ? []
       : await db.selectFrom('alert_sends').selectAll().where('alert_seq', 'in', seqs).orderBy('channel').execute();
   return rows.map((row) => ({
-    ...{ seq: row.seq, id: row.id, name: row.name, severity: row.severity, scope: row.scope, summary: row.summary },
+    ...row,
     facts: parseFacts(row.facts),
-    mismatchId: row.mismatch_id,
-    transactionId: row.transaction_id,
-    raisedAt: row.raised_at,
-    endedAt: row.ended_at,
     sends: sends.filter((send) => send.alert_seq === row.seq),
   }));
+}
+
+export function selectAlerts(db: Reader) {
+  return db
+    .selectFrom('alerts')
+    .select(['seq', 'id', 'name', 'severity', 'scope', 'summary', 'facts', 'mismatch_id as mismatchId'])
+    .select(['transaction_id as transactionId', 'raised_at as raisedAt', 'ended_at as endedAt']);
+}
+
+/** How many alerts fire, by severity. */
+export type AlertCounts = ReadonlyMap<string, number>;
+
+/** @param raised `since` an instant, or before `until`; default: at any time. */
+export async function countFiring(
+  db: Reader,
+  { since, until }: { since?: Date | undefined; until?: Date } = {},
+): Promise<AlertCounts> {
+  let query = db
+    .selectFrom('alerts')
+    .select(['severity', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('firing_scope', 'is not', null)
+    .groupBy('severity');
+  if (since) query = query.where('raised_at', '>=', since);
+  if (until) query = query.where('raised_at', '<', until);
+  return new Map((await query.execute()).map(({ severity, count }) => [severity, Number(count)]));
 }
 
 /** An alert as the API shows it. */

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
 import { countRequest } from '../../merchants/count-request.ts';
 import { asksForExpected, type MerchantFilter } from '../../merchants/match-filter.ts';
 import { firstWallOf } from '../../merchants/start-backfill.ts';
@@ -32,7 +33,7 @@ export async function countBackfill(
   const { filters, eventsSince, countMsMax = COUNT_MS_MAX } = options;
   const identity = merchant ?? NO_MERCHANT;
   countRequest(context, 'preview', identity.id);
-  const droppedTo = await readDroppedTo(context, identity.seq);
+  const droppedTo = await readDroppedTo(context.db, identity.seq);
   const recipient = { ...identity, filters, eventsSince, holds: false, pulls: false, isBackfilling: false, droppedTo };
   const endMs = context.timers.monotonicMs() + countMsMax;
   const count = { callbacks: 0, transactions: 0 };
@@ -54,7 +55,8 @@ export async function countBackfill(
   return { ...count, complete: false, counted_to: context.calendar.toIso(cursor.wall) };
 }
 
-async function readDroppedTo({ db }: Context, merchantSeq: number): Promise<Date | null> {
+/** Up to when callbacks of a merchant were deleted after RETAIN_CALLBACKS; null: none were. */
+export async function readDroppedTo(db: Reader, merchantSeq: number): Promise<Date | null> {
   const row = await db
     .selectFrom('merchants')
     .select('callbacks_dropped_to')

@@ -27,20 +27,7 @@ const ROUNDS_MIN = 2;
 const ROUNDS_MAX = 5;
 
 type Options = { document?: string; file?: string; dryRun?: boolean; json?: boolean };
-type Forgotten = {
-  person: string;
-  dry_run: boolean;
-  /** False: data of the person was still being written after ROUNDS_MAX rounds, or `missed` or `left` has rows. */
-  finished: boolean;
-  /** Rows that could not be searched, as `table key`. */
-  missed: string[];
-  /** Merchants in use that name the person, as `table id`: an operator must change or remove them. */
-  left: string[];
-  transactions: number;
-  erased: Record<string, number>;
-  /** Spool files with undrained webhooks: these are redacted in the inbox, once they are processed. */
-  spool_segments: number;
-};
+type Forgotten = Awaited<ReturnType<typeof forget>>;
 
 export function forgetCommand(program: Command, open: typeof withContext): void {
   program
@@ -81,7 +68,7 @@ async function readDocument({ document, file }: Options): Promise<string> {
  * round after that finds nothing more. The values to search for stay stored, encrypted,
  * until then: after a crash at any instant, the same command resumes. Run once more afterwards, it finds nothing.
  */
-async function forget(context: Context, document: string, { dryRun }: { dryRun: boolean }): Promise<Forgotten> {
+async function forget(context: Context, document: string, { dryRun }: { dryRun: boolean }) {
   // a transaction that is not indexed is not found by its document
   await indexParties(context);
   const hash = hashDocument(context.keys, document);
@@ -129,11 +116,15 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
   return {
     person,
     dry_run: dryRun,
+    // false: data of the person was still being written after ROUNDS_MAX rounds, or `missed` or `left` has rows
     finished,
+    // rows that could not be searched, as `table key`
     missed: [...missed],
+    // merchants in use that name the person, as `table id`: an operator must change or remove them
     left: [...left],
     transactions,
     erased,
+    // spool files with undrained webhooks: these are redacted in the inbox, once they are processed
     spool_segments: countSegments(context.config),
   };
 }

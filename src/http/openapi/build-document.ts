@@ -176,35 +176,23 @@ export function describeInput(schema: z.ZodType): Json {
 export function describeOutput(schema: z.ZodType): Json {
   const named = components.get(schema);
   if (named) return { $ref: refTo(named.id) };
-  const {
-    $schema: _,
-    $defs: __,
-    ...json
-  } = z.toJSONSchema(schema, {
-    io: 'output',
-    metadata: components,
-    unrepresentable: 'any',
-    override: openUp,
-  });
+  const { $schema: _, $defs: __, ...json } = z.toJSONSchema(schema, { ...OUTPUT, metadata: components });
   return JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
 }
 
 /** The JSON schema of a message by itself, with all that it consists of. */
 export function describeWhole(schema: z.ZodType): Json {
-  return { ...z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any', override: openUp }) };
+  return { ...z.toJSONSchema(schema, OUTPUT) };
 }
 
 function describeComponents(): Json {
-  const { schemas } = z.toJSONSchema(components, {
-    io: 'output',
-    uri: refTo,
-    unrepresentable: 'any',
-    override: openUp,
-  });
+  const { schemas } = z.toJSONSchema(components, { ...OUTPUT, uri: refTo });
   return Object.fromEntries(
     Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema as Json]),
   );
 }
+
+const OUTPUT = { io: 'output', unrepresentable: 'any', override: openUp } as const;
 
 /** Responses may gain fields in later versions, so their schemas allow unknown ones. */
 function openUp({ jsonSchema }: { jsonSchema: { additionalProperties?: unknown } }): void {

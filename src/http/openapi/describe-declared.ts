@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Subject } from '../../operations/catalogue.ts';
 import type { AnyChange } from '../../operations/define-change.ts';
-import { describeTag, type Operation } from '../../operations/describe-operation.ts';
+import { describeTag, lowerFirst, type Operation } from '../../operations/describe-operation.ts';
 
 /** Describes the changes and lists of a subject: the changes of a route as one operation. */
 export function describeDeclared({ tag, changes = [], lists = [], searches = [], items = [] }: Subject): Operation[] {
@@ -35,8 +35,4 @@ export function describeDeclared({ tag, changes = [], lists = [], searches = [],
 function accessOf(changes: readonly AnyChange[]): Operation['access'] {
   const roles = changes.flatMap((one) => (one.roles === 'merchant' ? [] : one.roles));
   return roles.length === 0 ? 'portal' : [...new Set(roles)];
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -5,34 +5,23 @@ import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { Operation } from '../../domain/statuses.ts';
 
 /** A contract's price of a payment: fixed cents, and basis points (hundredths of a percent) of the amount. */
-export type CommissionContract = {
-  id: string;
-  /** Null: every platform without a contract of its own. */
-  platform: string | null;
-  operation: Operation;
-  fixedCents: bigint;
-  basisPoints: number;
-  /** The payment days it covers, both included; without `to`, until another contract is stated. */
-  from: Day;
-  to: Day | null;
-};
+export type CommissionContract = Awaited<ReturnType<typeof readContracts>>[number];
 
 const selectContracts = compileOnce((db) =>
-  db.selectFrom('commission_contracts').selectAll().where('withdrawn_at', 'is', null).orderBy('seq', 'desc'),
+  db
+    .selectFrom('commission_contracts')
+    // without a platform: every one without a contract of its own
+    .select(['id', 'platform', 'operation', 'fixed_cents as fixedCents', 'basis_points as basisPoints'])
+    // both days included; without `to`, until another contract is stated
+    .select(['from_day as from', 'to_day as to'])
+    .where('withdrawn_at', 'is', null)
+    .orderBy('seq', 'desc'),
 );
 
 /** Returns contracts that are not withdrawn, newest first: the newest matching one applies. */
-export async function readContracts(db: Reader): Promise<CommissionContract[]> {
+export async function readContracts(db: Reader) {
   const { rows } = await selectContracts(db, {});
-  return rows.map((row) => ({
-    id: row.id,
-    platform: row.platform,
-    operation: row.operation as Operation,
-    fixedCents: row.fixed_cents,
-    basisPoints: row.basis_points,
-    from: row.from_day,
-    to: row.to_day,
-  }));
+  return rows.map((row) => ({ ...row, operation: row.operation as Operation }));
 }
 
 /**

@@ -7,23 +7,13 @@ import { WINDOW_DAYS_MAX } from '../windows/plan-windows.ts';
 /** How far back a payment may still change. */
 export const COVERED_DAYS = LATE_DAYS;
 
-export type Coverage = {
-  from: Day;
-  /** Yesterday: a day still running is never proven. */
-  to: Day;
-  days: number;
-  proven: number;
-  oldestUnproven: Day | null;
-  /** Age of the oldest unproven day; 0 where all are proven. */
-  oldestUnprovenAgeDays: number;
-};
-
 /**
  * Counts how many of the last 95 ended days were proven for all platforms after their end, by pages or by counts, and
  * finds the oldest unproven day. Days before the first known day are not counted.
  */
-export async function readCoverage(context: Context): Promise<Coverage> {
+export async function readCoverage(context: Context) {
   const today = context.calendar.dayOf(context.clock.now());
+  // a day still running is never proven
   const to = addDays(today, -1);
   const from = await findFirstDay(context, addDays(today, -COVERED_DAYS), to);
   const days = listDays(from, to);
@@ -35,6 +25,7 @@ export async function readCoverage(context: Context): Promise<Coverage> {
     days: days.length,
     proven: days.length - unproven.length,
     oldestUnproven: oldest,
+    // 0 where all are proven
     oldestUnprovenAgeDays: oldest === null ? 0 : countDays(oldest, to),
   };
 }
@@ -98,16 +89,27 @@ export async function readProvenWindows(db: Reader, from: Day): Promise<ProvenWi
  * take 20 ms instead of 300 ms.
  */
 export async function readNewestWindows(db: Reader, state: 'complete' | 'counted', from: Day): Promise<ProvenWindow[]> {
-  const rows = await db
+  const rows = await selectNewestWindows(db)
+    .where('state', '=', state)
+    .where('from_day', '>', addDays(from, -WINDOW_DAYS_MAX))
+    .execute();
+  return toProvenWindows(rows).filter(({ to }) => to >= from);
+}
+
+/** Selects the newest of each range of days, over all platforms. */
+export function selectNewestWindows(db: Reader) {
+  return db
     .selectFrom('run_windows')
     .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
-    .where('state', '=', state)
     .where('platform', 'is', null)
-    .where('from_day', '>', addDays(from, -WINDOW_DAYS_MAX))
-    .groupBy(['from_day', 'to_day'])
-    .execute();
-  return rows.flatMap(({ from_day, to_day, asked_at }) =>
-    asked_at && to_day >= from ? [{ from: from_day, to: to_day, askedAt: new Date(asked_at) }] : [],
+    .groupBy(['from_day', 'to_day']);
+}
+
+export function toProvenWindows(
+  rows: { from_day: Day; to_day: Day; asked_at: Date | string | null }[],
+): ProvenWindow[] {
+  return rows.flatMap(({ from_day: from, to_day: to, asked_at: at }) =>
+    at ? [{ from, to, askedAt: new Date(at) }] : [],
   );
 }
 

@@ -7,16 +7,7 @@ import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { addDays, type Day, type WallTime } from '../../domain/calendar.ts';
 
-export type WebhookDayStats = {
-  day: Day;
-  announced: number;
-  /** No webhook arrived within WEBHOOK_GRACE. */
-  lost: number;
-  /** Expected webhooks whose grace is not over yet. */
-  waiting: number;
-  /** Whole seconds from a change to the webhook that announced it; null where none was announced. */
-  lateS: { p50: number; p95: number; max: number } | null;
-};
+export type WebhookDayStats = Awaited<ReturnType<typeof countDay>>;
 
 /** The share of lost webhooks among those whose grace is over, such as `0.0123`; null where there are none. */
 export function lossRate({ announced, lost }: WebhookDayStats): string | null {
@@ -26,7 +17,7 @@ export function lossRate({ announced, lost }: WebhookDayStats): string | null {
 }
 
 /** Counts a day by reading all its changes. */
-export async function countDay(context: Context, day: Day): Promise<WebhookDayStats> {
+export async function countDay(context: Context, day: Day) {
   const [start, end] = [context.calendar.startOfDay(day), context.calendar.endOfDay(day)];
   const within = () =>
     context.db.selectFrom('owed_webhooks').where('event_at', '>=', start).where('event_at', '<', end);
@@ -47,7 +38,9 @@ export async function countDay(context: Context, day: Day): Promise<WebhookDaySt
   return {
     day,
     announced: delays.reduce((sum, row) => sum + row.count, 0),
+    // no webhook arrived within WEBHOOK_GRACE
     lost: Number(owed.lost ?? 0),
+    // expected webhooks whose grace is not over yet
     waiting: Number(owed.waiting ?? 0),
     lateS: summarise(delays),
   };
@@ -110,7 +103,8 @@ export async function readRecentLoss(context: Context, since: Date): Promise<{ l
   return { lost: Number(owed.lost ?? 0), total: Number(owed.total) + Number(learnt.count) };
 }
 
-function summarise(delays: { late: number; count: number }[]): WebhookDayStats['lateS'] {
+/** Whole seconds from a change to the webhook that announced it; null where none was announced. */
+function summarise(delays: { late: number; count: number }[]): { p50: number; p95: number; max: number } | null {
   const sorted = delays.toSorted((a, b) => a.late - b.late);
   const total = sorted.reduce((sum, row) => sum + row.count, 0);
   const last = sorted.at(-1);

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { compareText } from '../../domain/lists.ts';
@@ -64,15 +64,26 @@ async function hasMoved(db: Reader, account: number, { end, ...cut }: DayScope):
 
 /** Entries that open a platform's books, and their reversals, are dated at the first second of a day. */
 export async function readOpened(db: Reader, scope: { start: WallTime } & CutEntries): Promise<Map<number, bigint>> {
+  const isOpening = sql`COALESCE(origin.kind, entries.kind) IN (${sql.join(OPENING_KINDS)})`;
+  return await sumMoved(
+    db,
+    sql<SqlBool>`entries.at_wall = ${scope.start} AND ${matchesCut('entries.seq', scope)} AND ${isOpening}`,
+  );
+}
+
+/**
+ * Adds up what entries move, by account number. STRAIGHT_JOIN: with few accounts the server would rather begin with all
+ * postings of each. Grouping by the accounts' names took 1.6 times as long.
+ * @param which says which of the table `entries`, whose reversed entry is `origin`.
+ */
+export async function sumMoved(db: Reader, which: RawBuilder<SqlBool>): Promise<Map<number, bigint>> {
   const rows = await db
     .selectFrom('entries')
     .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
     .modifyFront(sql`STRAIGHT_JOIN`)
     .select(['postings.account_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
-    .where('entries.at_wall', '=', scope.start)
-    .where(matchesCut('entries.seq', scope))
-    .where(sql`COALESCE(origin.kind, entries.kind)`, 'in', OPENING_KINDS)
+    .where(which)
     .groupBy('postings.account_seq')
     .execute();
   return new Map(rows.map((row) => [row.account_seq, BigInt(row.sum)]));

@@ -8,7 +8,7 @@ import { readReceivables } from '../orders/read-receivables.ts';
 import { type ReceiptShare, sumShares } from '../orders/share-receipts.ts';
 import { type SummedShares, sumReceiptShares } from '../orders/sum-receipt-shares.ts';
 import { type AnyPlan, type ClosedMonth, type RangePlan, spanOf } from '../plan/report-plan.ts';
-import { HELD, isBalanceAccount, OPENING_KINDS, splitAccount } from '../read/read-accounts.ts';
+import { HELD, isBalanceAccount, OPENING_KINDS, splitAccount, sumMoved } from '../read/read-accounts.ts';
 import { matchesCut } from '../read/read-cut-entries.ts';
 import { readDayEnds } from '../read/read-day-ends.ts';
 import { sumMismatches } from '../read/read-mismatches.ts';
@@ -20,7 +20,7 @@ import type { ReportWork } from '../render/report-work.ts';
 import { sumHandedIn } from '../render/write-carried.ts';
 import { scopeOfReceivables } from '../render/write-open-items.ts';
 import { sumPayments } from './sum-payments.ts';
-import { sumMoved, sumRunningBalances } from './sum-running-balances.ts';
+import { sumRunningBalances } from './sum-running-balances.ts';
 
 export type TableName = Exclude<keyof Texts['sheets'], 'summary'>;
 type ColumnName = keyof Texts['columns'];

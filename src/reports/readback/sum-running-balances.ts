@@ -6,23 +6,6 @@ import { platformAccountSegment } from '../read/read-accounts.ts';
 type Shown = { isShown: RawBuilder<SqlBool>; balanceAccounts: readonly number[] };
 
 /**
- * Adds up what the shown entries move, by account number. STRAIGHT_JOIN: with few accounts the server would rather begin with
- * all postings of each. Grouping by the accounts' names took 1.6 times as long.
- */
-export async function sumMoved(db: Reader, isShown: Shown['isShown']): Promise<Map<number, bigint>> {
-  const rows = await db
-    .selectFrom('entries')
-    .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
-    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
-    .modifyFront(sql`STRAIGHT_JOIN`)
-    .select(['postings.account_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
-    .where(isShown)
-    .groupBy('postings.account_seq')
-    .execute();
-  return new Map(rows.map((row) => [row.account_seq, BigInt(row.sum)]));
-}
-
-/**
  * Adds up *Saldo da plataforma* over all rows of *Extrato*: after each row, the platform's opening balance and what its rows
  * moved so far.
  * @param openings in cents, by the platform's segment of account names.

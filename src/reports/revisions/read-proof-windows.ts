@@ -1,6 +1,7 @@
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { LATE_DAYS, type ProvenWindow } from '../../domain/late-days.ts';
+import { selectNewestWindows, toProvenWindows } from '../../reconciliation/numbers/read-coverage.ts';
 
 /**
  * The newest complete reading and the newest count of each range of days that may prove the reports of these days: those of
@@ -12,20 +13,12 @@ export async function readProofWindows(
 ): Promise<(ProvenWindow & { isWhole: boolean })[]> {
   const found = await Promise.all(
     (['complete', 'counted'] as const).map(async (state) => {
-      const rows = await db
-        .selectFrom('run_windows')
-        .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
+      const rows = await selectNewestWindows(db)
         .where('state', '=', state)
-        .where('platform', 'is', null)
         .where('from_day', '<=', to)
         .where('to_day', '>=', addDays(from, -LATE_DAYS))
-        .groupBy(['from_day', 'to_day'])
         .execute();
-      return rows.flatMap((row) =>
-        row.asked_at
-          ? [{ from: row.from_day, to: row.to_day, askedAt: new Date(row.asked_at), isWhole: state === 'complete' }]
-          : [],
-      );
+      return toProvenWindows(rows).map((window) => ({ ...window, isWhole: state === 'complete' }));
     }),
   );
   return found.flat();

@@ -29,17 +29,7 @@ export type DayRevision = {
  */
 export type DayState = 'before' | 'future' | 'running' | 'missing' | 'changed' | 'provisional' | 'revised' | 'closed';
 
-export type DecidedDay = {
-  state: DayState;
-  /** Whether the whole day was read after its end: not only counted. */
-  isReadWhole: boolean;
-  /** Creation days that nobody has read or counted since the day's end; undefined where none is missing. */
-  unread: { count: number; from: Day; to: Day; hasDay: boolean } | undefined;
-  /** A doubt about the provider's time zone keeps the day from being closed. */
-  isInDoubt: boolean;
-  /** The newest revision whose rows differ from those of the whole day's revision before. */
-  revisedBy: number | undefined;
-};
+export type DecidedDay = ReturnType<typeof decideDay>;
 
 type Facts = {
   day: Day;
@@ -51,19 +41,21 @@ type Facts = {
   unread: Day[];
   isReadWhole: boolean;
   hasChanged: boolean;
+  /** A doubt about the provider's time zone keeps the day from being closed. */
   isInDoubt: boolean;
 };
 
 /** Decides the state of a day from its revisions and readings, as of now. Pure. */
-export function decideDay(facts: Facts): DecidedDay {
+export function decideDay(facts: Facts) {
   const { day, unread, isInDoubt, revisions } = facts;
   const [first, last] = [unread[0], unread.at(-1)];
   const newest = revisions.find((one) => one.state !== 'partial');
   const revisedBy = findRevised(revisions);
   return {
     state: decideState(facts, newest, revisedBy),
+    // whether the whole day was read after its end: not only counted
     isReadWhole: facts.isReadWhole || newest?.isReadWhole === true,
-    // a closed day stays closed after its readings are deleted
+    // creation days that nobody has read or counted since the day's end; a closed day stays closed after its readings are deleted
     unread:
       first && last && newest?.state !== 'closed'
         ? { count: unread.length, from: first, to: last, hasDay: unread.includes(day) }
@@ -87,7 +79,7 @@ function decideState(
   return revisedBy === undefined ? 'closed' : 'revised';
 }
 
-/** A revision after one of the running day is no change: it is the first of the whole day. */
+/** The newest revision whose rows differ from those before. One after that of the running day is no change: it is the first of the whole day. */
 function findRevised(revisions: DayRevision[]): number | undefined {
   const whole = revisions.filter((one) => one.state !== 'partial');
   return whole.find((one, index) => {

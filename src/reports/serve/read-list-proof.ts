@@ -5,6 +5,7 @@ import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { LATE_DAYS, type ProvenWindow, provesDay } from '../../domain/late-days.ts';
+import { selectNewestWindows, toProvenWindows } from '../../reconciliation/numbers/read-coverage.ts';
 import { findFirstDay } from '../../seal/find-first-day.ts';
 import { listUnread } from '../revisions/classify-day.ts';
 import { readProofWindows } from '../revisions/read-proof-windows.ts';
@@ -132,18 +133,8 @@ export async function hasEntrySince(db: Reader, day: Day, instant: Date): Promis
 
 /** Reads the newest of these readings, of each range of days that they were asked for. */
 async function readSpans(db: Reader, { from, to }: { from: Day; to: Day }, which: Condition) {
-  const rows = await db
-    .selectFrom('run_windows')
-    .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
-    .where(which)
-    .where('platform', 'is', null)
-    .where('from_day', '<=', to)
-    .where('to_day', '>=', from)
-    .groupBy(['from_day', 'to_day'])
-    .execute();
-  return rows.flatMap(({ from_day, to_day, asked_at }) =>
-    asked_at ? [{ from: from_day, to: to_day, askedAt: new Date(asked_at) }] : [],
-  );
+  const found = selectNewestWindows(db).where(which).where('from_day', '<=', to).where('to_day', '>=', from);
+  return toProvenWindows(await found.execute());
 }
 
 /** The days of open `row_refused` that may be of these: those of the row, else of the run that met it; else any day. */

@@ -1,4 +1,5 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
+import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { constants, crc32, createDeflateRaw, type DeflateRaw, deflateRawSync } from 'node:zlib';
 import { combineCrc } from './combine-crc.ts';
@@ -68,7 +69,7 @@ export function openZipEntry(name: string, file: string, signal: AbortSignal): Z
       plainBytes += bytes.length;
       await pending;
       if (failure) throw failure;
-      pending = send(deflate, bytes);
+      pending = put(deflate, bytes);
       pending.catch(fail);
     },
     async end(text = '') {
@@ -90,12 +91,6 @@ export function openZipEntry(name: string, file: string, signal: AbortSignal): Z
 function packHead(bytes: Buffer): Buffer {
   if (bytes.length === 0) return bytes;
   return deflateRawSync(bytes, { level: DEFLATE_LEVEL, finishFlush: constants.Z_SYNC_FLUSH });
-}
-
-async function send(deflate: DeflateRaw, bytes: Buffer): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    deflate.write(bytes, (error) => (error ? reject(error) : resolve()));
-  });
 }
 
 /** Packs entries into one zip. Each entry is dated `at`, so equal entries give equal bytes. */
@@ -148,7 +143,7 @@ function renderEnd(count: number, bytes: number, offset: number): Buffer {
   return end;
 }
 
-async function put(out: WriteStream, bytes: Buffer): Promise<void> {
+async function put(out: Writable, bytes: Buffer): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     out.write(bytes, (error) => (error ? reject(error) : resolve()));
   });

@@ -30,8 +30,3 @@ export const PT_BR_PARTS = {
 
 /** How the provider fails; a status stands for itself. */
 export const PT_BR_FAULTS = { no_answer: 'sem resposta', unreadable: 'resposta ilegível', slow: 'lento' } as const;
-
-/** The name of a code; of one that has none, the code. */
-export function nameCode(names: Readonly<Record<string, string>>, code = ''): string {
-  return Object.hasOwn(names, code) ? (names[code] ?? code) : code;
-}

@@ -1,5 +1,6 @@
+import { describeCode } from '../fill.ts';
 import type { AlertFacts, AlertText, Formats, Say } from './alert-facts.ts';
-import { nameCode, PT_BR_FAULTS, PT_BR_PARTS, PT_BR_TRIGGERS } from './codes-pt-br.ts';
+import { PT_BR_FAULTS, PT_BR_PARTS, PT_BR_TRIGGERS } from './codes-pt-br.ts';
 import type { EN_SAY } from './say-en.ts';
 import { PT_BR_TEXTS } from './texts-pt-br.ts';
 
@@ -39,7 +40,9 @@ export const PT_BR_SAY: typeof EN_SAY = {
   database_read_only: ({ error, since }, { at }) => `o banco de dados recusa gravações desde ${at(since)} (${error})`,
   disk_full: ({ disks = [] }) =>
     disks
-      .map(({ part, host, holder = host, mib }) => `${nameCode(PT_BR_PARTS, part)} de ${holder} tem ${mib} MiB livres`)
+      .map(
+        ({ part, host, holder = host, mib }) => `${describeCode(PT_BR_PARTS, part)} de ${holder} tem ${mib} MiB livres`,
+      )
       .join(', '),
   expected_behind: ({ since }, { at }) => `o que mudou desde ${at(since)} não foi casado com os pedidos`,
   inbound_silence: ({ since, hours }, { at }) =>
@@ -58,7 +61,7 @@ export const PT_BR_SAY: typeof EN_SAY = {
   opening_to_come: ({ opening, days = [], platform }, { day }) =>
     `o saldo inicial ${opening} é de ${day(days[0] ?? '')}, que ainda não chegou: nada da plataforma ${platform} é lançado`,
   provider_failing: ({ operation, percent, error = '', since }, { at }) =>
-    `${percent} % das consultas ${operation === 'list' ? 'da lista' : 'por id'} falham ou demoram desde ${at(since)} (${nameCode(PT_BR_FAULTS, error)})`,
+    `${percent} % das consultas ${operation === 'list' ? 'da lista' : 'por id'} falham ou demoram desde ${at(since)} (${describeCode(PT_BR_FAULTS, error)})`,
   provider_unauthorized: ({ run }) =>
     `o provedor recusou a chave${run ? ` na conferência ${run}` : ''}; nada é verificado nem conferido`,
   quarantine_full: ({ percent }) =>
@@ -68,8 +71,8 @@ export const PT_BR_SAY: typeof EN_SAY = {
   report_missing: ({ days = [] }, { day }) => `não foi feito o relatório de ${days.map(day).join(', ')}`,
   restore_unconfirmed: ({ since, count }, { at }) =>
     `o banco de dados foi restaurado em ${at(since)}, e ${count} callbacks esperam pela confirmação: confere doctor --restored`,
-  run_failed: ({ run, trigger }) =>
-    `a conferência ${run} (${nameCode(PT_BR_TRIGGERS, trigger)}) não conseguiu do provedor tudo o que pediu; os dias que leu ficam provados`,
+  run_failed: ({ run, trigger = '' }) =>
+    `a conferência ${run} (${describeCode(PT_BR_TRIGGERS, trigger)}) não conseguiu do provedor tudo o que pediu; os dias que leu ficam provados`,
   time_zone_differs: ({ zone, minutes, fits }) =>
     `PROVIDER_TIME_ZONE ${zone} está a ${minutes} minutos do que dizem os ids E2E; serviria: ${fits}`,
   two_writers: ({ hosts = [] }) => `${hosts.join(' e ')} aceitam gravações e são servidores diferentes`,
@@ -78,5 +81,5 @@ export const PT_BR_SAY: typeof EN_SAY = {
   witness_away: ({ hosts = [], since }, { at }) => `${hosts.join()} não assina nada desde ${at(since)}`,
   witness_refused: ({ hosts = [], error = '' }) => `${hosts.join()} recusa o nosso registro: ${error}`,
   worker_dead: ({ parts = [] }, { at }) =>
-    `nenhum worker dá sinal de vida (${parts.map(({ part, since }) => `${nameCode(PT_BR_PARTS, part)} ${since ? `desde ${at(since)}` : 'nunca'}`).join(', ')})`,
+    `nenhum worker dá sinal de vida (${parts.map(({ part, since }) => `${describeCode(PT_BR_PARTS, part)} ${since ? `desde ${at(since)}` : 'nunca'}`).join(', ')})`,
 };

@@ -1,11 +1,15 @@
-import type { Language } from '../../domain/language/language.ts';
+import { type Language, NUMBER_MARKS } from '../../domain/language/language.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { EN } from './texts-en.ts';
-import { PT_BR, type Texts } from './texts-pt-br.ts';
+import { type InOne, inOne } from '../both.ts';
+import { REPORT_TEXTS } from './report-texts.ts';
 
-export type { Texts };
+/** Every word of a report, in one language, and its marks in a number. */
+export type Texts = InOne<typeof REPORT_TEXTS> & { decimal: string; grouping: string };
 
-const TEXTS: Record<Language, Texts> = { 'pt-BR': PT_BR, en: EN };
+const TEXTS: Record<Language, Texts> = {
+  'pt-BR': { ...inOne(REPORT_TEXTS, 'pt-BR'), ...NUMBER_MARKS['pt-BR'] },
+  en: { ...inOne(REPORT_TEXTS, 'en'), ...NUMBER_MARKS.en },
+};
 
 export function textsOf(locale: Language): Texts {
   return TEXTS[locale];

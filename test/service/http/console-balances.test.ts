@@ -18,7 +18,7 @@ import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { FEE_COLUMNS, writeFeesWorkbook } from '../../../src/reports/serve/export-fees.ts';
 import { findFirstDay } from '../../../src/seal/find-first-day.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
-import { PT_BR } from '../../../src/texts/reports/texts-pt-br.ts';
+import { textsOf } from '../../../src/texts/reports/texts.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { importBank } from '../../support/import-bank.ts';
 import { observe } from '../../support/make-observations.ts';
@@ -28,6 +28,8 @@ import { type ConsoleAnswer, hiddenFields } from '../../support/open-console-ses
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { readRow, readRows } from '../../support/read-rows.ts';
 import { centsOf, type ReadSheet, readWorkbook, rowsOf, sheetOf, sumCents } from '../reports/read-workbook.ts';
+
+const PT_BR = textsOf('pt-BR');
 
 const [A, B] = ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'a3bb189e-8bf9-4888-9912-ace4e6543002'];
 const WRITTEN = [

@@ -12,7 +12,7 @@ import { listReportDays } from '../../../src/reports/serve/list-report-days.ts';
 import { listReports } from '../../../src/reports/serve/list-reports.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
-import { PT_BR } from '../../../src/texts/reports/texts-pt-br.ts';
+import { textsOf } from '../../../src/texts/reports/texts.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { countReads } from '../../support/count-reads.ts';
 import { numbersTo } from '../../support/create-test-database.ts';
@@ -28,6 +28,8 @@ import {
 import { openBooks as openLedger } from '../../support/open-books.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 import { centsOf, lineOf, type ReadSheet, readWorkbook, sheetOf } from './read-workbook.ts';
+
+const PT_BR = textsOf('pt-BR');
 
 const DAYS = listDays('2026-03-09', '2026-03-12');
 const [FIRST = '', , MIDDLE = '', LAST = ''] = DAYS;

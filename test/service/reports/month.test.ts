@@ -9,7 +9,7 @@ import { parseSignedAmount } from '../../../src/domain/money.ts';
 import { setAccountMap } from '../../../src/ledger/stated/account-map.ts';
 import type { FileFormat } from '../../../src/reports/plan/report-plan.ts';
 import { exportRange } from '../../../src/reports/serve/export-range.ts';
-import { PT_BR } from '../../../src/texts/reports/texts-pt-br.ts';
+import { textsOf } from '../../../src/texts/reports/texts.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openServedEnvironment } from '../../support/open-served-environment.ts';
 import { numRuns } from '../../support/property.ts';
@@ -28,6 +28,8 @@ import {
   sumCents,
 } from './read-workbook.ts';
 import { readOfx, runReader } from './run-reader.ts';
+
+const PT_BR = textsOf('pt-BR');
 
 /** A week, and a whole month in `npm run test:deep`. */
 const DAYS_BEFORE = numRuns(5, 30);

@@ -18,7 +18,7 @@ import { exportRange } from '../../../src/reports/serve/export-range.ts';
 import { findReportDays } from '../../../src/reports/serve/find-report-days.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { useReport } from '../../../src/reports/serve/use-report.ts';
-import { PT_BR } from '../../../src/texts/reports/texts-pt-br.ts';
+import { textsOf } from '../../../src/texts/reports/texts.ts';
 import {
   applyTransactions,
   generateTransactions,
@@ -40,6 +40,8 @@ import {
   sheetOf,
   sumCents,
 } from './read-workbook.ts';
+
+const PT_BR = textsOf('pt-BR');
 
 const DAY = '2026-03-11';
 const by = { actor: 'test', note: 'visto no extrato' };

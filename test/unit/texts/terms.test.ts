@@ -13,9 +13,9 @@ import { MESSAGES_PT_BR } from '../../../src/texts/messages-pt-br.ts';
 import { NOTICES } from '../../../src/texts/notices.ts';
 import { REFUSALS_EN } from '../../../src/texts/refusals-en.ts';
 import { REFUSALS_PT_BR } from '../../../src/texts/refusals-pt-br.ts';
-import { EN as SHEETS_EN } from '../../../src/texts/reports/texts-en.ts';
-import { PT_BR as SHEETS_PT_BR } from '../../../src/texts/reports/texts-pt-br.ts';
+import { textsOf } from '../../../src/texts/reports/texts.ts';
 
+const [SHEETS_PT_BR, SHEETS_EN] = [textsOf('pt-BR'), textsOf('en')];
 const TEXTS = {
   'pt-BR': [
     ...[

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { type ListedAlert, listAlerts } from '../../../alerts/read/read-alerts.ts';
+import { type AlertCounts, countFiring, type ListedAlert, listAlerts } from '../../../alerts/read/read-alerts.ts';
 import type { CallbackCounts } from '../../../callbacks/health/count-undelivered.ts';
 import { isFailing } from '../../../callbacks/health/merchant-health.ts';
 import type { Context } from '../../../context.ts';
@@ -101,22 +101,7 @@ export async function readVerdict(
 
 const countOf = (rows: OpenMismatchCount[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 
-/** How many alerts fire, by severity. */
-export type AlertCounts = ReadonlyMap<string, number>;
 const sumOf = (counts: AlertCounts): number => [...counts.values()].reduce((sum, one) => sum + one, 0);
-
-/** @param raised `since` an instant, or before `until`. */
-async function countFiring(db: Reader, raised: { since?: Date | undefined; until?: Date }): Promise<AlertCounts> {
-  const { since, until } = raised;
-  let query = db
-    .selectFrom('alerts')
-    .select(['severity', (eb) => eb.fn.countAll<number>().as('count')])
-    .where('firing_scope', 'is not', null)
-    .groupBy('severity');
-  if (since) query = query.where('raised_at', '>=', since);
-  if (until) query = query.where('raised_at', '<', until);
-  return new Map((await query.execute()).map(({ severity, count }) => [severity, Number(count)]));
-}
 
 /** Merchants that are disabled, or fail `now` as their badges say: a paused one makes no attempts, nor does a restored database. */
 async function readFailingMerchants(db: Reader, now: Date | undefined): Promise<VerdictFacts['merchants']> {

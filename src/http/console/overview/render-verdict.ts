@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { ListedAlert } from '../../../alerts/read/read-alerts.ts';
+import type { AlertCounts, ListedAlert } from '../../../alerts/read/read-alerts.ts';
 import type { LiveProcess } from '../../../runtime/read-processes.ts';
 import { describeCode } from '../../../texts/fill.ts';
 import { plural, t, words } from '../../../texts/translate.ts';
@@ -8,7 +8,6 @@ import { type Html, html, type Part } from '../parts/html.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
 import type { Action, Reason, Verdict } from './decide-verdict.ts';
-import type { AlertCounts } from './read-verdict.ts';
 
 const TITLES = words({ wrong: 'Não confere', unknown: 'Ainda não sabemos', good: 'Confere' });
 

@@ -3,7 +3,6 @@ import { PT_BR_PARTS, PT_BR_TRIGGERS } from '../../../texts/alerts/codes-pt-br.t
 import { describeCode } from '../../../texts/fill.ts';
 import { language } from '../../../texts/language.ts';
 import { textsOf } from '../../../texts/reports/texts.ts';
-import { PT_BR } from '../../../texts/reports/texts-pt-br.ts';
 import { words, wordsBy } from '../../../texts/translate.ts';
 
 /** The console's names for codes. A code that reports show too has the report's name. */
@@ -154,5 +153,5 @@ type ReportWords =
 
 /** Words that the sheets have in both languages. */
 function reportWords(name: ReportWords): Record<string, string> {
-  return wordsBy(Object.keys(PT_BR[name]), (code) => describeCode(textsOf(language())[name], code));
+  return wordsBy(Object.keys(textsOf('pt-BR')[name]), (code) => describeCode(textsOf(language())[name], code));
 }
