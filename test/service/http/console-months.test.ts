@@ -66,7 +66,25 @@ test('the page of a month lists what keeps it open, each with a link to where it
     ...{ kind: 'webhook_contradiction' as const, scope, transactionId: paid.id, transactionSeq: seq },
   }));
   await transact(context.db, (trx) => raiseMismatches(trx, contradictions, context.clock.now()));
+  const fees = { expected: { commission: '0.50' }, actual: { commission: '0.80' } };
+  const differing = { ...fees, kind: 'commission_differs' as const, transactionId: paid.id, transactionSeq: seq };
+  const ofDays = ['2025-10-31', '2025-11-01'].map((day) => ({
+    ...{ ...fees, kind: 'commission_not_agreed' as const, scope: `${day} ${DOCUMENT}` },
+  }));
+  await transact(context.db, (trx) =>
+    raiseMismatches(trx, [{ ...differing, scope: paid.id }, ...ofDays], context.clock.now()),
+  );
   const page = await as(accountant).get(PAGE);
+  for (const [kind, title] of [
+    ['commission_not_agreed', 'Tarifas fora do contrato'],
+    ['commission_differs', 'Tarifa mudou'],
+  ]) {
+    const list = `/mismatches?kind=${kind}&amp;from=2025-10-01&amp;to=2025-10-31`;
+    expect(page.html).toContain(`<a href="${list}">${title}`);
+    expect(page.text).toContain(`${title}: uma divergência em aberto, em jogo R$ 0,30.`);
+    const found = (await as(accountant).get(list.replaceAll('&amp;', '&'))).html;
+    expect(found.match(/<tbody[\s\S]*<\/tbody>/)?.[0].match(/<tr/g)).toHaveLength(1);
+  }
   // the page of a mismatch has the payment, and to whom it was given
   const [, mismatch = ''] = /href="(\/mismatches\/[^"]+)"/.exec(page.html) ?? [];
   const [, own = ''] = /<option value="([^"]+)">Eu</.exec((await as(accountant).get(mismatch)).html) ?? [];
