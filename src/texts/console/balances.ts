@@ -74,6 +74,7 @@ export const BALANCES_EN = {
   'Contratos informados': 'Stated contracts',
   'Contratos, os mais novos primeiro': 'Contracts, newest first',
   'Nenhum contrato até agora.': 'No contract so far.',
+  'Um trecho dele.': 'A part of it.',
   'Valor fixo': 'Fixed amount',
   'Parte do valor': 'Part of the amount',
   Retirado: 'Withdrawn',
