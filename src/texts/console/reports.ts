@@ -81,6 +81,11 @@ export const REPORTS_EN = {
   'do qual retido': 'of which held',
   'ainda não gerado': 'not made yet',
   'Arquivos que mudaram depois de feitos': 'Files that changed since they were made',
+  'Um destes dias mudou depois de um relatório dele.': 'One of these days changed after a report of it.',
+  '{n} destes dias mudaram depois de um relatório deles.': '{n} of these days changed after a report of them.',
+  'A soma tem a revisão mais nova de cada um.': 'The sum has the newest revision of each.',
+  'De um, a soma ainda não tem a mudança.': 'Of one, the sum does not have the change yet.',
+  'De {n}, a soma ainda não tem a mudança.': 'Of {n}, the sum does not have the change yet.',
   'Quem recebeu um destes tem números antigos: entregue a revisão mais nova.':
     'Who has one of these has old figures: deliver the newest revision.',
   'Linhas, e não o saldo final': 'Rows, and not the closing balance',
