@@ -84,7 +84,7 @@ export async function notesList(context: Context, { month }: ShownMonth, rows: P
         ),
       ),
     openLines.count > 0 &&
-      html`<li><a href="${BANK_LISTS.lines.address}?state=open">${t('Linhas do extrato em aberto')}</a>: ${describeOpen(openLines)}</li>`,
+      html`<li><a href="${BANK_LISTS.lines.address}?state=open&amp;to=${to}">${t('Linhas do extrato em aberto')}</a>: ${describeOpen(openLines)}</li>`,
     ...notesOfBank(accounts, to),
     ...(await notesOfFees({ ...context, db }, { from, to })),
     (await listContracts(context.db, 1, undefined)).length === 0 &&
