@@ -18,8 +18,8 @@ export const PROOF_EN = {
   'Saídas de dinheiro não se procuram assim: a lista do provedor não traz o id E2E delas.':
     "Money out is not searched like this: the provider's list does not have its E2E id.",
   'Sem este id E2E, em dúvida': 'Without this E2E id, in doubt',
-  'Falta o nome da empresa: um administrador do servidor o define em ALERT_EMAIL_FROM.':
-    "The company's name is missing: an administrator of the server sets it in ALERT_EMAIL_FROM.",
+  'Falta o nome da empresa: um administrador do servidor o define na configuração dos e-mails.':
+    "The company's name is missing: an administrator of the server sets it in the configuration of e-mails.",
   'Não nesta lista': 'Not in this list',
   'Criado antes: não se sabe': 'Created before: not known',
   'Envie este endereço a um operador:': 'Send this address to an operator:',
@@ -32,8 +32,8 @@ export const PROOF_EN = {
   'Devolvida em': 'Refunded at',
   'Emitida por {issuer} em {at}.': 'Issued by {issuer} on {at}.',
   'Feita em {at}.': 'Made on {at}.',
-  'Este é o nome da empresa em ALERT_EMAIL_FROM: um administrador do servidor o muda.':
-    'This is the company’s name in ALERT_EMAIL_FROM: an administrator of the server changes it.',
+  'O nome da empresa é o dos e-mails do Confere: um administrador do servidor o muda.':
+    'The company’s name is that of the e-mails of Confere: an administrator of the server changes it.',
   'não pago ({status} em {day})': 'not paid ({status} on {day})',
   'saída de dinheiro ({status} em {day})': 'money out ({status} on {day})',
   'Fuso horário do provedor': "The provider's time zone",
@@ -44,7 +44,7 @@ export const PROOF_EN = {
   'Paga em': 'Paid at',
   'não foi paga': 'it was not paid',
   'Soubemos em': 'We learnt of it',
-  'Webhook recebido': 'Webhook received',
+  'Anúncio do provedor (webhook)': "The provider's announcement (webhook)",
   'Como sabemos': 'How we know',
   'Lida inteira em': 'Read whole at',
   Contagem: 'Count',

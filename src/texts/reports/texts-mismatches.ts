@@ -2,8 +2,9 @@ import type { MismatchKind } from '../../domain/mismatch.ts';
 
 /** Names of the causes of mismatches in a report. */
 export const MISMATCHES_PT_BR = {
-  webhook_lost: 'O webhook de uma mudança nunca chegou; ela foi achada pela conferência e aplicada',
-  webhook_contradiction: 'Um webhook disse o que o provedor não mostra',
+  webhook_lost:
+    'O provedor não anunciou uma mudança (o webhook nunca chegou); ela foi achada pela conferência e aplicada',
+  webhook_contradiction: 'Um anúncio em nome do provedor (webhook) disse o que ele não mostra',
   status_differs: 'O provedor contradiz a história que temos',
   illegal_transition: 'A transação saiu de uma situação final',
   amount_differs: 'O valor ou a operação mudou no provedor',
@@ -18,7 +19,7 @@ export const MISMATCHES_PT_BR = {
   row_refused: 'Uma linha do provedor não pôde ser lida',
   field_unreadable: 'Um campo da transação não pôde ser lido; ela foi lançada sem ele',
   unknown_status: 'Situação que não conhecemos',
-  webhook_quarantined: 'Um webhook não pôde ser associado a uma transação',
+  webhook_quarantined: 'Um anúncio do provedor (webhook) não pôde ser associado a uma transação',
   e2e_date_differs: 'A data no id E2E está longe da data do pagamento',
   closed_day_changed: 'Um dia que já tinha relatório mudou',
   balance_differs: 'O saldo informado não é o do razão',
@@ -30,8 +31,9 @@ export const MISMATCHES_PT_BR = {
 } satisfies Record<MismatchKind, string>;
 
 export const MISMATCHES_EN: Record<MismatchKind, string> = {
-  webhook_lost: 'The webhook of a change never came; reconciliation found the change and applied it',
-  webhook_contradiction: 'A webhook claimed what the provider does not show',
+  webhook_lost:
+    'The provider did not announce a change (the webhook never came); reconciliation found it and applied it',
+  webhook_contradiction: 'An announcement in the name of the provider (webhook) claimed what it does not show',
   status_differs: 'The provider contradicts the history that we hold',
   illegal_transition: 'The transaction left a final status',
   amount_differs: 'Amount or operation changed at the provider',
@@ -46,7 +48,7 @@ export const MISMATCHES_EN: Record<MismatchKind, string> = {
   row_refused: "A row of the provider's could not be read",
   field_unreadable: 'A field of the transaction could not be read; it was posted without it',
   unknown_status: 'A status that we do not know',
-  webhook_quarantined: 'A webhook could not be matched with a transaction',
+  webhook_quarantined: 'An announcement of the provider (webhook) could not be matched with a transaction',
   e2e_date_differs: 'The date in the E2E id is far from the payment',
   closed_day_changed: 'A day that already had a report changed',
   balance_differs: "The stated balance is not the ledger's",

@@ -96,7 +96,7 @@ test('the page of a month lists what keeps it open, each with a link to where it
   await transact(context.db, (trx) => resolveMismatches(trx, contradictions, 'fresh_evidence', context.clock.now()));
   expect(page.status).toBe(200);
   expect(page.text).toContain(
-    '2 divergências críticas estão em aberto: Um webhook disse o que o provedor não mostra. Um operador as resolve:',
+    '2 divergências críticas estão em aberto: Um anúncio em nome do provedor (webhook) disse o que ele não mostra. Um operador as resolve:',
   );
   for (const { id, kind } of await readMismatchRows(context))
     expect([kind, page.html.includes(`<a href="/mismatches/${id}">`)]).toEqual([

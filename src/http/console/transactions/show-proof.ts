@@ -102,7 +102,7 @@ function renderProof(context: Context, proof: PaymentProof): Html {
   const bad = (list.conclusion === 'unknown' || proof.conclusion === 'unknown') && ' bad';
   return html`<section><h2 class="as-written">${sayQuestion(proof)}${listVerdicts(proof).map(({ code, text }) => html` ${badge({ [code]: text }, code)}`)}</h2>
 <p class="hint">${issuer ? tHtml('Emitida por {issuer} em {at}.', { issuer, at }) : tHtml('Feita em {at}.', { at })}</p>
-<p class="hint act-hint">${issuer ? t('Este é o nome da empresa em ALERT_EMAIL_FROM: um administrador do servidor o muda.') : t('Falta o nome da empresa: um administrador do servidor o define em ALERT_EMAIL_FROM.')}</p>
+<p class="hint act-hint">${issuer ? t('O nome da empresa é o dos e-mails do Confere: um administrador do servidor o muda.') : t('Falta o nome da empresa: um administrador do servidor o define na configuração dos e-mails.')}</p>
 <div class="explain${bad}">${sayPaymentProof(context.calendar, proof).map((one) => html`<p>${one}</p>`)}
 ${proof.more && html`<p>${t('Aqui estão {count}.', { count: formatCount(PAYMENTS_SHOWN_MAX) })}</p>`}</div>
 ${payments.map((one) => renderPayment(context, one))}</section>
@@ -129,7 +129,7 @@ function renderPayment({ calendar }: Context, row: PaymentProof['payments'][numb
       html`${moment(calendar, paid?.seen_at ?? row.first_seen_at)}${paid && html`, ${renderSource(paid.source)}`}`,
     ],
     [
-      'Webhook recebido',
+      'Anúncio do provedor (webhook)',
       webhook ? html`<a href="/inbox/${webhook.id}">${moment(calendar, webhook.received_at)}</a>` : t('nenhum'),
     ],
   ])}</article>`;
