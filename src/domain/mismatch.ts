@@ -37,6 +37,9 @@ export const OF_EXPECTED_PAYMENTS = [
   'paid_after_cancel',
 ] as const satisfies MismatchKind[];
 
+/** Kinds about fees: they keep no month open, and its close names them. */
+export const OF_FEES = ['commission_not_agreed', 'commission_differs'] as const satisfies MismatchKind[];
+
 /** Whether the scope of a kind is an expected payment. */
 export function isOfExpectedPayment(kind: string): boolean {
   return (OF_EXPECTED_PAYMENTS as readonly string[]).includes(kind);

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
-import { rankSeverity, UNRESOLVED_STATES } from '../domain/mismatch.ts';
+import { type MismatchKind, rankSeverity, UNRESOLVED_STATES } from '../domain/mismatch.ts';
 import { sumStakeInSql } from './stake.ts';
 
 export type OpenMismatchCount = {
@@ -36,8 +36,12 @@ export async function countOwnMismatches(db: Reader, owner: string): Promise<num
   return Number(row.count);
 }
 
-/** Counts unresolved mismatches by kind and severity, most severe first. */
-export async function readOpenMismatches(db: Reader, only: { baseline?: boolean } = {}): Promise<OpenMismatchCount[]> {
+/** Counts unresolved mismatches by kind and severity, most severe first. @param only `days`: see `concernsDays`. */
+export async function readOpenMismatches(
+  db: Reader,
+  only: { baseline?: boolean; kinds?: readonly MismatchKind[]; days?: RawBuilder<SqlBool> } = {},
+): Promise<OpenMismatchCount[]> {
+  const { kinds, days } = only;
   const rows = await db
     .selectFrom('mismatches')
     .select(['kind', 'severity', (eb) => eb.fn.countAll<number>().as('count')])
@@ -45,6 +49,8 @@ export async function readOpenMismatches(db: Reader, only: { baseline?: boolean 
     .select(sumStakeInSql().as('stake_cents'))
     .where('state', 'in', UNRESOLVED_STATES)
     .$if(only.baseline === true, (query) => query.where('baseline', '=', 1))
+    .$if(kinds !== undefined, (query) => query.where('kind', 'in', kinds ?? []))
+    .$if(days !== undefined, (query) => query.where(days ?? sql<SqlBool>`TRUE`))
     .groupBy(['kind', 'severity'])
     .execute();
   return rows

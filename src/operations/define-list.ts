@@ -92,7 +92,10 @@ export async function readList<Row extends Numbered, Filter>(
   { filter, page, ...by }: { filter: Filter; page: Page; caller: Caller; id?: string; via?: Via },
 ): Promise<{ rows: Row[]; next: number | undefined }> {
   const reversed = findReversed(filter as object);
-  if (reversed !== undefined) throw refuseField(reversed, 'to_before_from');
+  if (reversed !== undefined) {
+    const isAmount = typeof (filter as Record<string, unknown>)[reversed] === 'bigint';
+    throw refuseField(reversed, isAmount ? 'to_less_than_from' : 'to_before_from');
+  }
   authorizePlatform(by.caller, (filter as { platform?: string }).platform);
   if (list.search) await authorizeSearch(context, by.caller, list.search(filter));
   const reading = limitReads(context);

@@ -213,6 +213,7 @@ export const REFUSALS_EN = {
     parameter_unknown: 'is no parameter here; there {known}',
     text_too_long: 'is longer than {n} characters',
     to_before_from: 'is before from',
+    to_less_than_from: 'is less than the first amount',
     to_too_late: 'is more than {n} days after from',
     email_wrong: 'must be an e-mail address',
     headers_many: 'at most {n}',

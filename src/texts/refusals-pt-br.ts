@@ -196,6 +196,7 @@ export const REFUSALS_PT_BR: Record<Names, string> = {
   parameter_unknown: 'Não é parâmetro desta página.',
   text_too_long: 'Tem mais de {n} caracteres.',
   to_before_from: 'Vem antes do primeiro dia.',
+  to_less_than_from: 'É menor que o primeiro valor.',
   to_too_late: 'São mais de {n} dias.',
   email_wrong: 'Escreva um e-mail, ou nada.',
   headers_many: 'No máximo {n} cabeçalhos.',

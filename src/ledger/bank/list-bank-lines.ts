@@ -12,6 +12,8 @@ export const LINE_STATES = ['open', 'matched', 'not_pix'] as const;
 export type LineFilters = {
   state?: (typeof LINE_STATES)[number] | undefined;
   account?: string | undefined;
+  from?: Day | undefined;
+  to?: Day | undefined;
   /** One line, `bl_12`. */
   id?: string | undefined;
   /** Lines of exactly this amount, until this day. */
@@ -55,7 +57,7 @@ export async function listBankLines(db: Reader, limit: number, before: number | 
   }));
 }
 
-function selectLines(db: Reader, { state, account, id, amount }: LineFilters) {
+function selectLines(db: Reader, { state, account, from, to, id, amount }: LineFilters) {
   let query = db
     .selectFrom('bank_lines')
     .innerJoin('bank_line_texts', 'bank_line_texts.line_seq', 'bank_lines.seq')
@@ -74,6 +76,8 @@ function selectLines(db: Reader, { state, account, id, amount }: LineFilters) {
   if (state === 'not_pix')
     query = query.where('bank_matches.seq', 'is not', null).where('bank_matches.entry_seq', 'is', null);
   if (account !== undefined) query = query.where('bank_lines.account', '=', account);
+  if (from !== undefined) query = query.where('bank_lines.day', '>=', from);
+  if (to !== undefined) query = query.where('bank_lines.day', '<=', to);
   if (id !== undefined) query = query.where('bank_lines.seq', '=', parseNumbered('bl', id));
   if (amount)
     query = query.where('bank_lines.amount_cents', '=', amount.cents).where('bank_lines.day', '<=', amount.until);

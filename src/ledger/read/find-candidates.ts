@@ -6,6 +6,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { indexName, rangeOf } from '../../database/keys/index-person.ts';
 import type { Reader } from '../../database/reader.ts';
+import { containsText } from '../../database/shared/contains-text.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { runWithin, type SearchBudget } from './search-budget.ts';
 import type { TransactionQuery } from './transaction-query.ts';
@@ -84,12 +85,9 @@ async function findNamed(db: Reader, name: string, budget: SearchBudget): Promis
   return { seqs: listFew(await runWithin(db, select, budget)), condition, ofParty: true };
 }
 
-/** No index finds the inside of a text: each row is compared, without case and accents as the server knows them. */
 function findInside(part: string): Candidates {
-  const pattern = `%${part.replace(/[%_!]/g, '!$&')}%`;
   const texts = sql`CONCAT_WS(CHAR(10), parties.name, parties.email, transactions.reference, transactions.extra)`;
-  const condition = sql<boolean>`CONVERT(${texts} USING utf8mb4) COLLATE utf8mb4_unicode_ci LIKE ${pattern} ESCAPE '!'`;
-  return { seqs: undefined, condition, ofParty: true };
+  return { seqs: undefined, condition: containsText(texts, part), ofParty: true };
 }
 
 async function findByBeginning(db: Reader, idPrefix: string, budget: SearchBudget): Promise<Candidates> {

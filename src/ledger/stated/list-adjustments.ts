@@ -1,16 +1,26 @@
 /** Lists and adds up the adjustments that people entered. */
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
+import { containsText } from '../../database/shared/contains-text.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 
-/** `from` and `to` are days of the ledger, both included; `actor` entered them. */
+/** `from` and `to` are days of the ledger, both included; `actor` entered them; `inside`: of the note; amounts are of either sign. */
 type AdjustmentFilter = Partial<
-  Record<'id' | 'platform' | 'actor', string | undefined> & Record<'from' | 'to', Day | undefined>
+  Record<'id' | 'platform' | 'actor' | 'kind' | 'inside', string | undefined> &
+    Record<'from' | 'to', Day | undefined> &
+    Record<'amount' | 'amount_from' | 'amount_to', bigint | undefined>
 >;
 
-function selectAdjustments(db: Reader, { id, platform, actor, from, to }: AdjustmentFilter) {
+function selectAdjustments(db: Reader, { id, platform, actor, from, to, kind, inside, ...amounts }: AdjustmentFilter) {
+  const { amount, amount_from: least, amount_to: most } = amounts;
+  const size = sql<bigint>`ABS(adjustments.amount_cents)`;
   let query = db.selectFrom('adjustments');
+  if (kind !== undefined) query = query.where('adjustments.kind', '=', kind);
+  if (inside !== undefined) query = query.where(containsText(sql.ref('adjustments.note'), inside));
+  if (amount !== undefined) query = query.where(size, '=', amount);
+  if (least !== undefined) query = query.where(size, '>=', least);
+  if (most !== undefined) query = query.where(size, '<=', most);
   if (id !== undefined) query = query.where('adjustments.id', '=', id);
   if (platform !== undefined) query = query.where('adjustments.platform', '=', platform);
   if (actor !== undefined) query = query.where('adjustments.actor', '=', actor);

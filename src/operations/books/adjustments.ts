@@ -1,6 +1,7 @@
 /** Movements that the provider's list does not show, as people enter them. */
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
+import { NOTE_CHARS_MAX } from '../../access/check-note.ts';
 import { pickMatch } from '../../ledger/bank/pick-match.ts';
 import { ADJUSTMENT_KINDS, adjustBooks, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
 import { listAdjustments } from '../../ledger/stated/list-adjustments.ts';
@@ -8,9 +9,21 @@ import { compareStatements } from '../../ledger/stated/state-balance.ts';
 import { type Change, defineChange } from '../define-change.ts';
 import { auditShowing, defineList } from '../define-list.ts';
 import { created } from '../describe-operation.ts';
-import { bankAccount, day, newPlatform, note, platform, platformFilter, signedAmount } from '../fields.ts';
+import {
+  amount,
+  bankAccount,
+  day,
+  newPlatform,
+  note,
+  platform,
+  platformFilter,
+  signedAmount,
+  text,
+} from '../fields.ts';
 import { presentWritten } from '../present-row.ts';
 import { adjustment } from '../rows/ledger.ts';
+
+const KIND_WRONG = `must be one of ${ADJUSTMENT_KINDS.join(', ')}`;
 
 const changed = {
   audit: 'adjustments.create',
@@ -28,7 +41,7 @@ export const addAdjustment = defineChange({
   input: z.object({
     platform,
     day,
-    kind: z.enum(ADJUSTMENT_KINDS, `must be one of ${ADJUSTMENT_KINDS.join(', ')}`),
+    kind: z.enum(ADJUSTMENT_KINDS, KIND_WRONG),
     amount: signedAmount.refine((cents) => cents !== 0n, 'must not be zero'),
     note,
     bank_account: bankAccount.optional().describe('of kind bank: the account that the money went to, or came from'),
@@ -67,9 +80,14 @@ export const adjustments = defineList({
   filters: platformFilter.extend({
     from: day.optional().describe('whose day is this or later: YYYY-MM-DD'),
     to: day.optional().describe('whose day is this or earlier'),
+    kind: z.enum(ADJUSTMENT_KINDS, KIND_WRONG).optional(),
+    amount: amount.optional().describe('of this amount, into the account or out of it'),
+    amount_from: amount.optional().describe('at least'),
+    amount_to: amount.optional().describe('at most; both bounds are included'),
+    inside: text(NOTE_CHARS_MAX).optional().describe('text inside of the note, in any case; not for viewers'),
     actor: z.string().min(1).optional().describe('entered by this token or user, by its id; command: without one'),
   }),
-  search: ({ platform: of }) => ({ platform: of }),
+  search: ({ platform: of, inside }) => ({ platform: of, inside }),
   read: ({ db }, { limit, after }, filter) => listAdjustments(db, limit, after, filter),
   personal: auditShowing('adjustments.list', 'notes'),
   withheld: ['platform', 'note'],

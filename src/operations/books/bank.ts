@@ -53,6 +53,8 @@ export const bankLines = defineList({
   filters: z.object({
     state: z.enum(LINE_STATES, `must be one of ${LINE_STATES.join(', ')}`).optional(),
     account: bankAccount.optional(),
+    from: day.optional().describe('of this day or later: YYYY-MM-DD'),
+    to: day.optional().describe('of this day or earlier'),
   }),
   read: ({ db }, { limit, after }, filters) => listBankLines(db, limit, after, filters),
   personal: auditShowing('bank.lines', 'texts'),

@@ -53,7 +53,7 @@ export function listVerdicts(proof: PaymentProof): { code: string; text: Transla
     list.conclusion === 'has'
       ? own.map((one) => ({
           code: one.outcome,
-          text: t('Tem este pagamento. {outcome}', { outcome: sayOutcome(one) }),
+          text: t('Está na lista, {outcome}', { outcome: sayOutcome(one) }),
         }))
       : list.conclusion === 'none' && older.length > 0
         ? []
@@ -71,7 +71,7 @@ export function listVerdicts(proof: PaymentProof): { code: string; text: Transla
   }));
   const ofOlder = older.map((one) => ({
     code: one.outcome,
-    text: t('Criado antes. {outcome}', { outcome: sayOutcome(one) }),
+    text: t('Criado antes, {outcome}', { outcome: sayOutcome(one) }),
   }));
   return [...new Map([...ofKnown, ...ofList, ...ofOlder].map((one) => [one.text, one])).values()];
 }
@@ -83,13 +83,13 @@ function sayOutcome({
   refunded_at: refundedAt,
 }: PaymentProof['payments'][number]): Translated {
   const day = formatDay(at.slice(0, 10), language());
-  if (outcome === 'paid') return t('Pago em {day}', { day });
+  if (outcome === 'paid') return t('pago em {day}', { day });
   if (outcome === 'refunded')
-    return t('Devolvido em {at}', { at: formatWallTime(toWall(refundedAt ?? at), language()) });
+    return t('devolvido em {at}', { at: formatWallTime(toWall(refundedAt ?? at), language()) });
   const word = describeCode(textsOf(language()).statuses, status).toLowerCase();
   return outcome === 'money_out'
-    ? t('Saída de dinheiro ({status} em {day})', { status: word, day })
-    : t('Não foi pago ({status} em {day})', { status: word, day });
+    ? t('saída de dinheiro ({status} em {day})', { status: word, day })
+    : t('não pago ({status} em {day})', { status: word, day });
 }
 
 /** The wall time of an instant as the API has it, at the provider. */
@@ -145,17 +145,7 @@ export function sayPaymentProof(calendar: Calendar, proof: PaymentProof): Transl
     t('A próxima leitura inteira dela começa em {at}; se ela a provar, a partir daí se pode concluir.', {
       at: spell(list.next_at),
     });
-  const said = [
-    ofList,
-    ...(ofId || []),
-    early,
-    next,
-    ...ofOlder,
-    toConclude,
-    elsewhere,
-    ...sayOthers(proof),
-    sayMismatches(proof),
-  ];
+  const said = [ofList, ...(ofId || []), early, next, ...ofOlder, toConclude, elsewhere, ...sayOthers(proof)];
   return [...new Set(said.filter((one) => typeof one === 'string'))];
 }
 
@@ -208,14 +198,6 @@ function sayOlder(
     older.unlisted === 0 && asked.amount === null ? t('Com o valor, talvez se possa concluir.') : null,
     next,
   ];
-}
-
-/** Says which mismatches of the payments are unresolved: an answer without them would say too much. */
-function sayMismatches({ payments }: PaymentProof): Translated | undefined {
-  const kinds = new Set(payments.flatMap(({ mismatches }) => mismatches.map(({ kind }) => kind)));
-  if (kinds.size === 0) return undefined;
-  const said = [...kinds].map((kind) => describeCode(textsOf(language()).mismatchKinds, kind));
-  return t('Divergências em aberto: {mismatches}.', { mismatches: said.join('; ') });
 }
 
 /** Says what else may be the payment that was asked for: of another name on the day, or of a day beside it. */

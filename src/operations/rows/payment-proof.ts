@@ -22,7 +22,7 @@ const payment = component('ProvenPayment', {
   webhook: z.object({ id: z.string(), received_at: instant }).nullable().describe('the first; null: none came'),
   mismatches: z
     .array(z.object({ id: z.string(), kind: z.string(), severity: z.string(), opened_at: instant }))
-    .describe('unresolved ones'),
+    .describe('unresolved ones: neither `text` nor the print has them'),
 });
 
 const reading = z.object({

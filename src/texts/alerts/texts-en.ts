@@ -70,7 +70,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   unknown_status: { title: 'Unknown status', todo: 'Nothing is posted for it: ask the provider what it means.' },
   webhook_quarantined: {
     title: 'Webhook in quarantine',
-    todo: 'See the reason, remove the cause, and reprocess the webhook.',
+    todo: 'An operator sees the reason, removes the cause, and reprocesses the webhook.',
   },
   e2e_date_differs: {
     title: 'E2E date far off',
@@ -157,7 +157,10 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
     title: 'The provider fails',
     todo: 'See its status page and call it: webhooks are received and are verified once it answers.',
   },
-  provider_unauthorized: { title: 'The provider refuses the key', todo: 'Set a valid PROVIDER_API_KEY.' },
+  provider_unauthorized: {
+    title: 'The provider refuses the key',
+    todo: 'An administrator of the server sets a valid key of the provider (PROVIDER_API_KEY).',
+  },
   quarantine_full: {
     title: 'Quarantine nearly full',
     todo: 'List the quarantine, reprocess what is genuine, and purge the rest.',
@@ -177,7 +180,7 @@ export const EN_TEXTS: Record<AlertKind, AlertText> = {
   },
   time_zone_differs: {
     title: 'Wrong time zone',
-    todo: 'No day is closed meanwhile: set PROVIDER_TIME_ZONE as the runbook says.',
+    todo: 'No day is closed meanwhile: an administrator of the server sets the zone (PROVIDER_TIME_ZONE), as the runbook says.',
   },
   two_writers: {
     title: 'Two database servers take writes',

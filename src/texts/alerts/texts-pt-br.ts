@@ -79,7 +79,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
   },
   webhook_quarantined: {
     title: 'Webhook em quarentena',
-    todo: 'Abra o webhook, veja o motivo e, corrigida a causa, reprocesse-o; o que for lixo, resolva com uma observação.',
+    todo: 'Um operador abre o webhook, vê o motivo e, corrigida a causa, o reprocessa; o que for lixo, resolve com uma observação.',
   },
   e2e_date_differs: {
     title: 'Data do E2E distante',
@@ -183,7 +183,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
   },
   provider_unauthorized: {
     title: 'O provedor recusa a chave',
-    todo: 'Configure uma PROVIDER_API_KEY válida.',
+    todo: 'Um administrador do servidor configura uma chave válida do provedor (PROVIDER_API_KEY).',
   },
   quarantine_full: {
     title: 'Quarentena quase cheia',
@@ -207,7 +207,7 @@ export const PT_BR_TEXTS: Record<keyof typeof EN_TEXTS, AlertText> = {
   },
   time_zone_differs: {
     title: 'Fuso horário errado',
-    todo: 'Nenhum dia é encerrado até lá: corrija PROVIDER_TIME_ZONE como diz o guia.',
+    todo: 'Nenhum dia é encerrado até lá: um administrador do servidor corrige o fuso (PROVIDER_TIME_ZONE), como diz o guia.',
   },
   two_writers: {
     title: 'Dois servidores de banco de dados aceitam gravações',

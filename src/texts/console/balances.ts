@@ -64,14 +64,17 @@ export const BALANCES_EN = {
   'Escreva o valor sem sinal.': 'Write the amount without a sign.',
   'De 0 a 100 %.': '0 to 100 %.',
   'Por este contrato': 'By this contract',
-  'Meses inteiros, como se o contrato valesse neles.': 'Whole months, as if the contract held in them.',
+  'Só os dias do contrato, até hoje.': 'The days of the contract alone, until today.',
+  'Ele ainda não vale: o mês passado, como se já valesse nele.':
+    'It is not in force yet: last month, as if it had been in force.',
   'Plataformas com um contrato próprio ficam de fora.': 'Platforms with a contract of their own are left out.',
   'Teria custado': 'Would have cost',
-  'Nenhuma transação de {months} é coberta por este contrato: não há o que comparar.':
-    'No transaction of {months} is covered by this contract: there is nothing to compare.',
+  'Nenhuma transação destes dias é coberta por este contrato ({days}): não há o que comparar.':
+    'No transaction of these days is covered by this contract ({days}): there is nothing to compare.',
   'Contratos informados': 'Stated contracts',
   'Contratos, os mais novos primeiro': 'Contracts, newest first',
   'Nenhum contrato até agora.': 'No contract so far.',
+  'Um trecho dele.': 'A part of it.',
   'Valor fixo': 'Fixed amount',
   'Parte do valor': 'Part of the amount',
   Retirado: 'Withdrawn',

@@ -43,8 +43,8 @@ export const CHARTS_EN = {
   'O maior': 'The longest',
   'Metade até': 'Half up to',
   '95 % até': '95 % up to',
-  'Dos webhooks que as mudanças de cada dia deviam. Um webhook está perdido se não chega no prazo; a mudança é aplicada assim mesmo.':
-    'Of the webhooks that were due for the changes of each day. A webhook is lost if it does not arrive in time; the change is applied all the same.',
+  'Dos anúncios do provedor (webhooks) que as mudanças de cada dia deviam. Um está perdido se não chega no prazo; a mudança é aplicada assim mesmo.':
+    'Of the provider’s announcements (webhooks) that were due for the changes of each day. One is lost if it does not arrive in time; the change is applied all the same.',
   'O vigia contou o último dia em {at}.': 'The watch counted the last day at {at}.',
   'Callbacks aos lojistas': 'Callbacks to merchants',
   'Tentativas aceitas por dia': 'Accepted attempts by day',

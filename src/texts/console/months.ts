@@ -60,6 +60,8 @@ export const MONTHS_EN = {
     "The balances of {n} platforms are negative at the month's end: check their opening balances, and what the provider's list lacks (deposits, withdrawals, fees).",
   'De {n} plataformas não foi informado o saldo do provedor neste mês: nada o compara com o razão.':
     'Of {n} platforms no balance of the provider was stated in this month: nothing compares it with the ledger.',
+  '{title}: uma divergência em aberto, em jogo {sum}.': '{title}: one open mismatch, at stake {sum}.',
+  '{title}: {n} divergências em aberto, em jogo {sum}.': '{title}: {n} open mismatches, at stake {sum}.',
   'Um dia não tem relatório diário.': 'One day has no daily report.',
   '{n} dias não têm relatório diário.': '{n} days have no daily report.',
   'Fechado em': 'Closed at',

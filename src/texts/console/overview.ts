@@ -106,7 +106,7 @@ export const OVERVIEW_EN = {
   'O banco de dados não aceita gravações': 'The database takes no writes',
   'Ele só pode ser lido agora, e nada foi gravado. Tente de novo mais tarde; se continuar, avise quem opera o Confere.':
     'It can only be read now, and nothing was stored. Try again later; if it stays, inform the operators of Confere.',
-  'Um webhook espera por sua verificação {age}': 'A webhook waits for its verification {age}',
+  'Um anúncio (webhook) espera verificação {age}': 'An announcement (webhook) waits for its verification {age}',
   '{percent} % das consultas ao provedor falham ou demoram ({cause})':
     '{percent} % of the requests to the provider fail or are slow ({cause})',
   'Ver os webhooks': 'See the webhooks',

@@ -114,10 +114,10 @@ export const PAGES_EN = {
   '{n} vezes': '{n} times',
   'Base inicial': 'Baseline',
   'Só as da base inicial': 'Only those of the baseline',
-  'sim: compara um contrato informado com as tarifas de um dia de antes de o Confere receber webhooks':
-    'yes: it compares a stated contract with the commissions of a day from before webhooks were received',
-  'sim: é sobre pagamentos ou dias de antes de o Confere receber webhooks':
-    'yes: it is about payments or days from before webhooks were received',
+  'sim: compara um contrato informado com as tarifas de um dia de antes de o Confere receber os anúncios do provedor (webhooks)':
+    'yes: it compares a stated contract with the commissions of a day from before the provider’s announcements (webhooks) were received',
+  'sim: é sobre pagamentos ou dias de antes de o Confere receber os anúncios do provedor (webhooks)':
+    'yes: it is about payments or days from before the provider’s announcements (webhooks) were received',
   'por {actor}': 'by {actor}',
   'outra evidência': 'other evidence',
   'Escreva o que você descobriu ou decidiu.': 'Write what you found out or decided.',

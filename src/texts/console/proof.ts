@@ -18,24 +18,24 @@ export const PROOF_EN = {
   'Saídas de dinheiro não se procuram assim: a lista do provedor não traz o id E2E delas.':
     "Money out is not searched like this: the provider's list does not have its E2E id.",
   'Sem este id E2E, em dúvida': 'Without this E2E id, in doubt',
-  'Falta o nome da empresa: um administrador do servidor o define em ALERT_EMAIL_FROM.':
-    "The company's name is missing: an administrator of the server sets it in ALERT_EMAIL_FROM.",
+  'Falta o nome da empresa: um administrador do servidor o define na configuração dos e-mails.':
+    "The company's name is missing: an administrator of the server sets it in the configuration of e-mails.",
   'Não nesta lista': 'Not in this list',
   'Criado antes: não se sabe': 'Created before: not known',
   'Envie este endereço a um operador:': 'Send this address to an operator:',
   'No Confere: {outcome}': 'In Confere: {outcome}',
   'Lista do provedor de {day}: {asked}': "The provider's list of {day}: {asked}",
-  'Tem este pagamento. {outcome}': 'Has this payment. {outcome}',
-  'Criado antes. {outcome}': 'Created before. {outcome}',
-  'Pago em {day}': 'Paid on {day}',
-  'Devolvido em {at}': 'Refunded on {at}',
+  'Está na lista, {outcome}': 'In the list, {outcome}',
+  'Criado antes, {outcome}': 'Created before, {outcome}',
+  'pago em {day}': 'paid on {day}',
+  'devolvido em {at}': 'refunded on {at}',
   'Devolvida em': 'Refunded at',
   'Emitida por {issuer} em {at}.': 'Issued by {issuer} on {at}.',
   'Feita em {at}.': 'Made on {at}.',
-  'Este é o nome da empresa em ALERT_EMAIL_FROM: um administrador do servidor o muda.':
-    'This is the company’s name in ALERT_EMAIL_FROM: an administrator of the server changes it.',
-  'Não foi pago ({status} em {day})': 'Not paid ({status} on {day})',
-  'Saída de dinheiro ({status} em {day})': 'Money out ({status} on {day})',
+  'O nome da empresa é o dos e-mails do Confere: um administrador do servidor o muda.':
+    'The company’s name is that of the e-mails of Confere: an administrator of the server changes it.',
+  'não pago ({status} em {day})': 'not paid ({status} on {day})',
+  'saída de dinheiro ({status} em {day})': 'money out ({status} on {day})',
   'Fuso horário do provedor': "The provider's time zone",
   'Neste dia há assim ({asked}), em outra hora: {hours}.':
     'On this day there is one like this ({asked}), at another hour: {hours}.',
@@ -44,7 +44,7 @@ export const PROOF_EN = {
   'Paga em': 'Paid at',
   'não foi paga': 'it was not paid',
   'Soubemos em': 'We learnt of it',
-  'Webhook recebido': 'Webhook received',
+  'Anúncio do provedor (webhook)': "The provider's announcement (webhook)",
   'Como sabemos': 'How we know',
   'Lida inteira em': 'Read whole at',
   Contagem: 'Count',
@@ -63,7 +63,8 @@ export const PROOF_EN = {
     'Its newest whole reading began at {at}, too early: only one that begins from {since} on counts.',
   'A leitura inteira mais nova desses dias começou antes disso, em {at}.':
     'The newest whole reading of these days began before that, at {at}.',
-  'Divergências em aberto: {mismatches}.': 'Unresolved mismatches: {mismatches}.',
+  'Só nesta tela: a impressão e o texto da prova não têm isto.':
+    'On this screen alone: the print and the text of the proof do not have this.',
   'ela não foi lida inteira desde o fim do dia': 'it was not read whole since the day ended',
   'desde o fim do dia ela só foi contada, e uma contagem não diz de quem é cada transação':
     'since the day ended it was only counted, and a count does not say whose each transaction is',

@@ -81,6 +81,11 @@ export const REPORTS_EN = {
   'do qual retido': 'of which held',
   'ainda não gerado': 'not made yet',
   'Arquivos que mudaram depois de feitos': 'Files that changed since they were made',
+  'Um destes dias mudou depois de um relatório dele.': 'One of these days changed after a report of it.',
+  '{n} destes dias mudaram depois de um relatório deles.': '{n} of these days changed after a report of them.',
+  'A soma tem a revisão mais nova de cada um.': 'The sum has the newest revision of each.',
+  'De um, a soma ainda não tem a mudança.': 'Of one, the sum does not have the change yet.',
+  'De {n}, a soma ainda não tem a mudança.': 'Of {n}, the sum does not have the change yet.',
   'Quem recebeu um destes tem números antigos: entregue a revisão mais nova.':
     'Who has one of these has old figures: deliver the newest revision.',
   'Linhas, e não o saldo final': 'Rows, and not the closing balance',
@@ -95,8 +100,8 @@ export const REPORTS_EN = {
   fechado: 'closed',
   'Um arquivo de até {max} dias, feito a pedido num só corte do razão. Não é uma revisão e não fica guardado.':
     'One file over up to {max} days, made on request from one cut of the ledger. It is no revision and is not stored.',
-  'CPF e CNPJ saem mascarados, porque os arquivos circulam: por extenso, o console os mostra à contabilidade e à operação. Um administrador do servidor pode mudar isso (REPORT_FULL_DOCUMENTS).':
-    'CPF and CNPJ are masked, as files are passed on: the console shows them in full to accountants and operators. A server admin can change that (REPORT_FULL_DOCUMENTS).',
+  'CPF e CNPJ saem mascarados, porque os arquivos circulam: por extenso, o console os mostra à contabilidade e à operação. Um administrador do servidor pode mudar isso, na configuração.':
+    'CPF and CNPJ are masked, as files are passed on: the console shows them in full to accountants and operators. A server admin can change that, in the configuration.',
   Formato: 'Format',
   Baixar: 'Download',
   'Nos arquivos de lançamentos, o histórico traz o tipo e a referência, sem o nome do pagador: ele está na planilha, no OFX e na coluna própria do Conta Azul.':

@@ -4,12 +4,12 @@ import type { Both } from '../both.ts';
 /** Names of the causes of mismatches in a report. */
 export const MISMATCHES = {
   webhook_lost: [
-    'O webhook de uma mudança nunca chegou; ela foi achada pela conferência e aplicada',
-    'The webhook of a change never came; reconciliation found the change and applied it',
+    'O provedor não anunciou uma mudança (o webhook nunca chegou); ela foi achada pela conferência e aplicada',
+    'The provider did not announce a change (the webhook never came); reconciliation found it and applied it',
   ],
   webhook_contradiction: [
-    'Um webhook disse o que o provedor não mostra',
-    'A webhook claimed what the provider does not show',
+    'Um anúncio em nome do provedor (webhook) disse o que ele não mostra',
+    'An announcement in the name of the provider (webhook) claimed what it does not show',
   ],
   status_differs: ['O provedor contradiz a história que temos', 'The provider contradicts the history that we hold'],
   illegal_transition: ['A transação saiu de uma situação final', 'The transaction left a final status'],
@@ -38,8 +38,8 @@ export const MISMATCHES = {
   ],
   unknown_status: ['Situação que não conhecemos', 'A status that we do not know'],
   webhook_quarantined: [
-    'Um webhook não pôde ser associado a uma transação',
-    'A webhook could not be matched with a transaction',
+    'Um anúncio do provedor (webhook) não pôde ser associado a uma transação',
+    'An announcement of the provider (webhook) could not be matched with a transaction',
   ],
   e2e_date_differs: [
     'A data no id E2E está longe da data do pagamento',

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { adjustBooks } from '../../../src/ledger/stated/adjust-books.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { unescapeHtml } from '../../support/open-console-session.ts';
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY } from '../../support/start-serve.ts';
 
@@ -52,6 +53,68 @@ test('adjustments are found by their days and by who entered them, added up, and
     expect.stringMatching(/^confere-ajustes-[\d-]+\.xlsx$/),
     expect.stringMatching(/^confere-ajustes-[\d-]+-masked\.csv$/),
   ]);
+});
+
+test('adjustments are found by kind, by amount of either sign, and by a part of the note, at every door', async () => {
+  await enter('2026-08-01', -12_345n, 'Multa do João, 100% dele');
+  await enter('2026-08-02', 12_345n, 'multa devolvida');
+  await enter('2026-08-03', 20_000n, 'outra coisa');
+  const fee = {
+    platform: 'shop',
+    day: '2026-08-04',
+    kind: 'fee',
+    amountCents: -500n,
+    note: 'tarifa',
+    actor: 'x',
+    newPlatform: true,
+  } as const;
+  await adjustBooks(env.context, fee);
+  type Listed = { adjustments: { day: string }[]; errors?: Record<string, string[]> };
+  const table: [string, Record<string, string>, string[]][] = [
+    ['kind', { kind: 'fee' }, ['04']],
+    ['amount', { amount: '123.45' }, ['02', '01']],
+    ['range', { amount_from: '123.45', amount_to: '200.00' }, ['03', '02', '01']],
+    ['note', { inside: 'MULTA do joao' }, ['01']],
+    ['no pattern', { inside: '100%' }, ['01']],
+    ['no other pattern', { inside: '1_0' }, []],
+  ];
+  for (const [name, filter, days] of table) {
+    const query = { from: '2026-08-01', to: '2026-08-31', ...filter };
+    const { json } = await env.api<Listed>(
+      'accountant',
+      'GET',
+      `/adjustments?${new URLSearchParams(query).toString()}`,
+    );
+    expect([name, json.adjustments.map(({ day }) => day.slice(8))]).toEqual([name, days]);
+    const options = Object.entries(query).flatMap(([field, value]) => [`--${field.replace('_', '-')}`, value]);
+    const { out } = await runCommandInProcess(['adjustments', 'list', ...options], env.env);
+    expect([name, [...out.matchAll(/2026-08-(\d\d)/g)].map(([, day]) => day)]).toEqual([name, days]);
+    const typed = Object.entries(query).map(([field, value]) => [field, value.replace(/^(\d+)\.(\d\d)$/, '$1,$2')]);
+    const posted = await accountant.post('/balances/adjustments', Object.fromEntries(typed));
+    // a note may name a person: no address has a part of it
+    expect([name, posted.status, decodeURIComponent(posted.to ?? '').includes(filter.inside ?? '–')]).toEqual([
+      name,
+      303,
+      false,
+    ]);
+    const { html, text } = await accountant.get(posted.to ?? '');
+    expect([name, [...html.matchAll(/href="\/reports\/2026-08-(\d\d)"/g)].map(([, day]) => day)]).toEqual([name, days]);
+    const [, file = ''] = /href="([^"]+format=csv[^"]*)"/.exec(html) ?? [];
+    if (days.length === 0) expect(text).toContain('Nada com estes filtros');
+    else {
+      const csv = Buffer.from((await accountant.download(unescapeHtml(file))).bytes).toString();
+      expect([name, [...csv.matchAll(/(\d\d)\/08\/2026;shop/g)].map(([, day]) => day)]).toEqual([name, days]);
+    }
+  }
+  expect((await env.api('viewer', 'GET', '/adjustments?inside=multa')).status).toBe(403);
+  const { html } = await viewer.get('/balances/adjustments');
+  expect([html.includes('name="amount_to"'), html.includes('name="inside"')]).toEqual([true, false]);
+  const reversed = await env.api<Listed>('accountant', 'GET', '/adjustments?amount_from=2&amount_to=1');
+  expect([reversed.status, reversed.json.errors]).toEqual([422, { amount_to: ['is less than the first amount'] }]);
+  const page = await accountant.get('/balances/adjustments?amount_from=2&amount_to=1');
+  expect([page.status, page.text]).toEqual([422, expect.stringContaining('É menor que o primeiro valor.')]);
+  const signed = await accountant.get('/balances/adjustments?amount=-2');
+  expect([signed.status, signed.text]).toEqual([422, expect.stringContaining('Escreva o valor sem sinal.')]);
 });
 
 test('a list without its filters, and one of reversed days or an unknown format, says so', async () => {

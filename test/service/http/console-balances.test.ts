@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
-import { addDays, addMonths, monthOf } from '../../../src/domain/calendar.ts';
+import { addDays, addMonths, boundsOfMonth, monthOf } from '../../../src/domain/calendar.ts';
 import { formatAmount, formatMoney, parseSum } from '../../../src/domain/money.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { previewChange } from '../../../src/ledger/read/preview-change.ts';
@@ -523,10 +523,11 @@ test('an accountant states a contract, and Tarifas says what the month was charg
   }
   const later = (await post('accountant', address, { ...typed, from: addDays(env.today, 9) })).text;
   expect(later).toContain('Ele ainda não vale: nenhum dia se compara agora.');
+  expect(later).toMatch(/Nenhuma transação destes dias é coberta por este contrato \(\S+ de \d+\)/);
   expect(later).not.toContain('divergência de tarifas');
   const preview = await post('accountant', address, typed);
   expect(preview.text).toContain('Parte do valor, em % 0,50');
-  expect(preview.text).toMatch(/Nenhuma transação de \S+ de \d+ é coberta por este contrato/);
+  expect(preview.text).toContain('Por este contrato Só os dias do contrato, até hoje.');
   expect((await confirm('accountant', address, preview)).to).toBe(`/balances/fees?month=${month}&done=contract_stated`);
   await adjustBooks(env.context, {
     ...{ platform: A, day: `${month}-01`, kind: 'fee', amountCents: -1_990n, note: 'mensalidade', actor: 'test' },
@@ -649,7 +650,18 @@ test('an accountant states a contract, and Tarifas says what the month was charg
     })),
   );
   await applyTransactions(env.context, made);
-  const again = (await post('accountant', address, { ...typed, from: `${addMonths(lastMonth, -1)}-10` })).text;
+  const first = addMonths(lastMonth, -1);
+  const again = (await post('accountant', address, { ...typed, from: `${first}-10` })).text;
+  // its own days alone, of a month in which it begins or ends too
+  const spell = (day: string) => day.split('-').reverse().join('/');
+  const { to: end } = boundsOfMonth(first);
+  expect(again).toContain(`${spell(`${first}-10`)} – ${spell(end)} Loja Centro`);
+  for (const [from, to, said] of [
+    [`${first}-15`, `${first}-15`, `${spell(`${first}-15`)} Loja Centro `],
+    [`${first}-16`, end, 'Nenhuma transação destes dias'],
+    [`${first}-01`, `${first}-14`, 'Nenhuma transação destes dias'],
+  ] as const)
+    expect((await post('accountant', address, { ...typed, from, to })).text).toContain(said);
   // a month of A in which a contract of its own holds is left out
   const [, months = ''] = /Teria custado (.*) Soma – \d+ R\$/.exec(again) ?? [];
   expect(months.match(/Loja Centro \S+ 1 R\$ 0,15 R\$ 0,50 R\$ 0,35/g)).toHaveLength(1);

@@ -692,3 +692,21 @@ test('Ajustes names the bank account of a withdrawal, and a replaced balance say
   expect(text).toContain('R$ 1,00 substituído');
   expect(text).not.toContain('R$ 2,00 substituído');
 });
+
+test('lines are listed by their days, and the closing of a month leads to the open ones that it counts', async () => {
+  const days = ['2025-02-28', '2025-03-31', '2025-04-01'];
+  const lines = days.map((on, index) => ({ day: on, fitid: `d${index}`, amount: `7.0${index}`, memo: 'TED' }));
+  const file = makeOfx({ number: '12-1', from: '2025-02-01', lines });
+  expect((await env.api('accountant', 'POST', '/bank/imports', file)).status).toBe(201);
+  const listed = async (query: string) =>
+    ((await env.api('viewer', 'GET', `/bank/lines?${query}`)).json.lines as { day: string }[]).map((one) => one.day);
+  expect(await listed('from=2025-03-01&to=2025-03-31')).toEqual(['2025-03-31']);
+  expect((await env.api('viewer', 'GET', '/bank/lines?from=2025-03-02&to=2025-03-01')).status).toBe(422);
+  const session = await env.console('accountant');
+  const { html, text } = await session.get('/reports/months/2025-03');
+  expect(text).toContain('Linhas do extrato em aberto : 2 em aberto, que somam R$ 14,01.');
+  const [, link = ''] = /<a href="(\/balances\/bank\/lines[^"]+)">Linhas do extrato em aberto/.exec(html) ?? [];
+  expect(await listed(unescapeHtml(link).split('?')[1] ?? '')).toEqual(['2025-03-31', '2025-02-28']);
+  const shown = (await session.get(unescapeHtml(link))).text;
+  expect([shown.includes('31/03/2025'), shown.includes('01/04/2025')]).toEqual([true, false]);
+});

@@ -66,7 +66,25 @@ test('the page of a month lists what keeps it open, each with a link to where it
     ...{ kind: 'webhook_contradiction' as const, scope, transactionId: paid.id, transactionSeq: seq },
   }));
   await transact(context.db, (trx) => raiseMismatches(trx, contradictions, context.clock.now()));
+  const fees = { expected: { commission: '0.50' }, actual: { commission: '0.80' } };
+  const differing = { ...fees, kind: 'commission_differs' as const, transactionId: paid.id, transactionSeq: seq };
+  const ofDays = ['2025-10-31', '2025-11-01'].map((day) => ({
+    ...{ ...fees, kind: 'commission_not_agreed' as const, scope: `${day} ${DOCUMENT}` },
+  }));
+  await transact(context.db, (trx) =>
+    raiseMismatches(trx, [{ ...differing, scope: paid.id }, ...ofDays], context.clock.now()),
+  );
   const page = await as(accountant).get(PAGE);
+  for (const [kind, title] of [
+    ['commission_not_agreed', 'Tarifas fora do contrato'],
+    ['commission_differs', 'Tarifa mudou'],
+  ]) {
+    const list = `/mismatches?kind=${kind}&amp;from=2025-10-01&amp;to=2025-10-31`;
+    expect(page.html).toContain(`<a href="${list}">${title}`);
+    expect(page.text).toContain(`${title}: uma divergência em aberto, em jogo R$ 0,30.`);
+    const found = (await as(accountant).get(list.replaceAll('&amp;', '&'))).html;
+    expect(found.match(/<tbody[\s\S]*<\/tbody>/)?.[0].match(/<tr/g)).toHaveLength(1);
+  }
   // the page of a mismatch has the payment, and to whom it was given
   const [, mismatch = ''] = /href="(\/mismatches\/[^"]+)"/.exec(page.html) ?? [];
   const [, own = ''] = /<option value="([^"]+)">Eu</.exec((await as(accountant).get(mismatch)).html) ?? [];
@@ -78,7 +96,7 @@ test('the page of a month lists what keeps it open, each with a link to where it
   await transact(context.db, (trx) => resolveMismatches(trx, contradictions, 'fresh_evidence', context.clock.now()));
   expect(page.status).toBe(200);
   expect(page.text).toContain(
-    '2 divergências críticas estão em aberto: Um webhook disse o que o provedor não mostra. Um operador as resolve:',
+    '2 divergências críticas estão em aberto: Um anúncio em nome do provedor (webhook) disse o que ele não mostra. Um operador as resolve:',
   );
   for (const { id, kind } of await readMismatchRows(context))
     expect([kind, page.html.includes(`<a href="/mismatches/${id}">`)]).toEqual([

@@ -319,4 +319,12 @@ test('days whose revisions are of different moments are not added up', async () 
   expect(await read()).toContain('Sem soma: as revisões dos dias não são do mesmo momento.');
   await make(made);
   expect(await read()).not.toContain('Sem soma');
+  // the sum says that its days changed since somebody may have had them, and where they are
+  const said = /mud(?:ou|aram) depois de um relatório (?:dele|deles)\. A soma tem a revisão mais nova de cada um\./;
+  expect(await read()).toMatch(said);
+  await adjust(dayBefore(6), -111n);
+  const { html, text } = await viewer.get(`/reports?month=${month}`);
+  expect(text).toMatch(/depois de um relatório deles\. De (?:um|\d+), a soma ainda não tem a mudança\./);
+  expect(html).toMatch(/<tfoot[\s\S]*<a href="#outdated">[\s\S]*<\/tfoot>/);
+  expect(html).toContain('<section id="outdated">');
 });

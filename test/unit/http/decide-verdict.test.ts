@@ -62,7 +62,7 @@ const REASONS: [
     'a webhook that waits for more than a minute',
     'unknown',
     { unverifiedSince: new Date(NOW.getTime() - 61_000) },
-    'Um webhook espera por sua verificação há 1 min: 96 % das consultas ao provedor falham ou demoram (503)',
+    'Um anúncio (webhook) espera verificação há 1 min: 96 % das consultas ao provedor falham ou demoram (503)',
     { kind: 'link', path: '/inbox?state=pending' },
   ],
   [

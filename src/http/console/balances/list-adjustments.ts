@@ -2,27 +2,31 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { audit } from '../../../access/audit.ts';
+import { NOTE_CHARS_MAX } from '../../../access/check-note.ts';
 import { labelActors } from '../../../access/label-actors.ts';
 import type { Context } from '../../../context.ts';
 import { PLATFORM_CHARS_MAX } from '../../../domain/platform.ts';
+import { ADJUSTMENT_KINDS } from '../../../ledger/stated/adjust-books.ts';
 import { sumAdjustments } from '../../../ledger/stated/list-adjustments.ts';
 import { adjustments } from '../../../operations/books/adjustments.ts';
 import { readList } from '../../../operations/define-list.ts';
 import { FORMAT_FACTS } from '../../../reports/render/formats/formats.ts';
 import { renderAdjustmentsCsv, writeAdjustmentsWorkbook } from '../../../reports/serve/export-adjustments.ts';
 import { EXPORT_FORMATS, EXPORT_ROWS_MAX } from '../../../reports/serve/export-found.ts';
+import { describeCode } from '../../../texts/fill.ts';
 import { language } from '../../../texts/language.ts';
 import { refuse } from '../../../texts/refuse.ts';
 import { textsOf } from '../../../texts/reports/texts.ts';
+import { wordsBy } from '../../../texts/translate.ts';
 import { canSeePersonalData, getActor, getCaller } from '../../access/authorize.ts';
 import { sendFile, signalOf } from '../../send-file.ts';
-import { type Draft, dayField, filterField } from '../parts/fields.ts';
+import { type Draft, dayField, filterField, inputField } from '../parts/fields.ts';
 import { formatCount, money } from '../parts/format.ts';
 import { type Html, html, tHtml } from '../parts/html.ts';
-import { filterDay, filterText } from '../parts/parse-filters.ts';
+import { filterAmount, filterChoice, filterDay, filterText } from '../parts/parse-filters.ts';
 import { readPlatformNames } from '../parts/read-platform-names.ts';
 import { listFiles } from '../parts/send-list.ts';
-import { LISTS } from './describe-stated.ts';
+import { ADJUSTMENT_WORDS } from '../parts/words.ts';
 
 /** An id of a user or a token. */
 const ACTOR_CHARS_MAX = 64;
@@ -32,11 +36,21 @@ export const adjustmentQuery = z.object({
   platform: filterText(PLATFORM_CHARS_MAX),
   from: filterDay,
   to: filterDay,
+  kind: filterChoice(ADJUSTMENT_KINDS),
+  amount: filterAmount,
+  amount_from: filterAmount,
+  amount_to: filterAmount,
+  inside: filterText(NOTE_CHARS_MAX),
   actor: filterText(ACTOR_CHARS_MAX),
 });
 type Filters = z.infer<typeof adjustmentQuery>;
 
-/** The fields beside the platform: days, and those who entered any. */
+/** Both names of a kind: `Saque / Depósito`. */
+const KIND_WORDS = wordsBy(ADJUSTMENT_KINDS, (kind) =>
+  [`${kind}_out`, `${kind}_in`].map((code) => describeCode(ADJUSTMENT_WORDS, code)).join(' / '),
+);
+
+/** The fields beside the platform; a viewer searches no note. */
 export async function adjustmentFields({ db }: Context, response: Response, draft: Draft): Promise<Html[]> {
   const known = await db.selectFrom('adjustments').select('actor').distinct().limit(ACTORS_MAX).execute();
   const actors = known.map(({ actor }) => actor);
@@ -44,6 +58,13 @@ export async function adjustmentFields({ db }: Context, response: Response, draf
   return [
     dayField(draft, { name: 'from', label: 'De' }),
     dayField(draft, { name: 'to', label: 'Até' }),
+    filterField(draft, { name: 'kind', label: 'Tipo', words: KIND_WORDS, any: 'Todos' }),
+    inputField(draft, { name: 'amount', label: 'Valor' }),
+    inputField(draft, { name: 'amount_from', label: 'Valor de' }),
+    inputField(draft, { name: 'amount_to', label: 'Valor até' }),
+    ...(canSeePersonalData(response)
+      ? [inputField(draft, { name: 'inside', label: 'Por quê', hint: 'Um trecho dele.' })]
+      : []),
     filterField(draft, {
       ...{ name: 'actor', label: 'Quem', any: 'Todos' },
       words: Object.fromEntries(actors.map((actor) => [actor, label(actor)])),
@@ -57,11 +78,12 @@ function labelFor(db: Context['db'], response: Response, actors: string[]) {
 }
 
 /** The sums of all that the filters find, and its files. */
-export async function adjustmentSums({ db }: Context, filters: Filters): Promise<Html> {
+export async function adjustmentSums(
+  { db }: Context,
+  filters: Filters,
+  addressOf: (format: string) => string,
+): Promise<Html> {
   const { count, inCents, outCents } = await sumAdjustments(db, filters);
-  const set = Object.entries(filters).filter((one): one is [string, string] => one[1] !== undefined);
-  const addressOf = (format: string) =>
-    `${LISTS.adjustments.address}?${new URLSearchParams([...set, ['format', format]]).toString()}`;
   return html`<p class="total">${tHtml(
     count === 1
       ? '<b>{n} ajuste</b>: entradas {in}, saídas {out}.'

@@ -12,11 +12,12 @@ import { t, words } from '../../../texts/translate.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { nameActors } from '../access/name-actors.ts';
+import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { type Draft, platformField } from '../parts/fields.ts';
 import { moment, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, dayLink, type TableColumn, table } from '../parts/page-components.ts';
-import { filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import { filterText, isFiltered } from '../parts/parse-filters.ts';
 import {
   listPlatformWords,
   type PlatformNames,
@@ -24,7 +25,7 @@ import {
   readPlatformNames,
 } from '../parts/read-platform-names.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
-import { hasRole } from '../parts/send-page.ts';
+import { formTokenField, hasRole } from '../parts/send-page.ts';
 import { type AccountNames, balanceTabs, LISTS, nameAdjustment, showAccount } from './describe-stated.ts';
 import { adjustmentFields, adjustmentQuery, adjustmentSums, sendAdjustments } from './list-adjustments.ts';
 
@@ -45,7 +46,7 @@ export function statedLists(context: Context): Router {
   statedList(context, router, statements, { rowsShown: STATEMENTS_SHOWN, render: statementTable, query: byPlatform });
   statedList(context, router, adjustments, {
     ...{ render: adjustmentTable, query: adjustmentQuery, fields: adjustmentFields },
-    ...{ lead: adjustmentSums, send: sendAdjustments },
+    ...{ lead: adjustmentSums, send: sendAdjustments, personal: 'inside' },
   });
   statedList(context, router, openings, { render: openingTable, query: byPlatform });
   return router;
@@ -70,7 +71,9 @@ type Stated<Row, Filter> = {
   query: z.ZodType<Filter>;
   /** The fields of its filters beside the platform. */
   fields?: (context: Context, response: Response, draft: Draft) => Promise<Html[]>;
-  lead?: (context: Context, filters: Filter) => Promise<Html>;
+  lead?: (context: Context, filters: Filter, addressOf: (format: string) => string) => Promise<Html>;
+  /** The filter that may name a person: the form is posted, so that no address has it. */
+  personal?: string;
   /** Sends it as a file. */
   send?: (context: Context, request: Request, response: Response, filters: Filter) => Promise<void>;
 };
@@ -80,22 +83,35 @@ function statedList<Row extends Made & { seq: number }, Filter extends ByPlatfor
   context: Context,
   router: Router,
   declared: List<Row, Filter> & { name: string },
-  { rowsShown, render, query, ...more }: Stated<Row, Filter>,
+  { rowsShown, render, query, personal, ...more }: Stated<Row, Filter>,
 ): void {
   const name = declared.name as keyof typeof LISTS;
   const list = LISTS[name];
-  router.get(list.address, async (request, response) => {
-    const { filters, draft } = readFilters(request.query, query);
+  const readForm = async (response: Response, draft: Draft) => {
     const names = await readPlatformNames(context, response);
     const known = await context.db.selectFrom(name).select('platform').distinct().limit(PLATFORMS_MAX).execute();
     const platforms = known.map(({ platform }) => platform);
     const words = listPlatformWords(response, platforms, names);
     const fields = [platformField(draft, words), await more.fields?.(context, response, draft)];
-    const tabs = balanceTabs(response, list.address);
+    return { names, platforms, form: { fields, ...(personal ? { token: formTokenField(response) } : {}) } };
+  };
+  const sealed = {
+    ...{ schema: query, field: personal ?? 'platform' },
+    refuse: async (request: Request, response: Response, draft: Draft) => {
+      const { form } = await readForm(response, draft);
+      const tabs = balanceTabs(response, list.address);
+      sendWrongFilters(request, response, { ...list, tabs, filters: { ...form, areSet: true } });
+    },
+  };
+  if (personal) router.all(list.address, encryptFilters(context, sealed));
+  router.get(list.address, async (request, response) => {
+    const { filters, draft, given: typed } = readSealedFilters(context, request, sealed);
     if (filters === undefined) {
-      sendWrongFilters(request, response, { ...list, tabs, filters: { fields, areSet: true } });
+      await sealed.refuse(request, response, draft);
       return;
     }
+    const { names, platforms, form } = await readForm(response, draft);
+    const tabs = balanceTabs(response, list.address);
     if (more.send && request.query.format !== undefined) {
       await more.send(context, request, response, filters);
       return;
@@ -112,12 +128,18 @@ function statedList<Row extends Made & { seq: number }, Filter extends ByPlatfor
     sendList(request, response, {
       ...list,
       tabs,
-      ...(platforms.length > 1 || more.fields || areSet ? { filters: { fields, areSet } } : {}),
-      lead: await more.lead?.(context, filters),
+      ...(platforms.length > 1 || more.fields || areSet ? { filters: { ...form, areSet } } : {}),
+      lead: await more.lead?.(context, filters, (format) =>
+        encryptAddress(context, request, list.address, { ...pick(typed, Object.keys(filters)), format }),
+      ),
       rows: shown,
       next,
     });
   });
+}
+
+function pick(typed: Filters, names: string[]): Filters {
+  return Object.fromEntries(Object.entries(typed).filter(([name]) => names.includes(name)));
 }
 
 function statementTable(context: Context, rows: RowOf<typeof statements>[], { names, nameOf }: Shown): Html {

@@ -12,11 +12,11 @@ import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { nameActors } from '../access/name-actors.ts';
 import { BANK, balanceTabs, showAccount } from '../balances/describe-stated.ts';
-import { filterField } from '../parts/fields.ts';
+import { dayField, filterField } from '../parts/fields.ts';
 import { formatDay, moment, moneyOf } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
-import { filterChoice, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { hasRole } from '../parts/send-page.ts';
 import { BANK_LISTS, describePaired, describeTexts, lineTable, RULE_WORDS } from './describe-bank.ts';
@@ -28,7 +28,10 @@ const MATCH_STATE_WORDS: Record<string, string> = words({
   reversed: 'Encerrado: o lançamento foi estornado',
   undo: 'Desfaz outro',
 });
-const lineQuery = z.object({ state: filterChoice(LINE_STATES), account: filterText(BANK_ACCOUNT_CHARS_MAX) });
+const lineQuery = z.object({
+  ...{ state: filterChoice(LINE_STATES), account: filterText(BANK_ACCOUNT_CHARS_MAX) },
+  ...{ from: filterDay, to: filterDay },
+});
 
 /** The lists of the bank's lines and of matches. */
 export function bankLists(context: Context): Router {
@@ -41,6 +44,8 @@ export function bankLists(context: Context): Router {
     const fields = [
       filterField(draft, { name: 'state', label: 'Estado', words: STATE_WORDS, any: 'Todas' }),
       filterField(draft, { name: 'account', label: 'Conta', words: accountWords, any: 'Todas' }),
+      dayField(draft, { name: 'from', label: 'De' }),
+      dayField(draft, { name: 'to', label: 'Até' }),
     ];
     const list = { ...BANK_LISTS.lines, lead: balanceTabs(response, BANK.address) };
     if (filters === undefined) {

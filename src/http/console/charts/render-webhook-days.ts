@@ -28,7 +28,7 @@ export function renderWebhookDays(
   });
   const last = counted.at(-1)?.countedAt;
   return html`<h3>${t('Perdidos')}</h3>${renderLost(points)}<h3>${t('Atraso')}</h3>${renderLate(points)}
-<p class="hint">${t('Dos webhooks que as mudanças de cada dia deviam. Um webhook está perdido se não chega no prazo; a mudança é aplicada assim mesmo.')}${
+<p class="hint">${t('Dos anúncios do provedor (webhooks) que as mudanças de cada dia deviam. Um está perdido se não chega no prazo; a mudança é aplicada assim mesmo.')}${
     last && html` ${tHtml('O vigia contou o último dia em {at}.', { at: moment(calendar, last) })}`
   }</p>`;
 }

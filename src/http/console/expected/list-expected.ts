@@ -2,7 +2,6 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { boundsOfMonth, type Day, monthOf } from '../../../domain/calendar.ts';
-import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
 import { findUnfindable } from '../../../expected/read/describe-state.ts';
@@ -21,7 +20,7 @@ import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from 
 import { type Draft, dayField, disputedField, filterField, inputField, platformField } from '../parts/fields.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { buttonLink } from '../parts/page-components.ts';
-import { filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
+import { filterAmount, filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
 import { readPlatformNames, readPlatformWords } from '../parts/read-platform-names.ts';
 import { listFiles, sendList, sendWrongFilters } from '../parts/send-list.ts';
 import { formTokenField, hasRole } from '../parts/send-page.ts';
@@ -53,14 +52,7 @@ const query = z.object({
   reference: filterText(TEXT_CHARS_MAX),
   name: filterText(TEXT_CHARS_MAX),
   document: filterText(TEXT_CHARS_MAX),
-  amount: z
-    .string()
-    .transform((text, found) => {
-      const cents = parseTypedAmount(text);
-      if (cents === undefined) found.addIssue({ code: 'custom', message: t('Escreva um valor como nas listas.') });
-      return cents ?? z.NEVER;
-    })
-    .optional(),
+  amount: filterAmount,
   platform: filterText(TEXT_CHARS_MAX),
   due_from: filterDay,
   due_to: filterDay,

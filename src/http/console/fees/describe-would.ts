@@ -1,16 +1,16 @@
-/** The months of a contract's preview: what they would have cost by it. */
+/** The days of a contract's preview: what they would have cost by it, month by month. */
 import type { Response } from 'express';
 import type { Context } from '../../../context.ts';
-import { addMonths, boundsOfMonth, type Day, type Month, monthOf } from '../../../domain/calendar.ts';
+import { addDays, addMonths, boundsOfMonth, type Day, monthOf } from '../../../domain/calendar.ts';
 import { append } from '../../../domain/lists.ts';
 import { readContracts } from '../../../ledger/journal/read-contracts.ts';
-import { type FeeRow, readFees } from '../../../ledger/stated/read-fees.ts';
+import { type FeeRow, readFees, type Span } from '../../../ledger/stated/read-fees.ts';
 import type { addCommission } from '../../../operations/books/commissions.ts';
 import type { GivenOf } from '../../../operations/define-change.ts';
 import { presentPlatform } from '../../../operations/mask-texts.ts';
 import { t } from '../../../texts/translate.ts';
 import { getCaller } from '../../access/authorize.ts';
-import { formatCount, formatMoney, money } from '../parts/format.ts';
+import { formatCount, formatDay, formatMoney, money } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { table } from '../parts/page-components.ts';
 import { readPlatformNames, showPlatform } from '../parts/read-platform-names.ts';
@@ -19,54 +19,65 @@ import { nameMonth } from '../reports/month.ts';
 export type Stated = GivenOf<typeof addCommission>;
 export type ContractDays = { from: Day; to: Day | null };
 
-/** Months that a preview compares, the newest of a contract that are over. */
+/** Months that a preview compares, the newest of a contract. */
 const COMPARED_MONTHS_MAX = 3;
 
-/** The months to show a contract by: its newest ones that are over, else the last month. */
-function listCompared({ calendar, clock }: Context, { from, to }: ContractDays): Month[] {
-  const over = addMonths(monthOf(calendar.dayOf(clock.now())), -1);
-  const last = to !== null && monthOf(to) < over ? monthOf(to) : over;
-  const months = [last];
-  while (months.length < COMPARED_MONTHS_MAX && (months[0] ?? last) > monthOf(from))
-    months.unshift(addMonths(months[0] ?? last, -1));
-  return months;
+/** The days to show a contract by: its own until today, within its newest months; the last month for one that is to come. */
+function listCompared({ from, to }: ContractDays, today: Day): Span[] {
+  if (from > today) return [boundsOfMonth(addMonths(monthOf(today), -1))];
+  const last = to !== null && to < today ? to : today;
+  const spans: Span[] = [];
+  for (let end = last; end >= from && spans.length < COMPARED_MONTHS_MAX; end = addDays(spans[0]?.from ?? end, -1)) {
+    const { from: first } = boundsOfMonth(monthOf(end));
+    spans.unshift({ from: first < from ? from : first, to: end });
+  }
+  return spans;
 }
 
-type Would = Pick<FeeRow, 'payments' | 'agreed' | 'covered'> & { month: Month | undefined; platform: string | null };
+/** `outubro de 2026`, or the days of a part of a month. */
+function nameSpan({ from, to }: Span): string {
+  const month = boundsOfMonth(monthOf(from));
+  if (from === month.from && to === month.to) return nameMonth(monthOf(from));
+  return from === to ? formatDay(from) : `${formatDay(from)} – ${formatDay(to)}`;
+}
 
-/** Shows what whole months would have cost by a contract, by month and platform. */
+type Would = Pick<FeeRow, 'payments' | 'agreed' | 'covered'> & { span: Span | undefined; platform: string | null };
+
+/** Shows what the days of a contract would have cost by it, by month and platform. */
 export async function describeWould(context: Context, response: Response, stated: Stated): Promise<Html> {
-  const months = listCompared(context, stated);
+  const today = context.calendar.dayOf(context.clock.now());
+  const spans = listCompared(stated, today);
   const own = (await readContracts(context.db)).filter(
     (one) => stated.platform === null && one.operation === stated.operation,
   );
   const rows: Would[] = [];
-  for (const month of months) {
-    const { from, to } = boundsOfMonth(month);
+  for (const span of spans) {
+    const { from, to } = span;
     const contract = { ...stated, id: '', fixedCents: stated.fixed, basisPoints: stated.basis_points, from, to };
     // a platform's own contract takes precedence over one for all
     const apart = own.filter((one) => one.from <= to && (one.to === null || one.to >= from));
-    const fees = await readFees(context.db, month, { given: [contract] });
+    const fees = await readFees(context.db, monthOf(from), { given: [contract] });
     const found = fees.rows.filter(
       (row) => row.uncovered < row.payments && !apart.some(({ platform }) => platform === row.platform),
     );
     append(
       rows,
-      found.map((row) => ({ ...row, month })),
+      // the other ones are of days of the month that it does not cover
+      found.map((row) => ({ ...row, payments: row.payments - row.uncovered, span })),
     );
   }
-  const compared = months.map(nameMonth).join(', ');
+  const compared = spans.map(nameSpan).join(', ');
   if (rows.length === 0)
-    return html`<p class="explain">${t('Nenhuma transação de {months} é coberta por este contrato: não há o que comparar.', { months: compared })}</p>`;
+    return html`<p class="explain">${t('Nenhuma transação destes dias é coberta por este contrato ({days}): não há o que comparar.', { days: compared })}</p>`;
   const names = await readPlatformNames(context, response);
   const shown = rows.length === 1 ? rows : [...rows, addUp(rows)];
-  return html`<section><h2>${t('Por este contrato')}</h2><p class="hint">${t('Meses inteiros, como se o contrato valesse neles.')}${stated.platform === null && html` ${t('Plataformas com um contrato próprio ficam de fora.')}`}</p>${table(
+  return html`<section><h2>${t('Por este contrato')}</h2><p class="hint">${stated.from > today ? t('Ele ainda não vale: o mês passado, como se já valesse nele.') : t('Só os dias do contrato, até hoje.')}${stated.platform === null && html` ${t('Plataformas com um contrato próprio ficam de fora.')}`}</p>${table(
     {
       caption: 'Por este contrato',
       rows: shown,
       empty: 'Nada foi pago neste mês.',
       columns: [
-        { title: 'Mês', cell: ({ month }) => (month === undefined ? html`<b>${t('Soma')}</b>` : nameMonth(month)) },
+        { title: 'Dias', cell: ({ span }) => (span === undefined ? html`<b>${t('Soma')}</b>` : nameSpan(span)) },
         {
           title: 'Plataforma',
           cell: (row) => showPlatform(names, presentPlatform(getCaller(response), row).platform),
@@ -83,7 +94,7 @@ export async function describeWould(context: Context, response: Response, stated
 function addUp(rows: Would[]): Would {
   const sum = (get: (row: Would) => bigint): bigint => rows.reduce((all, row) => all + get(row), 0n);
   return {
-    ...{ month: undefined, platform: null, payments: rows.reduce((all, row) => all + row.payments, 0) },
+    ...{ span: undefined, platform: null, payments: rows.reduce((all, row) => all + row.payments, 0) },
     ...{ agreed: sum((row) => row.agreed), covered: sum((row) => row.covered) },
   };
 }

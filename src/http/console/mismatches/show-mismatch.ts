@@ -105,8 +105,10 @@ function renderFacts(
       'Base inicial',
       mismatch.baseline &&
         (mismatch.kind === 'commission_not_agreed'
-          ? t('sim: compara um contrato informado com as tarifas de um dia de antes de o Confere receber webhooks')
-          : t('sim: é sobre pagamentos ou dias de antes de o Confere receber webhooks')),
+          ? t(
+              'sim: compara um contrato informado com as tarifas de um dia de antes de o Confere receber os anúncios do provedor (webhooks)',
+            )
+          : t('sim: é sobre pagamentos ou dias de antes de o Confere receber os anúncios do provedor (webhooks)')),
     ],
   ]);
 }

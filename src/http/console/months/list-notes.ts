@@ -2,17 +2,22 @@
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addDays, boundsOfMonth, type Day } from '../../../domain/calendar.ts';
+import { OF_FEES } from '../../../domain/mismatch.ts';
 import { countOrders } from '../../../expected/read/count-orders.ts';
 import { type BankAccount, summarizeBank, sumOpenLines } from '../../../ledger/bank/summarize-bank.ts';
 import { listContracts } from '../../../ledger/stated/commission-contracts.ts';
 import { readNewestStatements } from '../../../ledger/stated/state-balance.ts';
+import { concernsDays } from '../../../mismatches/concerns-day.ts';
+import { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import type { ShownMonth } from '../../../reports/months/list-months.ts';
 import { listReportDays } from '../../../reports/serve/list-report-days.ts';
+import { describeCode } from '../../../texts/fill.ts';
 import { plural, t } from '../../../texts/translate.ts';
 import { BANK, FEES, LISTS } from '../balances/describe-stated.ts';
 import { BANK_LISTS, describeOpen } from '../bank/describe-bank.ts';
 import { EXPECTED } from '../expected/describe-expected.ts';
-import { formatCount, formatDay } from '../parts/format.ts';
+import { MISMATCH_TITLES } from '../mismatches/explain-mismatch.ts';
+import { formatCount, formatDay, formatMoney } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import type { PlatformMonth } from './render-balances.ts';
 
@@ -28,6 +33,20 @@ function notesOfBank(accounts: BankAccount[], to: Day): Html[] {
     return day < to
       ? item(t('O extrato de {name} só vai até {day}.', { name: name ?? account, day: formatDay(day) }))
       : [];
+  });
+}
+
+/** Names the open mismatches of a month's fees, by kind. */
+async function notesOfFees({ db, calendar }: Pick<Context, 'db' | 'calendar'>, days: { from: Day; to: Day }) {
+  const open = await readOpenMismatches(db, { kinds: OF_FEES, days: concernsDays(calendar, days) });
+  return open.map(({ kind, count, stakeCents }) => {
+    const said = plural(
+      count,
+      '{title}: uma divergência em aberto, em jogo {sum}.',
+      '{title}: {n} divergências em aberto, em jogo {sum}.',
+      { title: describeCode(MISMATCH_TITLES, kind), sum: formatMoney(stakeCents) },
+    );
+    return html`<li><a href="/mismatches?kind=${kind}&amp;from=${days.from}&amp;to=${days.to}">${said}</a></li>`;
   });
 }
 
@@ -65,8 +84,9 @@ export async function notesList(context: Context, { month }: ShownMonth, rows: P
         ),
       ),
     openLines.count > 0 &&
-      html`<li><a href="${BANK_LISTS.lines.address}?state=open">${t('Linhas do extrato em aberto')}</a>: ${describeOpen(openLines)}</li>`,
+      html`<li><a href="${BANK_LISTS.lines.address}?state=open&amp;to=${to}">${t('Linhas do extrato em aberto')}</a>: ${describeOpen(openLines)}</li>`,
     ...notesOfBank(accounts, to),
+    ...(await notesOfFees({ ...context, db }, { from, to })),
     (await listContracts(context.db, 1, undefined)).length === 0 &&
       link(FEES.address, t('Nenhum contrato de tarifas foi informado: nada compara as tarifas do mês.')),
     unmade > 0 &&

@@ -214,7 +214,7 @@ function listUnknown(facts: VerdictFacts): Reason[] {
     reasons.push({ text, action: link(t('Ver o sistema'), '/system') });
   }
   if (unverifiedSince && now.getTime() - unverifiedSince.getTime() > UNVERIFIED_MS_MAX) {
-    const late = t('Um webhook espera por sua verificação {age}', { age: formatAge(unverifiedSince, now) });
+    const late = t('Um anúncio (webhook) espera verificação {age}', { age: formatAge(unverifiedSince, now) });
     const why =
       providerFault &&
       t('{percent} % das consultas ao provedor falham ou demoram ({cause})', {

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { isDay } from '../../../domain/calendar.ts';
+import { parseTypedAmount } from '../../../domain/money.ts';
 import { namesNobody } from '../../../ledger/read/classify-search.ts';
 import { findReversed } from '../../../operations/define-list.ts';
 import { redactFieldName } from '../../../operations/parse-input.ts';
@@ -40,6 +41,18 @@ export const filterDay = z
   .refine(isDay, { error: () => t('Este dia não existe.') })
   .optional();
 
+/** An amount of a filter, as people type it, in cents. */
+export const filterAmount = z
+  .string({ error: () => t('Escreva um só texto.') })
+  .transform((text, found) => {
+    const cents = parseTypedAmount(text);
+    if (cents !== undefined && cents >= 0n) return cents;
+    const message = cents === undefined ? t('Escreva um valor como nas listas.') : t('Escreva o valor sem sinal.');
+    found.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  })
+  .optional();
+
 /**
  * Reads the filters in a page's address or form. An empty field is no filter.
  * @returns the filters, and the form as it was filled in, with the faults by field. With a fault there are no filters: an
@@ -58,7 +71,8 @@ export function readFilters<T extends z.ZodType>(
   if (parsed.success) {
     const reversed = findReversed(parsed.data as object);
     if (reversed === undefined) return { filters: parsed.data, draft };
-    draft.faults[reversed] = t('Vem antes do primeiro dia.');
+    const isAmount = typeof Object.entries(parsed.data as object).find(([name]) => name === reversed)?.[1] === 'bigint';
+    draft.faults[reversed] = isAmount ? t('É menor que o primeiro valor.') : t('Vem antes do primeiro dia.');
     return { filters: undefined, draft };
   }
   for (const { path, message } of parsed.error.issues) draft.faults[path.join('.')] ??= message;

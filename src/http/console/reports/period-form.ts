@@ -42,7 +42,7 @@ export function renderPeriodForm(context: Context, period: Period, fault: string
   const wrong = fault !== undefined && html` aria-invalid="true" aria-describedby="range-fault"`;
   const field = (title: string, name: 'from' | 'to'): Html =>
     html`<label><span>${title}</span><input type="date" name="${name}" value="${period[name]}" max="${today}"${wrong}></label>`;
-  return html`<p class="hint">${t('Um arquivo de até {max} dias, feito a pedido num só corte do razão. Não é uma revisão e não fica guardado.', { max: RANGE_DAYS_MAX })}${!context.config.REPORT_FULL_DOCUMENTS && ` ${t('CPF e CNPJ saem mascarados, porque os arquivos circulam: por extenso, o console os mostra à contabilidade e à operação. Um administrador do servidor pode mudar isso (REPORT_FULL_DOCUMENTS).')}`}</p>
+  return html`<p class="hint">${t('Um arquivo de até {max} dias, feito a pedido num só corte do razão. Não é uma revisão e não fica guardado.', { max: RANGE_DAYS_MAX })}${!context.config.REPORT_FULL_DOCUMENTS && ` ${t('CPF e CNPJ saem mascarados, porque os arquivos circulam: por extenso, o console os mostra à contabilidade e à operação. Um administrador do servidor pode mudar isso, na configuração.')}`}</p>
 ${fault !== undefined && html`<p class="fault" id="range-fault" role="alert">${fault}</p>`}
 <form method="get" action="/reports/period#period"><div class="fields">${field(t('De'), 'from')}${field(t('Até'), 'to')}
 <label><span>${t('Formato')}</span><select name="format">${FILE_FORMATS.map((format) => html`<option value="${format}"${format === period.format && html` selected`}>${FORMAT_WORDS[format]}</option>`)}</select></label>

@@ -9,6 +9,7 @@ import { type Html, html, type Part } from '../parts/html.ts';
 import { badge, dayLink } from '../parts/page-components.ts';
 import { hasRole, postForm } from '../parts/send-page.ts';
 import { DAY_STATE_WORDS, explainDay, sayNoFigures } from './explain-day.ts';
+import { sayOutdated } from './render-outdated.ts';
 
 /** The columns in their order. */
 const TITLES = words({
@@ -96,6 +97,7 @@ function renderSums(days: ReportDay[]): Html | undefined {
   // a revision made since one of the day before knows more than that one
   if (found.some(({ opening }, index) => opening !== (found[index - 1]?.closing ?? opening)))
     return html`<tfoot role="rowgroup"><tr role="row"><td role="cell" colspan="${COLUMNS.length + 1}"><span class="hint">${t('Sem soma: as revisões dos dias não são do mesmo momento. Faça os relatórios dos dias que mudaram.')}</span></td></tr></tfoot>`;
+  const outdated = sayOutdated(days);
   const sum = (name: (typeof MOVEMENTS)[number]): bigint => found.reduce((total, one) => total + one[name], 0n);
   const values = [start.opening, ...MOVEMENTS.map(sum), end.closing];
   const bank = found.reduce((total, one) => total + (one.bank ?? 0n), 0n);
@@ -105,7 +107,7 @@ function renderSums(days: ReportDay[]): Html | undefined {
       const isWhole = found.every((one) => one.bank !== undefined);
       return cell(TITLES[name], name === 'adjustments' && isWhole ? withBank(amount, bank) : amount);
     },
-  )}</tr></tfoot>`;
+  )}</tr>${outdated && html`<tr role="row"><td role="cell" colspan="${COLUMNS.length + 1}">${outdated}</td></tr>`}</tfoot>`;
 }
 
 function cell(title: string, value: Part): Html {

@@ -3,7 +3,7 @@ import { FIGURE_LINES, type Figures } from '../../../reports/read/report-figures
 import type { ReportDay } from '../../../reports/serve/list-report-days.ts';
 import { language } from '../../../texts/language.ts';
 import { textsOf } from '../../../texts/reports/texts.ts';
-import { t } from '../../../texts/translate.ts';
+import { plural, t } from '../../../texts/translate.ts';
 import { moment, money } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
 import { dayLink, table } from '../parts/page-components.ts';
@@ -12,11 +12,30 @@ type Revision = ReportDay['revisions'][number];
 /** A revision that somebody may have; `next`: the newest one, undefined where the ledger alone knows more. */
 type Outdated = { day: ReportDay; revision: Revision; next: Revision | undefined };
 
+const SECTION = 'outdated';
+
+/** Says of sums how many of their days changed after a report of them was made, with a link to these; nothing where none did. */
+export function sayOutdated(days: ReportDay[]): Html | undefined {
+  const outdated = days.filter((day) => listOutdated(day).length > 0);
+  if (outdated.length === 0) return undefined;
+  const lacking = outdated.filter(({ state }) => state === 'changed').length;
+  const said = plural(
+    outdated.length,
+    'Um destes dias mudou depois de um relatório dele.',
+    '{n} destes dias mudaram depois de um relatório deles.',
+  );
+  return html`<span class="hint"><a href="#${SECTION}">${said}</a> ${
+    lacking === 0
+      ? t('A soma tem a revisão mais nova de cada um.')
+      : plural(lacking, 'De um, a soma ainda não tem a mudança.', 'De {n}, a soma ainda não tem a mudança.')
+  }</span>`;
+}
+
 /** Lists the files of whole days that are no longer what is known, and what changed since. */
 export function renderOutdated(context: Context, days: ReportDay[], query: string): Part {
   const rows = days.flatMap(listOutdated);
   if (rows.length === 0) return undefined;
-  return html`<section><h2>${t('Arquivos que mudaram depois de feitos')}</h2><p class="hint">${t('Quem recebeu um destes tem números antigos: entregue a revisão mais nova.')}</p>${table<Outdated>(
+  return html`<section id="${SECTION}"><h2>${t('Arquivos que mudaram depois de feitos')}</h2><p class="hint">${t('Quem recebeu um destes tem números antigos: entregue a revisão mais nova.')}</p>${table<Outdated>(
     {
       caption: 'Arquivos que mudaram depois de feitos',
       rows,

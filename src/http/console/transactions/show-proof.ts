@@ -15,7 +15,7 @@ import { explainMismatch } from '../mismatches/explain-mismatch.ts';
 import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
 import { choiceField, type Draft, dayField, inputField } from '../parts/fields.ts';
 import { formatCount, formatDay, moment, moneyOf } from '../parts/format.ts';
-import { type Html, html, tHtml } from '../parts/html.ts';
+import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { badge, facts, filterForm, idText, technical, transactionLink } from '../parts/page-components.ts';
 import { filterChoice, isFiltered } from '../parts/parse-filters.ts';
 import { formTokenField, sendPage } from '../parts/send-page.ts';
@@ -70,7 +70,7 @@ export function proofPages(context: Context): Router {
       response,
       // the form has the name as it was typed
       masked ? undefined : draft,
-      html`${renderProof(context, proof)}
+      html`${renderProof(context, proof)}${renderMismatches(proof)}
 ${!!proof.other_hours?.length && link({ hour: '' }, t('Ver, a qualquer hora'))}${!!proof.other_names && link({ name: '', hour: '' }, t('Ver, com qualquer nome'))}${proof.other_days.map((one) => link({ day: one, hour: '' }, t('Ver {day}', { day: formatDay(one) })))}
 ${days && (await askReading(context, response, days))}
 ${canSeePersonalData(response) && link({ masked: masked ? '' : 'true' }, masked ? t('Mostrar os dados pessoais') : t('Mascarar os dados pessoais, para enviar'))}
@@ -99,11 +99,10 @@ ${proof}`;
 function renderProof(context: Context, proof: PaymentProof): Html {
   const { list, payments, issuer } = proof;
   const at = moment(context.calendar, proof.made_at);
-  const isOpen = list.conclusion === 'unknown' || payments.some(({ mismatches }) => mismatches.length > 0);
-  const bad = (isOpen || proof.conclusion === 'unknown') && ' bad';
+  const bad = (list.conclusion === 'unknown' || proof.conclusion === 'unknown') && ' bad';
   return html`<section><h2 class="as-written">${sayQuestion(proof)}${listVerdicts(proof).map(({ code, text }) => html` ${badge({ [code]: text }, code)}`)}</h2>
 <p class="hint">${issuer ? tHtml('Emitida por {issuer} em {at}.', { issuer, at }) : tHtml('Feita em {at}.', { at })}</p>
-<p class="hint act-hint">${issuer ? t('Este é o nome da empresa em ALERT_EMAIL_FROM: um administrador do servidor o muda.') : t('Falta o nome da empresa: um administrador do servidor o define em ALERT_EMAIL_FROM.')}</p>
+<p class="hint act-hint">${issuer ? t('O nome da empresa é o dos e-mails do Confere: um administrador do servidor o muda.') : t('Falta o nome da empresa: um administrador do servidor o define na configuração dos e-mails.')}</p>
 <div class="explain${bad}">${sayPaymentProof(context.calendar, proof).map((one) => html`<p>${one}</p>`)}
 ${proof.more && html`<p>${t('Aqui estão {count}.', { count: formatCount(PAYMENTS_SHOWN_MAX) })}</p>`}</div>
 ${payments.map((one) => renderPayment(context, one))}</section>
@@ -111,14 +110,9 @@ ${payments.map((one) => renderPayment(context, one))}</section>
 }
 
 function renderPayment({ calendar }: Context, row: PaymentProof['payments'][number]): Html {
-  const { paid, webhook, mismatches, platform } = row;
-  const open = mismatches.map(
-    ({ id, ...one }) =>
-      html`<a href="/mismatches/${id}">${explainMismatch(one).title}</a> ${badge(SEVERITY_WORDS, one.severity)} `,
-  );
+  const { paid, webhook, platform } = row;
   return html`<article class="payment"><h3>${tHtml('{operation} de {amount}', { operation: describeCode(OPERATION_WORDS, row.operation), amount: moneyOf(row.amount) })} ${badge(STATUS_WORDS, row.status)}</h3>${facts(
     [
-      ['Divergências em aberto', open.length > 0 && open],
       ['Criada em', moment(calendar, row.created_at)],
       ['Paga em', paid ? moment(calendar, paid.at) : t('não foi paga')],
       ['Devolvida em', row.refunded_at && moment(calendar, row.refunded_at)],
@@ -135,10 +129,21 @@ function renderPayment({ calendar }: Context, row: PaymentProof['payments'][numb
       html`${moment(calendar, paid?.seen_at ?? row.first_seen_at)}${paid && html`, ${renderSource(paid.source)}`}`,
     ],
     [
-      'Webhook recebido',
+      'Anúncio do provedor (webhook)',
       webhook ? html`<a href="/inbox/${webhook.id}">${moment(calendar, webhook.received_at)}</a>` : t('nenhum'),
     ],
   ])}</article>`;
+}
+
+/** Shows what is open of the payments to who answers: the customer gets what is printed. */
+function renderMismatches({ payments }: PaymentProof): Part {
+  const open = payments.flatMap(({ mismatches }) => mismatches);
+  if (open.length === 0) return undefined;
+  const items = open.map(
+    ({ id, ...one }) =>
+      html`<li><a href="/mismatches/${id}">${explainMismatch(one).title}</a> ${badge(SEVERITY_WORDS, one.severity)}</li>`,
+  );
+  return html`<section class="act-hint"><h2>${t('Divergências em aberto')}</h2><p class="hint">${t('Só nesta tela: a impressão e o texto da prova não têm isto.')}</p><ul class="reasons">${items}</ul></section>`;
 }
 
 function renderHow(
