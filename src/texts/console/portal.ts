@@ -256,6 +256,8 @@ export const PORTAL_EN = {
   'A operação é avisada depois de {after}.': 'Operators are notified after {after}.',
   'Tentar agora': 'Try now',
   'Enviar agora tudo o que espera': 'Send now all that waits',
+  'O que está retido não tem tentativa marcada: o endereço falha, e as tentativas acabaram ou o disjuntor abriu. Segue quando ele aceitar qualquer mensagem, ou com Enviar agora tudo o que espera.':
+    'What is held has no attempt planned: the address fails, and the attempts are used up or the circuit breaker opened. It follows once the address accepts any message, or by Send now all that waits.',
   'Consertou o seu servidor? Envie agora o que espera.': 'Is your server repaired? Send at once what waits.',
   'Aguarda uma mensagem anterior da mesma transação ou do mesmo pedido: quando aquela for entregue, esta segue.':
     'Waits for an earlier message of the same transaction or order: deliver that one, and this follows.',

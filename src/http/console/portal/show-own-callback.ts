@@ -9,7 +9,7 @@ import { getScope } from '../../access/require-scope.ts';
 import { createRouter } from '../../create-router.ts';
 import { typeCell } from '../merchants/list-callbacks.ts';
 import { renderAttempts } from '../merchants/render-attempts.ts';
-import { describeClosed, describeHold } from '../merchants/render-delivery.ts';
+import { describeClosed, describeHold, explainHeld } from '../merchants/render-delivery.ts';
 import { renderMessage } from '../merchants/render-message.ts';
 import { formatExactDuration, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
@@ -33,6 +33,7 @@ export function ownCallbackPage({ calendar, config }: PortalContext): Router {
       `${CALLBACKS.address}/${callback.id}/redeliver`,
       html`<div class="actions"><button>${callback.state === 'pending' ? t('Tentar agora') : t('Entregar de novo')}</button></div>`,
     );
+    const isHeld = !scope.hold && callback.state === 'held' && scope.merchant.failing_since !== null;
     const waits =
       callback.waits_for_earlier &&
       html`<p class="explain">${t('Aguarda uma mensagem anterior da mesma transação ou do mesmo pedido: quando aquela for entregue, esta segue.')} <a href="${CALLBACKS.address}?transaction_id=${callback.transaction_id ?? ''}">${t('Todos os callbacks')}</a></p>`;
@@ -40,7 +41,7 @@ export function ownCallbackPage({ calendar, config }: PortalContext): Router {
 <div class="head"><h1>${typeCell(callback)}</h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
 <p class="sub">${idText(callback.id)}</p>
 ${waits}${describeClosed(await closedBreaker())}
-<section class="act bare" aria-label="${t('Entregar')}">${scope.hold ? describeHold(scope.hold, callback.source) : again}</section>
+<section class="act bare" aria-label="${t('Entregar')}">${scope.hold ? describeHold(scope.hold, callback.source) : again}${isHeld && explainHeld()}</section>
 <section><h2>${t('Fatos')}</h2>${facts([
       ['Transação', callback.transaction_id && idText(callback.transaction_id)],
       ['Pedido', callback.expected_payment_id && idText(callback.expected_payment_id)],
