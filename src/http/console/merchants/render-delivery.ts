@@ -129,12 +129,18 @@ function describeFailing(
   return html`<div class="explain bad"><p>${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam.', { age })} ${notified}${isOwn && merchant.breaker !== 'open' && html` ${t('Consertou o seu servidor? Envie agora o que espera.')}`}</p>${answer}</div>`;
 }
 
-function describeNext(context: Clocked, merchant: PresentedMerchant, { nextAttemptAt: at, counts }: Delivery): Part {
+const UNPLANNED_WORDS = words({
+  sending: 'agora',
+  backfill: 'eventos anteriores: quando não houver outra mensagem',
+  earlier: 'aguarda uma mensagem anterior',
+});
+
+function describeNext(context: Clocked, merchant: PresentedMerchant, { nextAttemptAt: at, unplanned }: Delivery): Part {
   if (merchant.state !== 'enabled') return t('nenhuma até que os envios sejam retomados');
-  // all that is pending is being sent, or waits for what is
-  const isSending = at === undefined && merchant.url !== null && merchant.breaker !== 'open' && counts.pending.n > 0;
-  if (isSending || (at && at <= context.clock.now())) return t('agora');
+  if (merchant.url === null) return t('nenhuma: os eventos são buscados pela API');
+  if (unplanned) return describeCode(UNPLANNED_WORDS, unplanned);
   if (at === undefined) return t('nada espera');
+  if (at <= context.clock.now()) return t('agora');
   return html`${moment(context.calendar, at)}${merchant.breaker === 'open' && html` <span class="hint">${t('um só callback, para ver se o endereço voltou')}</span>`}`;
 }
 
