@@ -9,8 +9,10 @@ export const PORTAL_EN = {
   Testes: 'Tests',
   'Reenviar os testes que falharam desde {at}': 'Send the tests that failed since {at} again',
   'Nenhuma tentativa segue por si: entregue de novo.': 'No attempt follows by itself: deliver it again.',
-  'Enquanto você não aceita: novas tentativas depois de {waits}; cada espera varia até {percent} %.':
-    'Until you accept it: new attempts after {waits}; each wait varies by up to {percent} %.',
+  'Se a próxima tentativa falhar, seguem outras depois de {waits}; cada espera varia até {percent} %.':
+    'If the next attempt fails, others follow after {waits}; each wait varies by up to {percent} %.',
+  'A próxima tentativa é a última: se falhar, a mensagem falha, ou fica retida se você não aceita nenhuma.':
+    'The next attempt is the last one: if it fails, the message fails, or is held if you accept none.',
   'Um teste ou exemplo é tentado uma vez só.': 'A test or example is tried once.',
   'Testes, exemplos e manifestos dos dias não fazem parte de um período.':
     'Tests, examples and day manifests are not part of a period.',
