@@ -85,6 +85,12 @@ export const expectedPayment = component('ExpectedPayment', {
     .describe(
       'only of one that no payment counts for: hints, which decide nothing, and of which none proves nothing. At most 5 payments of equal document and amount, or of an equal extra, that count for another order; at most 5 that count for none, whose reference differs in its spelling from a reference or the number, or of equal amount; of either kind those that have its reference or e2e_id at another platform than its own (platform)',
     ),
+  silent: z
+    .literal(true)
+    .optional()
+    .describe(
+      'only of one, to a merchant: its changes send no messages: you get none about orders, or it does not fit your filter, as without a platform where the filter names some',
+    ),
   version: z.int(),
   decided: z
     .boolean()

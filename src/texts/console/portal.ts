@@ -39,6 +39,7 @@ export const PORTAL_EN = {
     'Messages about orders (pix.expected.…) are off. Ask the operators to turn them on: without them, your system learns of an order only when it asks.',
   'O filtro pede uma plataforma: um pedido enviado sem platform não cabe nele, e não envia mensagens.':
     'The filter asks for a platform: an order sent without platform does not fit it, and sends no messages.',
+  'Os pedidos que não enviam mensagens': 'The orders that send no messages',
   'Este pedido não cabe no filtro: as suas mudanças não enviam mensagens.':
     'This order does not fit the filter: its changes send no messages.',
   'Um pedido com platform só casa com pagamentos dela:':
