@@ -36,6 +36,9 @@ export const expectedPayment = component('ExpectedPayment', {
   state,
   reason: nullableText.describe('why, without anybody’s data'),
   reason_code: nullableText.describe(REASON_CODE_MEANS),
+  unfindable: z
+    .boolean()
+    .describe('no payment can be found for it: there is nothing to find one by, or no transaction shows its platform'),
   paid: amount,
   refunded: amount,
   difference: amount.describe('paid − amount'),

@@ -5,7 +5,6 @@ import { boundsOfMonth, type Day, monthOf } from '../../../domain/calendar.ts';
 import { parseTypedAmount } from '../../../domain/money.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
-import { findUnfindable } from '../../../expected/read/describe-state.ts';
 import { findNearestDue, sumExpected } from '../../../expected/read/filter-expected.ts';
 import { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { putOne } from '../../../operations/expected/expected.ts';
@@ -114,7 +113,7 @@ function expectedListPages(context: Context): Router {
       tabs: tabs(EXPECTED.address),
       lead: html`${await disputes(context)}${actions}${sums.length > 0 && totals(sums, { newestMax, addressOf: (more) => addressOf(EXPECTED.address, more) })}${chargingLinks(EXPECTED.address, filter.alike)}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
-      rows: html`${expectedTable(rows, await findUnfindable(context, rows), names)}${rows.length === 0 && nearestDue(await findNearestDue(context, found), (due) => addressOf(EXPECTED.address, due))}`,
+      rows: html`${expectedTable(rows, names)}${rows.length === 0 && nearestDue(await findNearestDue(context, found), (due) => addressOf(EXPECTED.address, due))}`,
       next,
     });
   });

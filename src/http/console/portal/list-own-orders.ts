@@ -89,7 +89,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       ...ORDERS,
       lead: html`${sums.length > 0 && totals(sums, { newestMax, addressOf: (more) => addressOf(ORDERS.address, more) })}${chargingLinks(ORDERS.address, filters.alike)}${file}`,
       filters: { fields: fields(draft), areSet },
-      rows: html`${sayOrderMessages(scope.merchant, filters.silent === undefined)}${orderTable(scope, { rows, empty, unfindable: await orders.findUnfindable(rows), names })}${explainSending(context, scope, { isOpen: rows.length === 0 && !areSet, names })}`,
+      rows: html`${sayOrderMessages(scope.merchant, filters.silent === undefined)}${orderTable(scope, { rows, empty, names })}${explainSending(context, scope, { isOpen: rows.length === 0 && !areSet, names })}`,
       next,
     });
   });
@@ -160,12 +160,11 @@ function disputeBadge({ disputed }: PresentedExpected): Html | false {
 type Shown = {
   rows: PresentedExpected[];
   empty: Label;
-  unfindable: ReadonlyMap<string, unknown>;
   names: PlatformNames;
 };
 
 /** Orders, with the source of each where the token has several: it is part of their key; with their platforms where these differ. */
-function orderTable({ sources }: MerchantScope, { rows, empty, unfindable, names }: Shown): Html {
+function orderTable({ sources }: MerchantScope, { rows, empty, names }: Shown): Html {
   const source: TableColumn<PresentedExpected> = { title: 'Origem', cell: (row) => row.source };
   const platform: TableColumn<PresentedExpected> = {
     title: 'Plataforma',
@@ -184,7 +183,7 @@ function orderTable({ sources }: MerchantScope, { rows, empty, unfindable, names
       { title: 'Vencimento', cell: dueDay },
       {
         title: 'Estado',
-        cell: (row) => html`${stateBadges(row, unfindable)}${disputeBadge(row)}`,
+        cell: (row) => html`${stateBadges(row)}${disputeBadge(row)}`,
       },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Pago', cell: (row) => moneyOf(row.paid), align: 'end' },
