@@ -17,7 +17,7 @@ import { findMerchant, type MerchantRow } from './read-merchants.ts';
 import { startBackfill } from './start-backfill.ts';
 
 /** Columns of a closed breaker. Since when it fails stays: closing it again and again must delay no report. */
-const CLOSED = { failures: 0, breaker_opened_at: null, probe_at: null };
+export const CLOSED = { failures: 0, breaker_opened_at: null, probe_at: null };
 
 /**
  * Pauses an enabled merchant, or enables one that paused itself, was disabled by its failures, or is behind an open breaker.

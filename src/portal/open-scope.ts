@@ -113,7 +113,7 @@ function openScope(context: Context, own: { caller: MerchantCaller; merchant: Me
       const done = { actor: caller.id, action: 'callbacks.show', target: `cb_${row.seq}` } as const;
       await auditShown(context, done, { transactions, via });
       return {
-        callback: presentOwnCallback(row),
+        ...{ callback: presentOwnCallback(row), step: row.step },
         attempts: attempts.map((one) => presentAttempt(one, { withBody: true })),
         readAddresses: () => readAttemptAddresses(reading.db, merchant, { attempts, row }),
         closedBreaker: () => closedBreaker(reading.db, row),

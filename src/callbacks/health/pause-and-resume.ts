@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { awaitsConfirmation } from '../../database/restores.ts';
+import { CLOSED } from '../../merchants/change-own.ts';
 import { mayNeedAlert } from './alert-outages.ts';
 import { TEST_SOURCE } from './callback-sources.ts';
 import { holdsBack } from './merchant-health.ts';
@@ -59,10 +60,10 @@ async function readMerchants(context: Context) {
     .execute();
 }
 
-/** How many are made due at once, and how many of their transactions and orders follow. */
+/** How many are made due at once or are held no more, and how many of their transactions and orders follow. */
 export type SentWaiting = { due: number; following: number };
 
-/** Makes due at once what failed and waits for a later attempt. What waits for an earlier message follows it. */
+/** Makes due at once what failed and waits for a later attempt, and lets go of what is held. What waits for an earlier message follows it. */
 export async function sendWaiting(
   context: Context,
   { seq, url }: { seq: number; url: string | null },
@@ -72,6 +73,7 @@ export async function sendWaiting(
   const later = sql<boolean>`merchant_seq = ${seq} AND state = 'pending' AND next_attempt_at > ${now}
     AND next_attempt_at < ${WHEN_IDLE} AND (lease_until IS NULL OR lease_until < ${now})`;
   const failed = sql<boolean>`first_failed_at IS NOT NULL`;
+  const held = await letGo(context, seq);
   const { due, following } = await context.db
     .selectFrom('callbacks')
     .select(sql<number>`COUNT(CASE WHEN ${failed} THEN 1 END)`.as('due'))
@@ -91,7 +93,22 @@ export async function sendWaiting(
       .limit(HOLD_ROWS)
       .execute();
   context.wakeUps.callbacks.notify();
-  return { due: Number(due), following: Number(following) };
+  return { due: Number(due) + held, following: Number(following) };
+}
+
+/** Forgets the failures of an enabled merchant without an open breaker, for which callbacks are held. @returns how many are. */
+async function letGo({ db }: Context, seq: number): Promise<number> {
+  const { held } = await db
+    .selectFrom('callbacks')
+    .select(({ fn }) => fn.countAll<number>().as('held'))
+    .where('merchant_seq', '=', seq)
+    .where('state', '=', 'held')
+    .where(sql<boolean>`NOT ${awaitsConfirmation()}`)
+    .executeTakeFirstOrThrow();
+  // after the count: from now on they are resumed
+  const enabled = db.updateTable('merchants').set(CLOSED).where('seq', '=', seq).where('state', '=', 'enabled');
+  if (held > 0) await enabled.where('breaker_opened_at', 'is', null).execute();
+  return Number(held);
 }
 
 async function hold(context: Context, merchantSeq: number): Promise<void> {

@@ -6,6 +6,7 @@ import { findOldAddress, OLD_ADDRESS_MS } from '../../merchants/old-address.ts';
 import type { MerchantRow } from '../../merchants/read-merchants.ts';
 import { IS_NO_TEST, IS_TEST, TEST_SOURCE } from '../health/callback-sources.ts';
 import { boundCount, type Count, UNDELIVERED, type Undelivered } from '../health/count-undelivered.ts';
+import { WHEN_IDLE } from '../health/when-idle.ts';
 import { type CallbackRow, WAITS_FOR_EARLIER } from './read-callbacks.ts';
 import { type AttemptSlot, sampleAttempts, summarizeAttempts } from './sample-attempts.ts';
 
@@ -46,7 +47,13 @@ export type Delivery = {
   /** There may be a later one, of a replayed callback: no index has the times of attempts, and no success is worth a statement. */
   lastSuccessAt: Date | undefined;
   nextAttemptAt: Date | undefined;
+  /** Why no time is planned for what is pending; undefined: one is, or nothing is sent to the merchant now. */
+  unplanned: Unplanned | undefined;
 };
+
+/** One is sent at this moment; they are past events, sent when nothing else is; they wait for held ones of their transactions and orders. */
+export const UNPLANNED = ['sending', 'backfill', 'earlier'] as const;
+type Unplanned = (typeof UNPLANNED)[number];
 
 /** Reads how callbacks reach a merchant: what waits, and the attempts of the last 24 hours. Tests and examples are left out. */
 export async function readDelivery(context: Context, merchant: MerchantRow): Promise<Delivery> {
@@ -56,7 +63,7 @@ export async function readDelivery(context: Context, merchant: MerchantRow): Pro
     (_, index) => new Date(hour - (HOURS_SHOWN - 1 - index) * HOUR_MS),
   );
   const allSince = await findAllSince(context, merchant.seq, starts);
-  const [attempts, counts, nextAttemptAt] = await Promise.all([
+  const [attempts, counts, next] = await Promise.all([
     readAttempts(context, merchant.seq, { starts, allSince }),
     readCounts(context, merchant.seq),
     readNextAttempt(context, merchant),
@@ -77,7 +84,8 @@ export async function readDelivery(context: Context, merchant: MerchantRow): Pro
       ...(await readAnswer(context, failed)),
     },
     lastSuccessAt: attempts.findLast((one) => one.error_class === null)?.started_at,
-    nextAttemptAt,
+    nextAttemptAt: next.at,
+    unplanned: counts.pending.n > 0 ? next.unplanned : undefined,
   };
 }
 
@@ -183,22 +191,32 @@ export async function countToOldAddress(
 }
 
 /** When the next attempt is due: of a failing merchant whose callbacks are held, the probe. */
-async function readNextAttempt({ db }: Context, merchant: MerchantRow): Promise<Date | undefined> {
-  if (merchant.state !== 'enabled') return undefined;
-  if (merchant.breaker_opened_at !== null) return merchant.probe_at ?? undefined;
-  const row = await db
+async function readNextAttempt(
+  { db }: Context,
+  merchant: MerchantRow,
+): Promise<{ at?: Date | undefined; unplanned?: Unplanned }> {
+  if (merchant.state !== 'enabled' || merchant.url === null) return {};
+  if (merchant.breaker_opened_at !== null) return { at: merchant.probe_at ?? undefined };
+  const pending = db
     .selectFrom('callbacks')
     .select('next_attempt_at')
     .where('merchant_seq', '=', merchant.seq)
     .where('state', '=', 'pending')
     .where(IS_NO_TEST)
-    // a lease, and the recheck of what waits for an earlier one, are no plan
-    .where('lease_holder', 'is', null)
-    .where(sql<boolean>`NOT ${WAITS_FOR_EARLIER}`)
     .orderBy('next_attempt_at')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.next_attempt_at ?? undefined;
+    .limit(1);
+  // a lease, and the recheck of what waits for an earlier one, are no plan
+  const ready = pending.where('lease_holder', 'is', null).where(sql<boolean>`NOT ${WAITS_FOR_EARLIER}`);
+  const leased = pending.where('lease_holder', 'is not', null).where('next_attempt_at', '<', WHEN_IDLE);
+  // in one statement: between two, one that was sent wakes the next
+  const { at, lease, first } = await db
+    .selectNoFrom([ready.as('at'), leased.as('lease'), pending.as('first')])
+    .executeTakeFirstOrThrow();
+  if (at && at < WHEN_IDLE) return { at };
+  if (lease) return { unplanned: 'sending' };
+  if (at) return { unplanned: 'backfill' };
+  // what was counted may have been sent since
+  return { unplanned: first ? 'earlier' : 'sending' };
 }
 
 /** Whether a merchant's circuit breaker closed when this test was accepted. */

@@ -46,9 +46,14 @@ export function hasKey({ references, e2e_ids, extra, document, invoice_key }: Gi
  */
 export async function readStateReason(
   db: Reader,
-  { id, state, reason_code }: { id: string; state: string; reason_code: string | null },
+  {
+    id,
+    state,
+    reason_code,
+    unfindable,
+  }: { id: string; state: string; reason_code: string | null; unfindable: boolean },
 ): Promise<Message[]> {
-  const blind = (await findUnfindable({ db }, [{ id }])).get(id) ?? [];
+  const blind = (unfindable && (await findUnfindable({ db }, [{ id }])).get(id)) || [];
   const isBlind = blind.some(({ name }) => name === `expected.${reason_code}`);
   const stored = await db
     .selectFrom('expected_payments')

@@ -1,5 +1,6 @@
 /** The filters of expected payments, and the sums of what they find. */
 import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { readRecipients } from '../../callbacks/queue/read-recipients.ts';
 import type { Context } from '../../context.ts';
 import { hashDocument, indexName, rangeOf } from '../../database/keys/index-person.ts';
 import { matchesPlatform } from '../../database/shared/matches-platform.ts';
@@ -11,6 +12,7 @@ import { listConditions, type MerchantFilter } from '../../merchants/match-filte
 import { WINDOW_DAYS_AFTER_DUE } from '../decide/decide-matches.ts';
 import type { ExpectedState } from '../decide/decide-state.ts';
 import { IS_KEYLESS, IS_UNSEEN } from './describe-state.ts';
+import { sendsNone } from './find-silent.ts';
 
 export type ExpectedFilters = {
   state?: ExpectedState | undefined;
@@ -45,6 +47,10 @@ export type ExpectedFilters = {
   alike?: 'true' | undefined;
   /** Is proven unpaid, and no payment that is known may be its own. */
   chargeable?: 'true' | undefined;
+  /** Sends no messages to `receivers`. */
+  silent?: 'true' | undefined;
+  /** Merchants that receive messages: the one that asks, else all. */
+  receivers?: Awaited<ReturnType<typeof readRecipients>> | undefined;
   /** Limits what is alike to payments that this filter of a merchant lets it see; null: none. */
   shows?: MerchantFilter | null | undefined;
 };
@@ -104,6 +110,7 @@ export function matchFilters(
     terms.push(eb.exists(wanted));
   }
   if (filters.alike !== undefined) terms.push(hasAlike(filters));
+  if (filters.silent !== undefined) terms.push(sendsNone(filters.receivers ?? []));
   if (filters.chargeable !== undefined) {
     const open = candidates.where('reason', '<>', 'undone');
     terms.push(eb('head.state', '=', 'unpaid'), eb.not(eb.exists(open)), eb.not(hasAlike(filters)));

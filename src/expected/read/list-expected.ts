@@ -62,6 +62,7 @@ export async function listExpected(
       ...{ name: row.name, description: row.description, invoice_key: row.invoice_key },
       revised_at: row.revised_at?.toISOString() ?? null,
       ...{ state: said.state, reason: describeSaid(reason.said) || null, reason_code: reason.code },
+      unfindable: unfindable.has(row.id),
       ...{ paid: formatAmount(row.settled_cents), refunded: formatAmount(row.returned_cents) },
       ...{ difference: formatAmount(row.settled_cents - row.amount_cents), paid_day: said.paid_day },
       late_days: countLateDays(said, today),

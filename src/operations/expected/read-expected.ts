@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import { type Caller, seesPersons } from '../../access/tokens.ts';
+import { readRecipients } from '../../callbacks/queue/read-recipients.ts';
 import type { Context } from '../../context.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../expected/decide/decide-state.ts';
@@ -9,6 +10,7 @@ import { idOf } from '../../expected/expected-id.ts';
 import { readScopes } from '../../expected/follow/read-scopes.ts';
 import { readStateReason } from '../../expected/read/describe-state.ts';
 import type { ExpectedFilters } from '../../expected/read/filter-expected.ts';
+import { isSilentFor } from '../../expected/read/find-silent.ts';
 import { listExpected, type PresentedExpected } from '../../expected/read/list-expected.ts';
 import { maskExpected, scopeOf } from '../../expected/read/mask-expected.ts';
 import { readAlike } from '../../expected/read/read-alike.ts';
@@ -39,6 +41,8 @@ async function readBeside(context: Context, order: PresentedExpected, caller: Ca
     competing: (await readCompeting(context.db, [order.id], scope)).get(order.id) ?? [],
     competing_elsewhere: await countCompetingElsewhere(context.db, order.id, scope),
     alike: await readAlike(context, order, scope),
+    ...(caller.merchantSeq !== undefined &&
+      (await isSilentFor(context.db, caller.merchantSeq, order)) && { silent: true as const }),
   };
 }
 
@@ -48,19 +52,22 @@ export function ownOrders<Filter extends object>(caller: Caller, filter: Filter)
 }
 
 /**
- * Limits a filter to what the caller sees: a merchant, the sources of its token, and hints by the payments that the operators' filter lets it see.
- * @throws ConfereError `forbidden` where SQL cannot compare that filter.
+ * Limits a filter to what the caller sees: a merchant, the sources of its token, and hints by the payments that the operators' filter lets it see;
+ * and names who receives messages.
+ * @throws ConfereError `forbidden` where SQL cannot compare a filter.
  */
 export async function limitToCaller(
   { db }: Pick<Context, 'db'>,
   { sources, merchantSeq }: Caller,
   filter: ExpectedFilters,
 ): Promise<ExpectedFilters> {
-  if (!sources) return filter;
-  if ((filter.alike ?? filter.chargeable) === undefined) return { ...filter, sources };
-  const shows = (merchantSeq !== undefined && (await readScopes(db, [merchantSeq])).get(merchantSeq)) || null;
-  if (shows && Object.keys(shows.extra_match).length > 0) throw refuse('filter_of_operators');
-  return { ...filter, sources, shows };
+  const limited: ExpectedFilters = sources ? { ...filter, sources } : { ...filter };
+  if (filter.silent !== undefined) limited.receivers = await readRecipients(db, merchantSeq);
+  if (sources && (filter.alike ?? filter.chargeable) !== undefined)
+    limited.shows = (merchantSeq !== undefined && (await readScopes(db, [merchantSeq])).get(merchantSeq)) || null;
+  const compared = [limited.shows, ...(limited.receivers ?? []).flatMap(({ filters }) => filters)];
+  if (compared.some((one) => one && Object.keys(one.extra_match).length > 0)) throw refuse('filter_of_operators');
+  return limited;
 }
 
 /** An order of a merchant, with why it has its state, those that compete with it, and its story. @throws ConfereError `not_found`, also for one that is not its own. */
@@ -112,6 +119,12 @@ export const expectedFilters = z.object({
     .optional()
     .describe(
       'those that are unpaid while no known payment may be their own: none is a candidate, none is alike, and one would be found; not for merchants whose filter has extra_match',
+    ),
+  silent: z
+    .literal('true', 'must be true')
+    .optional()
+    .describe(
+      'those whose changes send the merchant that asks no messages: it gets none about orders, or they do not fit its filter; else those that send no merchant any. Not where a filter has extra_match',
     ),
 });
 type Listed = Awaited<ReturnType<typeof listExpected>>[number];

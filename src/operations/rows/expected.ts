@@ -36,6 +36,9 @@ export const expectedPayment = component('ExpectedPayment', {
   state,
   reason: nullableText.describe('why, without anybody’s data'),
   reason_code: nullableText.describe(REASON_CODE_MEANS),
+  unfindable: z
+    .boolean()
+    .describe('no payment can be found for it: there is nothing to find one by, or no transaction shows its platform'),
   paid: amount,
   refunded: amount,
   difference: amount.describe('paid − amount'),
@@ -84,6 +87,12 @@ export const expectedPayment = component('ExpectedPayment', {
     .optional()
     .describe(
       'only of one that no payment counts for: hints, which decide nothing, and of which none proves nothing. At most 5 payments of equal document and amount, or of an equal extra, that count for another order; at most 5 that count for none, whose reference differs in its spelling from a reference or the number, or of equal amount; of either kind those that have its reference or e2e_id at another platform than its own (platform)',
+    ),
+  silent: z
+    .literal(true)
+    .optional()
+    .describe(
+      'only of one, to a merchant: its changes send no messages: you get none about orders, or it does not fit your filter, as without a platform where the filter names some',
     ),
   version: z.int(),
   decided: z

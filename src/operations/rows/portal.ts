@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OLDER_MAX } from '../../callbacks/manage/read-delivery.ts';
+import { OLDER_MAX, UNPLANNED } from '../../callbacks/manage/read-delivery.ts';
 import { REPLAYED_BY } from '../../callbacks/manage/replay.ts';
 import { STOPS } from '../../merchants/change-merchants.ts';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
@@ -78,7 +78,15 @@ export const ownHealth = component('OwnHealth', {
     .nullable()
     .describe('why nothing is sent now: it fetches its events, it is not enabled, or its circuit breaker is open'),
   failing_since: nullableInstant,
-  next_attempt_at: nullableInstant,
+  next_attempt_at: nullableInstant.describe(
+    'the earliest that is planned; null: nothing is pending, or held_because or unplanned_because says why',
+  ),
+  unplanned_because: z
+    .enum(UNPLANNED)
+    .nullable()
+    .describe(
+      'why what is pending has no time; sending: one is sent at this moment; backfill: past events are sent when nothing else is; earlier: they wait for held ones of their transactions or orders',
+    ),
   undelivered: z
     .object({ pending: z.int(), held: z.int(), failed: z.int() })
     .describe('here, and in all below, without tests and examples; 10001 stands for more than 10000'),

@@ -35,6 +35,7 @@ export const EXPECTED_EN = {
   'Espere: a operação ainda confere estes dias. Um pagamento que chega ainda conta.':
     'Wait: the operators are still proving these days. A payment that arrives still counts.',
   'A casar': 'To match',
+  'nenhuma sai': 'none is sent',
   'Não cobre ainda: há um pagamento que pode ser deste pedido, abaixo.':
     'Do not collect yet: there is a payment that may belong to this order, below.',
   'O número inteiro.': 'The whole number.',

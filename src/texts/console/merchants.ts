@@ -160,6 +160,8 @@ export const MERCHANTS_EN = {
   'A primeira': 'The first',
   'A última': 'The last',
   'nada espera': 'nothing waits',
+  'nenhuma: os eventos são buscados pela API': 'none: events are fetched by the API',
+  'eventos anteriores: quando não houver outra mensagem': 'past events: when no other message waits',
   'um só callback, para ver se o endereço voltou': 'a single callback, to see whether the address is back',
   'mais de {n}': 'more than {n}',
   'Nenhuma tentativa em 24 horas.': 'No attempts in 24 hours.',

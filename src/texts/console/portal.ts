@@ -9,8 +9,10 @@ export const PORTAL_EN = {
   Testes: 'Tests',
   'Reenviar os testes que falharam desde {at}': 'Send the tests that failed since {at} again',
   'Nenhuma tentativa segue por si: entregue de novo.': 'No attempt follows by itself: deliver it again.',
-  'Enquanto você não aceita: novas tentativas depois de {waits}; cada espera varia até {percent} %.':
-    'Until you accept it: new attempts after {waits}; each wait varies by up to {percent} %.',
+  'Se a próxima tentativa falhar, seguem outras depois de {waits}; cada espera varia até {percent} %.':
+    'If the next attempt fails, others follow after {waits}; each wait varies by up to {percent} %.',
+  'A próxima tentativa é a última: se falhar, a mensagem falha, ou fica retida se você não aceita nenhuma.':
+    'The next attempt is the last one: if it fails, the message fails, or is held if you accept none.',
   'Um teste ou exemplo é tentado uma vez só.': 'A test or example is tried once.',
   'Testes, exemplos e manifestos dos dias não fazem parte de um período.':
     'Tests, examples and day manifests are not part of a period.',
@@ -37,6 +39,7 @@ export const PORTAL_EN = {
     'Messages about orders (pix.expected.…) are off. Ask the operators to turn them on: without them, your system learns of an order only when it asks.',
   'O filtro pede uma plataforma: um pedido enviado sem platform não cabe nele, e não envia mensagens.':
     'The filter asks for a platform: an order sent without platform does not fit it, and sends no messages.',
+  'Os pedidos que não enviam mensagens': 'The orders that send no messages',
   'Este pedido não cabe no filtro: as suas mudanças não enviam mensagens.':
     'This order does not fit the filter: its changes send no messages.',
   'Um pedido com platform só casa com pagamentos dela:':
@@ -256,6 +259,8 @@ export const PORTAL_EN = {
   'A operação é avisada depois de {after}.': 'Operators are notified after {after}.',
   'Tentar agora': 'Try now',
   'Enviar agora tudo o que espera': 'Send now all that waits',
+  'O que está retido não tem tentativa marcada: o endereço falha, e as tentativas acabaram ou o disjuntor abriu. Segue quando ele aceitar qualquer mensagem, ou com Enviar agora tudo o que espera.':
+    'What is held has no attempt planned: the address fails, and the attempts are used up or the circuit breaker opened. It follows once the address accepts any message, or by Send now all that waits.',
   'Consertou o seu servidor? Envie agora o que espera.': 'Is your server repaired? Send at once what waits.',
   'Aguarda uma mensagem anterior da mesma transação ou do mesmo pedido: quando aquela for entregue, esta segue.':
     'Waits for an earlier message of the same transaction or order: deliver that one, and this follows.',

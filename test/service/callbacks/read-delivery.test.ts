@@ -1,6 +1,7 @@
 /** How callbacks reached a merchant, in an hour with more of them than a sample has. */
 import { expect, test } from 'vitest';
 import { recordAttempts } from '../../../src/callbacks/deliver/record-attempts.ts';
+import { WHEN_IDLE } from '../../../src/callbacks/health/when-idle.ts';
 import { readDelivery } from '../../../src/callbacks/manage/read-delivery.ts';
 import { selectClaimable, toClaimed } from '../../../src/callbacks/queue/claimed-callback.ts';
 import { transact } from '../../../src/database/transact.ts';
@@ -63,6 +64,48 @@ test('the last delivery, the last error and an hour’s rate are found behind a 
   const { attempts = 0, delivered = 0 } = replayed.hours.find(({ start }) => start.getTime() === hour) ?? {};
   expect(attempts).toBeGreaterThan(100);
   expect(delivered / attempts).toBeGreaterThan(0.8);
+});
+
+test('what is pending has a planned time, or it is said why it has none', async () => {
+  await using env = await openEnvironment();
+  const { db, clock } = env.context;
+  const url = 'https://shop.example/pix';
+  const { merchant } = await createMerchant(env.context, { name: 'shop', url, eventsSince: new Date(0) });
+  const soon = new Date(clock.now().getTime() + MINUTE_MS);
+  const shared = { merchant_seq: merchant.seq, transaction_seq: 1, type: 'pix.cashin.paid', source: 'webhook' };
+  const made = { ...shared, created_at: clock.now() };
+  await db
+    .insertInto('callbacks')
+    .values({ ...made, webhook_id: 'msg_1', sequence: 1, state: 'pending' })
+    .execute();
+  await db
+    .insertInto('callbacks')
+    .values({ ...made, webhook_id: 'msg_2', sequence: 2, state: 'pending' })
+    .execute();
+  const read = async (first: object, second: object) => {
+    const blank = { state: 'pending', next_attempt_at: soon, lease_holder: null };
+    await db
+      .updateTable('callbacks')
+      .set({ ...blank, ...first })
+      .where('webhook_id', '=', 'msg_1')
+      .execute();
+    await db
+      .updateTable('callbacks')
+      .set({ ...blank, ...second })
+      .where('webhook_id', '=', 'msg_2')
+      .execute();
+    const { nextAttemptAt, unplanned } = await readDelivery(env.context, merchant);
+    return nextAttemptAt ?? unplanned;
+  };
+  const idle = { next_attempt_at: WHEN_IDLE };
+  expect([
+    await read({}, {}),
+    await read({ lease_holder: 'another' }, {}),
+    await read({ lease_holder: 'another' }, idle),
+    await read(idle, idle),
+    await read({ state: 'held' }, {}),
+    await read({ state: 'delivered' }, { state: 'delivered' }),
+  ]).toEqual([soon, 'sending', 'sending', 'backfill', 'earlier', undefined]);
 });
 
 test('the last failure is the last failed attempt, and a delivery just now is seen, of old callbacks that were replayed too', async () => {

@@ -162,7 +162,7 @@ test('a store by its name is its platform; one that no transaction has is taken,
     first: [{ row: 2, number: 'p-1', platform, cents: 1_000n, due_day: '2031-11-30' }, {}, {}, {}],
   });
   const reasonOf = async (number: string) => {
-    const order = first.get(number) ?? { id: '', state: '', reason_code: null };
+    const order = first.get(number) ?? { id: '', state: '', reason_code: null, unfindable: false };
     return (await readStateReason(context.db, order)).map(({ name }) => name);
   };
   expect(await reasonOf('p-1')).toEqual([]);

@@ -77,12 +77,13 @@ export function portalRoutes(): Router {
 }
 
 function presentHealth({ merchant, hold }: MerchantScope, delivery: Delivery) {
-  const { lastFailure, lastSuccessAt, nextAttemptAt, counts, hours, allSince } = delivery;
+  const { lastFailure, lastSuccessAt, nextAttemptAt, unplanned, counts, hours, allSince } = delivery;
   return {
     state: merchant.state,
     held_because: hold ?? null,
     failing_since: merchant.failing_since?.toISOString() ?? null,
     next_attempt_at: nextAttemptAt?.toISOString() ?? null,
+    unplanned_because: unplanned ?? null,
     undelivered: Object.fromEntries(UNDELIVERED.map((one) => [one, counts[one].n + Number(counts[one].isMore)])),
     last_success_at: lastSuccessAt?.toISOString() ?? null,
     last_failure: lastFailure

@@ -81,8 +81,8 @@ export function untilDecided({ decided }: PresentedExpected) {
 }
 
 /** The badge of the state, and of one for which no payment is found. */
-export function stateBadges({ id, state }: PresentedExpected, unfindable: ReadonlyMap<string, unknown>): Html {
-  return html`${stateBadge(state)}${unfindable.has(id) && html` ${badge(MARK_WORDS, 'unfindable')}`}`;
+export function stateBadges({ state, unfindable }: PresentedExpected): Html {
+  return html`${stateBadge(state)}${unfindable && html` ${badge(MARK_WORDS, 'unfindable')}`}`;
 }
 
 export function isCancelled({ state }: { state: ExpectedState }): boolean {

@@ -4,11 +4,10 @@ import type { Context } from '../../../context.ts';
 import { boundsOfMonth, type Day, monthOf } from '../../../domain/calendar.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { EXPECTED_STATES } from '../../../expected/decide/decide-state.ts';
-import { findUnfindable } from '../../../expected/read/describe-state.ts';
 import { findNearestDue, sumExpected } from '../../../expected/read/filter-expected.ts';
 import { readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { putOne } from '../../../operations/expected/expected.ts';
-import { expectedPayments } from '../../../operations/expected/read-expected.ts';
+import { expectedPayments, limitToCaller } from '../../../operations/expected/read-expected.ts';
 import { EXPORT_FORMATS } from '../../../reports/serve/export-found.ts';
 import { formatMonth } from '../../../texts/reports/texts.ts';
 import { t } from '../../../texts/translate.ts';
@@ -17,7 +16,15 @@ import { sendExpected } from '../../api/expected.ts';
 import { createRouter } from '../../create-router.ts';
 import { readListPage } from '../../mount-operations.ts';
 import { encryptAddress, encryptFilters, type Filters, readSealedFilters } from '../parts/encrypt-filters.ts';
-import { type Draft, dayField, disputedField, filterField, inputField, platformField } from '../parts/fields.ts';
+import {
+  type Draft,
+  dayField,
+  disputedField,
+  filterField,
+  inputField,
+  platformField,
+  silentField,
+} from '../parts/fields.ts';
 import { type Html, html, type Part, tHtml } from '../parts/html.ts';
 import { buttonLink } from '../parts/page-components.ts';
 import { filterAmount, filterChoice, filterDay, filterText, isFiltered, readFilters } from '../parts/parse-filters.ts';
@@ -57,6 +64,7 @@ const query = z.object({
   due_from: filterDay,
   due_to: filterDay,
   disputed: filterChoice(['true']),
+  silent: filterChoice(['true']),
   ...CHARGING,
 });
 
@@ -86,7 +94,8 @@ function expectedListPages(context: Context): Router {
       encryptAddress(context, request, path, { ...filters, ...more });
     const names = await readPlatformNames(context, response);
     const newestMax = summedMax(filter);
-    const sums = await sumExpected(context, filter, newestMax);
+    const found = await limitToCaller(context, getCaller(response), filter);
+    const sums = await sumExpected(context, found, newestMax);
     const actions =
       hasRole(response, ...putOne.roles) &&
       html`<p class="actions">${buttonLink(`${EXPECTED.address}/new`, t('Novo pedido'))}${buttonLink('/balances/imports?kind=expected', t('Importar um arquivo'))}</p>`;
@@ -96,7 +105,7 @@ function expectedListPages(context: Context): Router {
       tabs: tabs(EXPECTED.address),
       lead: html`${await disputes(context)}${actions}${sums.length > 0 && totals(sums, { newestMax, addressOf: (more) => addressOf(EXPECTED.address, more) })}${chargingLinks(EXPECTED.address, filter.alike)}${file}`,
       filters: { ...(await form(context, response, draft)), areSet: isFiltered(filter) },
-      rows: html`${expectedTable(rows, await findUnfindable(context, rows), names)}${rows.length === 0 && nearestDue(await findNearestDue(context, filter), (due) => addressOf(EXPECTED.address, due))}`,
+      rows: html`${expectedTable(rows, names)}${rows.length === 0 && nearestDue(await findNearestDue(context, found), (due) => addressOf(EXPECTED.address, due))}`,
       next,
     });
   });
@@ -180,6 +189,7 @@ async function form(context: Context, response: Response, draft: Draft) {
     platformField(draft, await readPlatformWords(context, response)),
     ...dueFields(draft),
     disputedField(draft),
+    silentField(draft),
     ...chargingFields(draft),
   ];
   return { fields, token: formTokenField(response) };

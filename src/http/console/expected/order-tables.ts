@@ -16,7 +16,7 @@ import { addAmounts, amountColumns, centsOf, dueDay, EXPECTED, stateBadge, state
 type Row = PresentedExpected;
 
 /** A table of expected payments, each linked to its page; with their platforms where one names it. */
-export function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unknown>, names: PlatformNames): Html {
+export function expectedTable(rows: Row[], names: PlatformNames): Html {
   const platform: TableColumn<Row> = { title: 'Plataforma', cell: (row) => showPlatform(names, row.platform) };
   return table({
     caption: 'Pedidos, os mais novos primeiro',
@@ -27,7 +27,7 @@ export function expectedTable(rows: Row[], unfindable: ReadonlyMap<string, unkno
       { title: 'Nome', cell: (row) => row.name },
       ...(rows.some((row) => row.platform !== null) ? [platform] : []),
       { title: 'Vencimento', cell: dueDay },
-      { title: 'Estado', cell: (row) => stateBadges(row, unfindable) },
+      { title: 'Estado', cell: stateBadges },
       ...amountColumns(centsOf).map((column) =>
         column.title === 'Pago' ? { ...column, cell: paidCell(column) } : column,
       ),

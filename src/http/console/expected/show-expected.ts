@@ -4,7 +4,7 @@ import type { Context } from '../../../context.ts';
 import { OF_EXPECTED_PAYMENTS, UNRESOLVED_STATES } from '../../../domain/mismatch.ts';
 import { parseSum } from '../../../domain/money.ts';
 import { maskNote } from '../../../domain/person/mask-mismatch.ts';
-import { findUnfindable, readStateReason } from '../../../expected/read/describe-state.ts';
+import { readStateReason } from '../../../expected/read/describe-state.ts';
 import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
 import { scopeOf } from '../../../expected/read/mask-expected.ts';
 import { readStory } from '../../../expected/read/read-story.ts';
@@ -58,7 +58,6 @@ export function expectedPages(context: Context): Router {
     const row = await oneExpected.read(context, { caller: getCaller(response), id, via: 'console' });
     const payments = await readOrderPayments(context, response, [row]);
     const reason = await readStateReason(context.db, row);
-    const unfindable = await findUnfindable(context, [row]);
     const story = await readStory(context.db, id, scopeOf(getCaller(response)));
     const nameOf = await nameActors(
       context,
@@ -70,7 +69,7 @@ export function expectedPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="${EXPECTED.address}">${t(EXPECTED.title)}</a></p>
 <div class="head"><h1>${row.number}</h1> ${stateBadge(row.state)}</div><p class="sub">${idText(row.id)}</p>
 ${waiting.hint}
-${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}${unfindable.has(id) && linkAlike(row)}${await linkMismatches(context, response, id)}
+${reason.length > 0 && html`<p class="lead">${say(reason)}</p>`}${row.unfindable && linkAlike(row)}${await linkMismatches(context, response, id)}
 ${facts([
   ...amountFacts(row),
   ['Devolvido', row.refunded === '0.00' ? null : moneyOf(row.refunded)],

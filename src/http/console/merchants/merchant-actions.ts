@@ -27,7 +27,7 @@ export function merchantActions(
     isAdmin && isAsking && ['decide-address', 'Decidir uma mudança de endereço'],
     isAdmin && ['portal-token', 'Dar acesso ao portal'],
   ];
-  return html`<section class="act bare" aria-label="${t('Ações')}">${isAdmin && html`${postForm(response, `${address}/enable`, buttons(merchant))}${describeHeld(merchant, delivery)}`}
+  return html`<section class="act bare" aria-label="${t('Ações')}">${isAdmin && html`${postForm(response, `${address}/enable`, buttons(merchant, describeHeld(merchant, delivery) !== false))}${describeHeld(merchant, delivery)}`}
 <p class="actions">${links.filter((one) => one !== false).map(([name, text]) => html`<a href="${address}/${name}">${t(text)}</a>`)}</p></section>`;
 }
 
@@ -55,12 +55,13 @@ export function explainWhoMayChange(
   return html`<p class="explain">${t('Só quem tem o papel {role} corrige o endereço, envia um teste, pausa ou retoma os envios a este lojista.', { role: ROLE_WORDS.admin })} ${own}</p>`;
 }
 
-function buttons({ id, state, breaker }: PresentedMerchant): Html {
+/** @param holds whether something waits until deliveries are resumed. */
+function buttons({ id, state, breaker }: PresentedMerchant, holds: boolean): Html {
   const address = `/merchants/${id}`;
   const isEnabled = state === 'enabled';
   return html`<div class="actions"><button class="secondary" formaction="${address}/test">${t('Enviar um teste')}</button>${
     isEnabled
       ? html`<button class="secondary" formaction="${address}/pause">${t('Pausar')}</button>`
       : html`<button formaction="${address}/enable">${t('Retomar os envios')}</button>`
-  }${isEnabled && breaker === 'open' && html`<button class="secondary" formaction="${address}/enable">${t('Fechar o disjuntor')}</button>`}</div>`;
+  }${isEnabled && (breaker === 'open' || holds) && html`<button class="secondary" formaction="${address}/enable">${t(breaker === 'open' ? 'Fechar o disjuntor' : 'Enviar agora tudo o que espera')}</button>`}</div>`;
 }

@@ -64,11 +64,18 @@ export function describeOutcome(status: number | null, errorClass: string | null
   return status === null ? describeCode(ATTEMPT_ERROR_WORDS, errorClass ?? '') : `HTTP ${status}`;
 }
 
-/** How many messages deliveries that are resumed send; false where a merchant fetches them, or nothing stops them. */
+/** How many messages deliveries that are resumed send; or why some are held of an address that fails. False where a merchant fetches them, or nothing stops them. */
 export function describeHeld(merchant: PresentedMerchant, { counts: { held, pending } }: Delivery): Html | false {
-  if (merchant.url === null || (merchant.state === 'enabled' && merchant.breaker !== 'open')) return false;
+  if (merchant.url === null) return false;
+  if (merchant.state === 'enabled' && merchant.breaker !== 'open')
+    return held.n > 0 && merchant.failing_since !== null && explainHeld();
   const n = formatBounded({ n: held.n + pending.n, isMore: held.isMore || pending.isMore });
   return html`<p class="hint">${t('Mensagens que saem ao retomar, em ordem, aos poucos: {n}.', { n })}${warnOfTest(merchant) && html` ${warnOfTest(merchant)}`}</p>`;
+}
+
+/** Says why messages are held without an attempt that is planned, and what frees them. */
+export function explainHeld(): Html {
+  return html`<p class="hint">${t('O que está retido não tem tentativa marcada: o endereço falha, e as tentativas acabaram ou o disjuntor abriu. Segue quando ele aceitar qualquer mensagem, ou com Enviar agora tudo o que espera.')}</p>`;
 }
 
 /** Says what else a test does to a merchant without a test address whose breaker is open. */
@@ -122,12 +129,18 @@ function describeFailing(
   return html`<div class="explain bad"><p>${tHtml('<b>Este endereço não aceita nada há {age}.</b> Nada se perde: os callbacks esperam.', { age })} ${notified}${isOwn && merchant.breaker !== 'open' && html` ${t('Consertou o seu servidor? Envie agora o que espera.')}`}</p>${answer}</div>`;
 }
 
-function describeNext(context: Clocked, merchant: PresentedMerchant, { nextAttemptAt: at, counts }: Delivery): Part {
+const UNPLANNED_WORDS = words({
+  sending: 'agora',
+  backfill: 'eventos anteriores: quando não houver outra mensagem',
+  earlier: 'aguarda uma mensagem anterior',
+});
+
+function describeNext(context: Clocked, merchant: PresentedMerchant, { nextAttemptAt: at, unplanned }: Delivery): Part {
   if (merchant.state !== 'enabled') return t('nenhuma até que os envios sejam retomados');
-  // all that is pending is being sent, or waits for what is
-  const isSending = at === undefined && merchant.url !== null && merchant.breaker !== 'open' && counts.pending.n > 0;
-  if (isSending || (at && at <= context.clock.now())) return t('agora');
+  if (merchant.url === null) return t('nenhuma: os eventos são buscados pela API');
+  if (unplanned) return describeCode(UNPLANNED_WORDS, unplanned);
   if (at === undefined) return t('nada espera');
+  if (at <= context.clock.now()) return t('agora');
   return html`${moment(context.calendar, at)}${merchant.breaker === 'open' && html` <span class="hint">${t('um só callback, para ver se o endereço voltou')}</span>`}`;
 }
 

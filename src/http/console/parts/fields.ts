@@ -94,6 +94,11 @@ export function disputedField(draft: Draft): Html {
   return filterField(draft, { name: 'disputed', label: 'Pagamento', words: { true: t('em disputa') }, any: 'Todos' });
 }
 
+/** The filter of orders whose changes send no messages. */
+export function silentField(draft: Draft): Html {
+  return filterField(draft, { name: 'silent', label: 'Mensagens', words: { true: t('nenhuma sai') }, any: 'Todos' });
+}
+
 /** `1.234,56` with an optional leading `-`, in English `1,234.56`, as a field of the page takes it. */
 export function formatMoneyInput(cents: bigint): string {
   return formatTypedAmount(cents, language());

@@ -1,8 +1,9 @@
 /** Explanations on the pages of orders: how a state or a dispute ends, which orders send messages, and how to send one. */
 import { NO_PLATFORM } from '../../../domain/platform.ts';
+import { isSilent } from '../../../expected/read/find-silent.ts';
 import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
 import type { Competing } from '../../../expected/read/read-competing.ts';
-import { asksForExpected, filtersOf, matchesExpected, parseFilter } from '../../../merchants/match-filter.ts';
+import { asksForExpected, filtersOf, parseFilter } from '../../../merchants/match-filter.ts';
 import type { MerchantRow } from '../../../merchants/read-merchants.ts';
 import type { MerchantScope, PortalContext } from '../../../portal/open-scope.ts';
 import { describeCode } from '../../../texts/fill.ts';
@@ -154,23 +155,23 @@ function explainPlatforms(platforms: string[], names: PlatformNames): Html {
   return html`${t('Um pedido com platform só casa com pagamentos dela:')}<ul>${shown.map((one) => html`<li><code>${one}</code> ${names.get(one)}</li>`)}</ul>`;
 }
 
-/** Says of which orders the merchant gets messages: the sources of a token limit none. */
-export function sayOrderMessages(merchant: Filtered): Html {
+/** Says of which orders the merchant gets messages: the sources of a token limit none. @param linksSilent whether a link leads to those that send none. */
+export function sayOrderMessages(merchant: Filtered, linksSilent = false): Html {
+  const hasKeys = filtersOf(merchant).some(({ extra_match: keys }) => Object.keys(keys).length > 0);
+  const silent =
+    linksSilent &&
+    !hasKeys &&
+    html`<p class="hint"><a href="${ORDERS.address}?silent=true">${t('Os pedidos que não enviam mensagens')}</a></p>`;
   if (parseFilter(merchant.filter).expected)
-    return html`${listNeededPlatforms(merchant).length > 0 && html`<p class="explain">${t('O filtro pede uma plataforma: um pedido enviado sem platform não cabe nele, e não envia mensagens.')}</p>`}<p class="hint">${t('As mensagens de pedidos (pix.expected.…) vêm dos pedidos de todas as origens que cabem no filtro, também das que este token não lê. Para receber menos, filtre por um começo de referência: vale para o número e as referências do pedido.')}</p>`;
+    return html`${silent}${listNeededPlatforms(merchant).length > 0 && html`<p class="explain">${t('O filtro pede uma plataforma: um pedido enviado sem platform não cabe nele, e não envia mensagens.')}</p>`}<p class="hint">${t('As mensagens de pedidos (pix.expected.…) vêm dos pedidos de todas as origens que cabem no filtro, também das que este token não lê. Para receber menos, filtre por um começo de referência: vale para o número e as referências do pedido.')}</p>`;
   return html`<p class="hint">${t('As mensagens de pedidos (pix.expected.…) estão desligadas. Peça à operação que as ligue: sem elas, o seu sistema só sabe de um pedido quando pergunta.')}</p>`;
 }
 
 /** Says that an order sends no messages, where the merchant gets those of others. */
-export function saySilence(
-  merchant: MerchantRow,
-  { operation, platform, extra, number, references }: PresentedExpected,
-  platformNames: PlatformNames,
-) {
+export function saySilence(merchant: MerchantRow, order: PresentedExpected, platformNames: PlatformNames) {
   const filters = filtersOf(merchant);
-  const names = [number, ...references];
-  if (!asksForExpected(filters) || matchesExpected(filters, { operation, platform, extra, names })) return false;
-  const needed = platform === null ? listNeededPlatforms(merchant) : [];
+  if (!asksForExpected(filters) || !isSilent(filters, order)) return false;
+  const needed = order.platform === null ? listNeededPlatforms(merchant) : [];
   return html`<div class="explain"><p>${t('Este pedido não cabe no filtro: as suas mudanças não enviam mensagens.')} ${needed.length > 0 && t('Ele não tem platform: envie-o de novo com ela (PUT), e as mudanças seguintes enviam.')}</p>${needed.length > 0 && explainPlatforms(needed, platformNames)}</div>`;
 }
 

@@ -84,12 +84,14 @@ function resendTests({ calendar }: PortalContext, response: Response, rows: Pres
 
 /** A button that sends at once all that waits for a later time, if some of it is shown. */
 function resendWaiting({ clock }: PortalContext, response: Response, rows: PresentedOwnCallback[]): Html | false {
+  const { hold, merchant } = getScope(response);
   const now = clock.now().toISOString();
   const waits = rows.some(
     ({ source, state, next_attempt_at: at }) =>
-      source !== TEST_SOURCE && state === 'pending' && at !== null && at > now,
+      (source !== TEST_SOURCE && state === 'pending' && at !== null && at > now) ||
+      (state === 'held' && merchant.failing_since !== null),
   );
-  if (!waits || getScope(response).hold) return false;
+  if (!waits || hold) return false;
   return postForm(response, '/portal/resume', html`<div class="actions">${sendWaiting()}</div>`);
 }
 

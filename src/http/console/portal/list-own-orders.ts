@@ -24,7 +24,7 @@ import { summedMax, totals } from '../expected/order-tables.ts';
 import { renderAlike } from '../expected/render-alike.ts';
 import { storyTable } from '../expected/render-story.ts';
 import { encryptAddress, type Filters } from '../parts/encrypt-filters.ts';
-import { type Draft, dayField, disputedField, filterField, inputField } from '../parts/fields.ts';
+import { type Draft, dayField, disputedField, filterField, inputField, silentField } from '../parts/fields.ts';
 import { formatCount, formatDay, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, facts, idText, say, type TableColumn, table } from '../parts/page-components.ts';
@@ -52,6 +52,7 @@ const query = z.object({
   due_from: filterDay,
   due_to: filterDay,
   disputed: filterChoice(['true']),
+  silent: filterChoice(['true']),
   ...CHARGING,
 });
 
@@ -88,7 +89,7 @@ export function orderPages(context: PortalContext, orders: OwnOrders): Router {
       ...ORDERS,
       lead: html`${sums.length > 0 && totals(sums, { newestMax, addressOf: (more) => addressOf(ORDERS.address, more) })}${chargingLinks(ORDERS.address, filters.alike)}${file}`,
       filters: { fields: fields(draft), areSet },
-      rows: html`${sayOrderMessages(scope.merchant)}${orderTable(scope, { rows, empty, unfindable: await orders.findUnfindable(rows), names })}${explainSending(context, scope, { isOpen: rows.length === 0 && !areSet, names })}`,
+      rows: html`${sayOrderMessages(scope.merchant, filters.silent === undefined)}${orderTable(scope, { rows, empty, names })}${explainSending(context, scope, { isOpen: rows.length === 0 && !areSet, names })}`,
       next,
     });
   });
@@ -145,6 +146,7 @@ function fields(draft: Draft): Html[] {
     dayField(draft, { name: 'due_from', label: 'Vence de' }),
     dayField(draft, { name: 'due_to', label: 'Vence até' }),
     disputedField(draft),
+    silentField(draft),
     ...chargingFields(draft),
   ];
 }
@@ -158,12 +160,11 @@ function disputeBadge({ disputed }: PresentedExpected): Html | false {
 type Shown = {
   rows: PresentedExpected[];
   empty: Label;
-  unfindable: ReadonlyMap<string, unknown>;
   names: PlatformNames;
 };
 
 /** Orders, with the source of each where the token has several: it is part of their key; with their platforms where these differ. */
-function orderTable({ sources }: MerchantScope, { rows, empty, unfindable, names }: Shown): Html {
+function orderTable({ sources }: MerchantScope, { rows, empty, names }: Shown): Html {
   const source: TableColumn<PresentedExpected> = { title: 'Origem', cell: (row) => row.source };
   const platform: TableColumn<PresentedExpected> = {
     title: 'Plataforma',
@@ -182,7 +183,7 @@ function orderTable({ sources }: MerchantScope, { rows, empty, unfindable, names
       { title: 'Vencimento', cell: dueDay },
       {
         title: 'Estado',
-        cell: (row) => html`${stateBadges(row, unfindable)}${disputeBadge(row)}`,
+        cell: (row) => html`${stateBadges(row)}${disputeBadge(row)}`,
       },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
       { title: 'Pago', cell: (row) => moneyOf(row.paid), align: 'end' },

@@ -1,9 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Context } from '../../../context.ts';
 import { limitReads } from '../../../database/limit-statement-time.ts';
-import { findUnfindable } from '../../../expected/read/describe-state.ts';
 import { type ExpectedFilters, sumExpected } from '../../../expected/read/filter-expected.ts';
-import type { PresentedExpected } from '../../../expected/read/list-expected.ts';
 import {
   expectedPayments,
   limitToCaller,
@@ -29,7 +27,6 @@ export function openOwnOrders(context: Context) {
       const reading = limitReads(context);
       return await sumExpected(reading, await limitToCaller(reading, caller, own), newestMax);
     },
-    findUnfindable: (rows: PresentedExpected[]) => findUnfindable(context, rows),
     show: (response: Response, id: string) => showOwnOrder(context, id, callerIn(response)),
     sendFile: (response: Response, filter: ExpectedFilters, format: ExportFormat) =>
       sendExpected(context, response, ownOrders(callerIn(response), filter), format),

@@ -35,8 +35,10 @@ export function homePage(context: PortalContext): Router {
     const { callbacks } = await scope.listCallbacks({}, { limit: CALLBACKS_SHOWN, after: undefined });
     const read = await scope.readDelivery();
     const { nextAttemptAt: next, counts } = read;
+    const fails = merchant.failing_since !== null;
     const waits =
-      counts.pending.n > 0 && next !== undefined && (next > context.clock.now() || merchant.failing_since !== null);
+      (counts.pending.n > 0 && next !== undefined && (next > context.clock.now() || fails)) ||
+      (counts.held.n > 0 && fails);
     const delivery = renderDelivery(context, merchant, read, {
       // no test is counted
       list: (state) => `${CALLBACKS.address}?state=${state}&tests=none`,
