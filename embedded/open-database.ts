@@ -26,7 +26,7 @@ const PREPARED_STATEMENTS_MAX = 256;
 const SESSION = [
   // init_connect of a server may have set another: then what has no letter there would be stored as a question mark
   'SET NAMES utf8mb4 COLLATE utf8mb4_general_ci',
-  // MariaDB makes a table of a list of a thousand numbers, and may then read all rows to look each up there, instead of the index
+  // MariaDB makes a table of a list of a thousand numbers, and may then read all rows to find each there, instead of the index
   "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00' /*M! , in_predicate_conversion_threshold = 0 */",
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
   // a statement outside a transaction commits itself, also where the server's default is another
