@@ -208,10 +208,12 @@ async function readNextAttempt(
   // a lease, and the recheck of what waits for an earlier one, are no plan
   const ready = pending.where('lease_holder', 'is', null).where(sql<boolean>`NOT ${WAITS_FOR_EARLIER}`);
   const leased = pending.where('lease_holder', 'is not', null).where('next_attempt_at', '<', WHEN_IDLE);
-  // in one statement: between two, one that was sent wakes the next
-  const { at, lease, first } = await db
-    .selectNoFrom([ready.as('at'), leased.as('lease'), pending.as('first')])
-    .executeTakeFirstOrThrow();
+  // in one statement: between two, one that was sent wakes the next. A lease is sought only where no time is planned: no index has it
+  const { rows } = await sql<{ at: Date | null; lease: Date | null; first: Date | null }>`SELECT at,
+    CASE WHEN at < ${WHEN_IDLE} THEN NULL ELSE ${leased} END AS lease, ${pending} AS first FROM (SELECT ${ready} AS at) planned`.execute(
+    db,
+  );
+  const [{ at, lease, first } = { at: null, lease: null, first: null }] = rows;
   if (at && at < WHEN_IDLE) return { at };
   if (lease) return { unplanned: 'sending' };
   if (at) return { unplanned: 'backfill' };

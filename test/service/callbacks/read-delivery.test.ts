@@ -1,4 +1,5 @@
 /** How callbacks reached a merchant, in an hour with more of them than a sample has. */
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { recordAttempts } from '../../../src/callbacks/deliver/record-attempts.ts';
 import { WHEN_IDLE } from '../../../src/callbacks/health/when-idle.ts';
@@ -7,6 +8,8 @@ import { selectClaimable, toClaimed } from '../../../src/callbacks/queue/claimed
 import { transact } from '../../../src/database/transact.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/calendar.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { countReads } from '../../support/count-reads.ts';
+import { numbersTo } from '../../support/create-test-database.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 
 test('the last delivery, the last error and an hour’s rate are found behind a burst that waits', async () => {
@@ -106,6 +109,23 @@ test('what is pending has a planned time, or it is said why it has none', async 
     await read({ state: 'held' }, {}),
     await read({ state: 'delivered' }, { state: 'delivered' }),
   ]).toEqual([soon, 'sending', 'sending', 'backfill', 'earlier', undefined]);
+});
+
+test('of a long queue as much is read as is counted, whether or not one of it is being sent', async () => {
+  await using env = await openEnvironment();
+  const { db, clock } = env.context;
+  const url = 'https://shop.example/pix';
+  const { merchant } = await createMerchant(env.context, { name: 'shop', url, eventsSince: new Date(0) });
+  const [counted, waiting] = [10_001, 30_000];
+  await sql`INSERT INTO callbacks (webhook_id, merchant_seq, transaction_seq, type, source, state, next_attempt_at, created_at)
+    SELECT CONCAT('msg_', seq), ${merchant.seq}, seq, 'pix.cashin.paid', 'webhook', 'pending', ${clock.now()}, ${clock.now()}
+    FROM ${numbersTo(waiting)}`.execute(db);
+  const reads = await countReads(db, async (one) => {
+    const { counts, nextAttemptAt } = await readDelivery({ ...env.context, db: one }, merchant);
+    expect([counts.pending.isMore, nextAttemptAt]).toEqual([true, expect.any(Date)]);
+  });
+  // each that is counted, by its index and its row
+  expect(reads).toBeLessThan(2 * counted + waiting / 2);
 });
 
 test('the last failure is the last failed attempt, and a delivery just now is seen, of old callbacks that were replayed too', async () => {
