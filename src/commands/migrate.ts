@@ -8,8 +8,8 @@ import {
 import { bringBackAudit } from '../access/bring-back-audit.ts';
 import { describePending, listPending, MIGRATIONS } from '../database/open/bring-up-to-date.ts';
 import { readDatabase } from '../database/open/read-database.ts';
+import { listGrants } from '../doctor/list-grants.ts';
 import { listArchivedBodies } from '../inbox/manage/bring-back-bodies.ts';
-import { listGrants } from '../proof/list-grants.ts';
 import { NOT_YET, print, withConfig, withContext } from './with-context.ts';
 
 export function migrateCommand(program: Command): void {

@@ -16,13 +16,13 @@ import { hasSpool, spoolDirectory } from '../inbox/spool/redact-retained-files.t
 import { checkFutureDates } from '../ledger/stated/watch-future-openings.ts';
 import { checkIssuer } from '../oidc/check-issuer.ts';
 import { checkBooks, describeCheck } from '../proof/check-books.ts';
-import { checkGrants } from '../proof/check-grants.ts';
 import { createProviderClient, type ProviderClient } from '../provider/client.ts';
 import { openClient, requireProvider } from '../provider/open-client.ts';
 import { describeFailure } from '../runtime/describe-failure.ts';
 import { failure, message, type Said, saidBy } from '../texts/messages.ts';
 import { SYSTEM_TIMERS } from '../timers.ts';
 import { findShared } from '../tlog/recorded.ts';
+import { checkGrants } from './check-grants.ts';
 import { checkHosts } from './check-hosts.ts';
 import { checkArchives, checkDisks, checkSizes } from './check-storage.ts';
 

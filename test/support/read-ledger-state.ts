@@ -1,9 +1,9 @@
 import { type Kysely, type KyselyPlugin, sql } from 'kysely';
 import type { Context } from '../../src/context.ts';
 import type { Database } from '../../src/database/tables.ts';
+import { APPEND_ONLY_TABLES } from '../../src/doctor/list-grants.ts';
 import { readEventPositions } from '../../src/ledger/apply/read-event-positions.ts';
 import { listMismatches } from '../../src/mismatches/read-mismatches.ts';
-import { APPEND_ONLY_TABLES } from '../../src/proof/list-grants.ts';
 import { observe, type ShownTransaction } from './make-observations.ts';
 
 let counter = 0;

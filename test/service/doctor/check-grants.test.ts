@@ -5,7 +5,7 @@ import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../../embedded/open-database.ts';
 import type { Database } from '../../../src/database/tables.ts';
-import { checkGrants } from '../../../src/proof/check-grants.ts';
+import { checkGrants } from '../../../src/doctor/check-grants.ts';
 import { describeSaid } from '../../../src/texts/messages.ts';
 import { createTestDatabase, testServer } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
