@@ -27,7 +27,8 @@ export function merchantActions(
     isAdmin && isAsking && ['decide-address', 'Decidir uma mudança de endereço'],
     isAdmin && ['portal-token', 'Dar acesso ao portal'],
   ];
-  return html`<section class="act bare" aria-label="${t('Ações')}">${isAdmin && html`${postForm(response, `${address}/enable`, buttons(merchant, describeHeld(merchant, delivery) !== false))}${describeHeld(merchant, delivery)}`}
+  const held = describeHeld(merchant, delivery);
+  return html`<section class="act bare" aria-label="${t('Ações')}">${isAdmin && html`${postForm(response, `${address}/enable`, buttons(merchant, held !== false))}${held}`}
 <p class="actions">${links.filter((one) => one !== false).map(([name, text]) => html`<a href="${address}/${name}">${t(text)}</a>`)}</p></section>`;
 }
 
