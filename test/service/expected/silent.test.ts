@@ -1,11 +1,15 @@
 /** Orders whose changes send no messages: the list finds those that each answer marks, by every filter that a merchant may have. */
+import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { openMerchantSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
+import { isSilent } from '../../../src/expected/read/find-silent.ts';
+import type { PresentedExpected } from '../../../src/expected/read/list-expected.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { completeFilter, type FilterInput } from '../../../src/merchants/match-filter.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import { openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { propertyOptions } from '../../support/property.ts';
 
 const env = closeAfterAll(await openConsoleEnvironment());
 const ORDERS: Record<string, object> = {
@@ -92,4 +96,31 @@ it('the portal links to them, and operators find those that send nobody any', as
     '/expected-payments?silent=true&source=ana',
   );
   expect(json.expected_payments.map(({ number }) => number).toSorted()).toEqual(['bare', 'q-plain']);
+});
+
+it('the list finds what the filters refuse, whatever they are', async () => {
+  const texts = ['p-1', 'P-1', 'é-1', '%', '_', '\\', '{"a"', '🎈1', 'none'];
+  for (const [at, text] of texts.entries()) {
+    const more = { platform: ['p', 'é', '_'][at % 3], references: [`${text}-ref`], extra: `${text}"` };
+    await ask('PUT', `/ana/${encodeURIComponent(`${text}-${at}`)}`, at % 4 === 0 ? {} : more);
+  }
+  const { json } = await ask('GET', '?limit=200');
+  const orders = json.expected_payments as PresentedExpected[];
+  expect(orders.length).toBe(Object.keys(ORDERS).length + texts.length);
+  const some = (pool: string[]) => fc.uniqueArray(fc.constantFrom(...pool), { maxLength: 2 });
+  const filter = fc.record({
+    platforms: some(['p', 'é', '_', 'none', 'P']),
+    operations: some(['cashin', 'cashout']) as fc.Arbitrary<('cashin' | 'cashout')[]>,
+    reference_prefixes: some([...texts, 'z']),
+    extra_prefixes: some(texts),
+  });
+  await fc.assert(
+    fc.asyncProperty(filter, fc.option(filter, { nil: undefined }), async (given, own) => {
+      await filterBy(given, own);
+      const filters = [completeFilter({ expected: true, ...given }), ...(own ? [completeFilter(own)] : [])];
+      const found = (await ask('GET', '?silent=true&limit=200')).json.expected_payments as PresentedExpected[];
+      expect(found.map(({ id }) => id)).toEqual(orders.filter((one) => isSilent(filters, one)).map(({ id }) => id));
+    }),
+    propertyOptions(40, 1_000),
+  );
 });
