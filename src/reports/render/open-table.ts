@@ -107,11 +107,20 @@ function measureRow<Row>(cells: Cell[], columns: TableColumn<Row>[]): { heightPo
   for (let index = 0; index < cells.length; index++) {
     const [cell, column] = [cells[index], columns[index]];
     if (!column?.wraps || cell === undefined || !('text' in cell) || cell.text === null) continue;
-    // most letters are narrower than the width's unit, capitals of wide fonts are not
-    const characters = (column.width - 2) * 0.9;
-    lines = Math.max(lines, Math.ceil(cell.text.length / characters));
+    lines = Math.max(lines, countLines(cell.text, column.width));
   }
-  return lines === 1 ? {} : { heightPoints: 2 + LINE_HEIGHT_POINTS * Math.min(lines, LINES_MAX) };
+  return heightOf(lines);
+}
+
+/** The lines that a text takes that wraps in a column of a width. */
+export function countLines(text: string, width: number): number {
+  // most letters are narrower than the width's unit, capitals of wide fonts are not
+  return Math.ceil(text.length / ((width - 2) * 0.9));
+}
+
+/** The height of a row of as many lines. */
+export function heightOf(lines: number): { heightPoints?: number } {
+  return lines <= 1 ? {} : { heightPoints: 2 + LINE_HEIGHT_POINTS * Math.min(lines, LINES_MAX) };
 }
 
 type Part = { number: number; title: string; sheet: SheetWriter; rows: number; sums: bigint[] };

@@ -6,6 +6,7 @@ import type { Hour } from '../read/create-tally.ts';
 import { MISMATCHES_MAX } from '../read/read-mismatches.ts';
 import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
+import { countLines, heightOf } from './open-table.ts';
 import { type Summary, startSection } from './start-section.ts';
 import { type Fact, writeAbout, writeIdentity } from './write-about.ts';
 import { drawCounts, drawHours, reserveCharts, type WrittenTable } from './write-charts.ts';
@@ -131,14 +132,19 @@ export function writeMismatches(
     if (!ones) continue;
     const worst = ones.some((one) => one.severity === 'critical') ? 'critical' : (ones[0]?.severity ?? 'medium');
     const style = worst === 'critical' ? 'bad' : 'text';
-    sheet.addRow([
-      { text: describeCode(texts.mismatchTitles, kind), style: 'label' },
-      { count: ones.reduce((sum, one) => sum + one.count, 0) },
-      { cents: addUp(ones, 'stakeCents') },
-      ...(isPeriod ? own(ones) : []),
-      { text: describeCode(texts.severities, worst), style },
-      { text: describeCode(texts.mismatchKinds, kind), style: 'muted' },
-    ]);
+    const text = describeCode(texts.mismatchKinds, kind);
+    sheet.addRow(
+      [
+        { text: describeCode(texts.mismatchTitles, kind), style: 'label' },
+        { count: ones.reduce((sum, one) => sum + one.count, 0) },
+        { cents: addUp(ones, 'stakeCents') },
+        ...(isPeriod ? own(ones) : []),
+        { text: describeCode(texts.severities, worst), style },
+        // beyond the last column a printed page ends
+        { text, style: 'mutedWrapped' },
+      ],
+      heightOf(countLines(text, SUMMARY_WIDTHS.number)),
+    );
   }
   sheet.addRow([
     { text: isPeriod ? texts.period.ownOfPeriod : texts.period.ownOfDay, style: 'label' },

@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { transact } from '../../../src/database/transact.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { textsOf } from '../../../src/texts/reports/texts.ts';
 import { closeAfterAll } from '../../support/close-after-all.ts';
 import {
   applyTransactions,
@@ -46,6 +49,8 @@ const all = [...invented, ...edges];
 
 beforeAll(async () => {
   await applyTransactions(books.context, all);
+  const found = { kind: 'webhook_lost' as const, scope: edges[0]?.id ?? '', transactionId: edges[0]?.id };
+  await transact(books.context.db, (trx) => raiseMismatches(trx, [found], books.context.clock.now()));
   await makeReport(books.context, DAY);
   ({ file } = await openReport(books.context, { day: DAY, format: 'xlsx' }));
   sheets = await readWorkbook(file);
@@ -83,6 +88,12 @@ test('on paper, the line below a title is whole on the first page of its rows, a
       !/Revisão 1 · [^·]+ · valores em reais · relógio do provedor \([^)]+\)/.test(page),
   );
   expect(cut).toEqual([]);
+});
+
+test('on paper, Resumo says whole what an open mismatch means', async () => {
+  const meaning = textsOf('pt-BR').mismatchKinds.webhook_lost;
+  const pages = (await print()).filter((page) => page.includes(meaning) && page.includes('Gravidade'));
+  expect(pages.some((page) => page.includes('quando foi feito'))).toBe(true);
 });
 
 test('the first page of a movement shows its values and balance, and the charts are drawn', async () => {
