@@ -98,7 +98,7 @@ it('the portal links to them, and operators find those that send nobody any', as
   expect(json.expected_payments.map(({ number }) => number).toSorted()).toEqual(['bare', 'q-plain']);
 });
 
-it('the list finds what the filters refuse, whatever they are', async () => {
+it('the list finds what the filters refuse, for any of them', async () => {
   const texts = ['p-1', 'P-1', 'é-1', '%', '_', '\\', '{"a"', '🎈1', 'none'];
   for (const [at, text] of texts.entries()) {
     const more = { platform: ['p', 'é', '_'][at % 3], references: [`${text}-ref`], extra: `${text}"` };

@@ -49,7 +49,8 @@ const all = [...invented, ...edges];
 
 beforeAll(async () => {
   await applyTransactions(books.context, all);
-  const found = { kind: 'webhook_lost' as const, scope: edges[0]?.id ?? '', transactionId: edges[0]?.id };
+  const { id = '' } = edges[0] ?? {};
+  const found = { kind: 'webhook_lost' as const, scope: id, transactionId: id };
   await transact(books.context.db, (trx) => raiseMismatches(trx, [found], books.context.clock.now()));
   await makeReport(books.context, DAY);
   ({ file } = await openReport(books.context, { day: DAY, format: 'xlsx' }));
